@@ -6,7 +6,7 @@ namespace Corfu.Client;
 
 /// <summary>The shared log over a cluster. One instance serves a whole process: all calls may run concurrently, and
 /// share tokens, checks and confirmations.</summary>
-public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
+public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
 {
     private readonly ITransport _transport;
     private readonly ClientClock _clock;
@@ -29,6 +29,7 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
     private readonly HoleCloser _closer;
     private readonly Checker _linearizable;
     private readonly Checker _session;
+    private readonly Settler _settler;
     private IDisposable? _ownedTransport;
 
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
@@ -72,10 +73,12 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
             _refresher, _clock, options, logger);
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
-        _trimmer = new Trimmer(_units, granted, _chains, _layout, _retry);
+        var cap = new TailCap(_layout);
+        _trimmer = new Trimmer(_units, granted, _chains, cap, _retry);
         var slow = new SlowChecker(_ends, _reader, _frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);
+        _settler = new Settler(_linearizable, tokens, _reader, cap, _projections, _clock, options);
     }
 
     /// <summary>The newest projection this client knows.</summary>
@@ -87,15 +90,33 @@ public sealed partial class CorfuClient : ICorfuLog, IAsyncDisposable
         CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfNotRaw(streams);
-        return _appender.AppendAsync(payload, streams, cancellationToken);
+        return _appender.AppendAsync(payload, streams, default, cancellationToken);
+    }
+
+    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, CancellationToken cancellationToken)
+    {
+        StreamRangeException.ThrowIfNotRaw(streams);
+        return _appender.AppendAsync(payload, streams, terms, cancellationToken);
     }
 
     public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfRaw(streams);
-        return _appender.AppendAsync(payload, streams, cancellationToken);
+        return _appender.AppendAsync(payload, streams, default, cancellationToken);
     }
+
+    public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, CancellationToken cancellationToken)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return _appender.AppendAsync(payload, streams, terms, cancellationToken);
+    }
+
+    public ValueTask<ImmutableArray<AppendResult>> SettleAsync(ImmutableArray<EntryOrigin> origins, LogPosition from,
+        LogPosition below, CancellationToken cancellationToken) =>
+        _settler.SettleAsync(origins, from, below, cancellationToken);
 
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default) =>
         unknown.Outcome == AppendOutcome.Unknown

@@ -5,53 +5,86 @@ using Grpc.Core;
 
 namespace Corfu.Grpc.Client;
 
-/// <summary>One AppendMany call that a front end has accepted, until it breaks.</summary>
+/// <summary>One AppendMany call that a front end has accepted, until it breaks or its front end is left.</summary>
+/// <remarks>
+/// 1. Each entry is sent with a bound a little above the newest position that is known. So the log tells later, without
+/// a clock, whether it is there.
+/// 2. A refusal that is not about the entry sends it again: past its bound with a new one, by a front end that ends or
+/// has lost the cluster over another.
+/// 3. After such a front end's first refusal nothing more is sent to it; what it still has under way is waited for.
+/// </remarks>
 internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, AppendManyResponse> call,
-    ChannelReader<PendingAppend> waiting, GrpcLogOptions options)
+    LogPosition tail, AppendPipe pipe, GrpcLogOptions options, CancellationToken closed) : IDisposable
 {
+    // A position is burnt for each of these when a lost append is settled in a log where nothing else happens.
+    private const int Window = 8192;
+
+    private readonly CancellationTokenSource _sending = CancellationTokenSource.CreateLinkedTokenSource(closed);
     private readonly Lock _gate = new();
 
     // Guarded by _gate: sent, without a result.
     private readonly Dictionary<ulong, PendingAppend> _open = [];
     private ulong _lastId;
 
-    public async Task RunAsync(CancellationToken closed)
+    // Guarded by _gate: a tail, or the position of an acknowledged entry. Null: to be asked for.
+    private LogPosition? _from = tail;
+
+    private Task? _reading;
+    private bool _isLeft;
+
+    /// <summary>The front end is better left for another.</summary>
+    public bool IsLeft => Volatile.Read(ref _isLeft);
+
+    /// <summary>Ends when nothing more is to be sent over this call.</summary>
+    public async Task SendAllAsync()
     {
-        using var broken = CancellationTokenSource.CreateLinkedTokenSource(closed);
-        var reading = ReadAsync(broken);
+        _reading = ReadAsync();
         try
         {
-            while (await waiting.WaitToReadAsync(broken.Token)) await SendAsync();
+            while (await pipe.Waiting.WaitToReadAsync(_sending.Token)) await SendAsync();
         }
         catch (Exception e) when (e is OperationCanceledException or RpcException or InvalidOperationException)
         {
-            // The call broke, or the log is disposed. What was sent is settled below.
-        }
-
-        call.Dispose();
-        try
-        {
-            await reading;
-        }
-        finally
-        {
-            lock (_gate)
-            {
-                foreach (var append in _open.Values) append.TrySetResult(Messages.NoAnswer);
-                _open.Clear();
-            }
+            // The call broke, its front end is left, or the log is disposed. What was sent is settled by the end.
         }
     }
 
+    /// <summary>Waits for what is under way where the front end is left in good order; otherwise it is lost.</summary>
+    public async Task EndAsync()
+    {
+        try
+        {
+            if (IsLeft) await call.RequestStream.CompleteAsync();
+            else call.Dispose();
+            await using (closed.UnsafeRegister(static state => ((IDisposable)state!).Dispose(), call))
+                await _reading!;
+        }
+        catch (Exception e) when (e is RpcException or InvalidOperationException)
+        {
+            // Broken.
+        }
+
+        call.Dispose();
+        await _reading!;
+        lock (_gate)
+        {
+            foreach (var append in _open.Values) append.Lose();
+            _open.Clear();
+        }
+    }
+
+    public void Dispose() => _sending.Dispose();
+
     private async Task SendAsync()
     {
+        var from = await FromAsync();
         var request = new AppendManyRequest();
         var sent = new List<PendingAppend>();
         var bytes = 0L;
-        while (sent.Count < options.MaxBatchEntries && waiting.TryPeek(out var next)
-            && (sent.Count == 0 || bytes + next.Size <= options.MaxBatchBytes) && waiting.TryRead(out var append))
+        while (sent.Count < options.MaxBatchEntries && pipe.Waiting.TryPeek(out var next)
+            && (sent.Count == 0 || bytes + next.Size <= options.MaxBatchBytes) && pipe.Waiting.TryRead(out var append))
         {
-            if (!append.TrySend()) continue;
+            if (!append.TrySend(from, from + Window)) continue;
             sent.Add(append);
             bytes += append.Size;
             request.Items.Add(new AppendManyRequest.Types.Item { Id = Register(append), Entry = append.ToMessage() });
@@ -64,8 +97,23 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
         finally
         {
-            foreach (var append in sent) append.WasSent();
+            foreach (var append in sent)
+            {
+                if (append.WasSent()) pipe.Add(append);
+            }
         }
+    }
+
+    private async ValueTask<LogPosition> FromAsync()
+    {
+        lock (_gate)
+        {
+            if (_from is { } known) return known;
+        }
+
+        var from = await pipe.TailAsync(_sending.Token);
+        lock (_gate) _from ??= from;
+        return from;
     }
 
     private ulong Register(PendingAppend append)
@@ -77,7 +125,7 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
     }
 
-    private async Task ReadAsync(CancellationTokenSource broken)
+    private async Task ReadAsync()
     {
         try
         {
@@ -88,24 +136,57 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException or ObjectDisposedException)
         {
-            // Broken. What it was about is settled by the other side.
+            // Broken. What it was about is settled by the end.
         }
         finally
         {
-            await broken.CancelAsync();
+            await _sending.CancelAsync();
         }
     }
 
     private void Settle(AppendManyResponse.Types.Item item)
     {
         PendingAppend? append;
+        var result = Messages.ResultOf(item.Result, default);
         lock (_gate)
         {
+            if (result.IsAppended && (_from is null || result.Position > _from)) _from = result.Position;
             if (!_open.Remove(item.Id, out append)) return;
         }
 
-        if (item is { Error: { } error, Result.Outcome: Outcome.NotAppended })
+        if (item.Result?.Error is { } error)
+        {
+            if (Errors.IsOfFrontEnd(error)) Leave();
+            if (result.Outcome == AppendOutcome.NotAppended)
+            {
+                Refuse(append, error);
+                return;
+            }
+        }
+
+        if (result.Outcome == AppendOutcome.Unknown && result.Position.Epoch == Epoch.None) append.Lose();
+        else append.TrySetResult(result with { Origin = append.Origin });
+    }
+
+    private void Refuse(PendingAppend append, Protocol.V1.EntryError error)
+    {
+        if (!Errors.MayPass(error) || append.Age >= options.OperationTimeout)
+        {
             append.TrySetException(Errors.ToException(error));
-        else append.TrySetResult(Messages.ResultOf(item.Result));
+            return;
+        }
+
+        if (!Errors.IsOfFrontEnd(error))
+        {
+            lock (_gate) _from = null;
+        }
+
+        if (append.TryTakeBack()) pipe.Add(append);
+    }
+
+    private void Leave()
+    {
+        Volatile.Write(ref _isLeft, true);
+        _sending.Cancel();
     }
 }

@@ -11,7 +11,8 @@ namespace Corfu.Grpc.Client;
 /// <remarks>
 /// 1. A call is opened, at the first front end that accepts one. Nothing is sent before it has.
 /// 2. What waits is sent, several entries in a message.
-/// 3. When the call breaks, what was sent and has no result is unknown. What was not sent goes over the next call.
+/// 3. When the call breaks, what was sent and has no result is lost until it is resolved. What was not sent, or was
+/// refused for the front end's sake, goes over the next call.
 /// </remarks>
 internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, CancellationToken closed)
 {
@@ -21,12 +22,18 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
 
     private Task? _running;
 
+    public ChannelReader<PendingAppend> Waiting => _waiting.Reader;
+
     public void Start() => _running = LoopContext.Pool.RunAsync(RunAsync);
 
     public void Add(PendingAppend append)
     {
         if (!_waiting.Writer.TryWrite(append)) append.TrySetException(Closed());
     }
+
+    /// <summary>The tail, as the front end in use tells it.</summary>
+    public Task<LogPosition> TailAsync(CancellationToken cancellationToken) =>
+        TailAsync(frontEnds.Current.Client, cancellationToken);
 
     /// <summary>After <c>closed</c> was cancelled.</summary>
     public async ValueTask CloseAsync()
@@ -40,42 +47,63 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
 
     private async Task RunAsync()
     {
-        try
+        var ending = new List<Task>();
+        while (!closed.IsCancellationRequested)
         {
-            while (await _waiting.Reader.WaitToReadAsync(closed))
+            try
             {
+                await _waiting.Reader.WaitToReadAsync(closed);
+
                 // 1.
-                if (await OpenAsync() is not { } call) continue;
+                if (await OpenAsync() is not { } opened) continue;
 
                 // 2., 3.
-                using (call) await new AppendCall(call, _waiting.Reader, options).RunAsync(closed);
+                await opened.Call.SendAllAsync();
+                if (opened.Call.IsLeft) frontEnds.Leave(opened.Number);
+                ending.RemoveAll(static end => end.IsCompletedSuccessfully);
+                ending.Add(EndAsync(opened.Call));
+            }
+            catch (OperationCanceledException) when (closed.IsCancellationRequested)
+            {
+                // The log is disposed.
+            }
+            catch (Exception e)
+            {
+                // Nothing is left waiting for a loop that has ended.
+                Refuse(new LogUnavailableException($"An append was not sent: {e.Message}", e));
             }
         }
-        catch (OperationCanceledException)
-        {
-            // The log is disposed.
-        }
+
+        await Task.WhenAll(ending);
+    }
+
+    private static async Task EndAsync(AppendCall call)
+    {
+        using (call) await call.EndAsync();
     }
 
     /// <summary>Null when no front end has accepted a call in time: what waited until now was refused.</summary>
-    private async Task<AsyncDuplexStreamingCall<AppendManyRequest, AppendManyResponse>?> OpenAsync()
+    private async Task<(AppendCall Call, int Number)?> OpenAsync()
     {
         var began = TimeProvider.System.GetTimestamp();
         for (var failures = 1; ; failures++)
         {
             var (client, number) = frontEnds.Current;
-            var call = client.AppendMany(cancellationToken: closed);
+            AsyncDuplexStreamingCall<AppendManyRequest, AppendManyResponse>? call = null;
             try
             {
+                var tail = await TailAsync(client, closed);
+                call = client.AppendMany(frontEnds.Headers, cancellationToken: closed);
                 var headers = await call.ResponseHeadersAsync;
-                if (headers.Get(FrontEndHeaders.Accepted) is not null) return call;
+                if (headers.Get(FrontEndHeaders.Accepted) is not null)
+                    return (new AppendCall(call, tail, this, options, closed), number);
                 // It was refused: reading says why.
                 await call.ResponseStream.MoveNext(closed);
                 throw new RpcException(new Status(StatusCode.Internal, "The server is no front end of a log."));
             }
             catch (RpcException e)
             {
-                call.Dispose();
+                call?.Dispose();
                 closed.ThrowIfCancellationRequested();
                 frontEnds.Leave(number);
                 var isLate = TimeProvider.System.GetElapsedTime(began) >= options.OperationTimeout;
@@ -90,11 +118,16 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
         }
     }
 
+    private async Task<LogPosition> TailAsync(LogService.LogServiceClient client, CancellationToken cancellationToken)
+    {
+        var deadline = TimeProvider.System.GetUtcNow().UtcDateTime + options.OperationTimeout;
+        var check = await client.CheckAsync(
+            new CheckRequest(), new CallOptions(frontEnds.Headers, deadline, cancellationToken));
+        return Messages.PositionOf(check.Tail);
+    }
+
     private void Refuse(Exception why)
     {
-        while (_waiting.Reader.TryRead(out var append))
-        {
-            if (append.TrySend()) append.TrySetException(why);
-        }
+        while (_waiting.Reader.TryRead(out var append)) append.RefuseUnsent(why);
     }
 }

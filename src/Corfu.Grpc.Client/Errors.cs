@@ -3,7 +3,7 @@ using Corfu.Client;
 using Corfu.Grpc.Protocol;
 using Google.Rpc;
 using Grpc.Core;
-using Error = Corfu.Grpc.Protocol.Log.V1.Error;
+using EntryError = Corfu.Grpc.Protocol.V1.EntryError;
 
 namespace Corfu.Grpc.Client;
 
@@ -13,7 +13,8 @@ internal static class Errors
     /// <summary>Whether another front end, or the same one later, may do better.</summary>
     public static bool MayPass(RpcException e) => InfoOf(e)?.Reason switch
     {
-        ErrorReason.Unavailable or ErrorReason.ClusterNotFound or ErrorReason.ShuttingDown => true,
+        ErrorReason.Unavailable or ErrorReason.ClusterNotFound or ErrorReason.ShuttingDown
+            or ErrorReason.WrongCluster => true,
         // The connection could not be made, or broke.
         null => e.StatusCode is StatusCode.Unavailable or StatusCode.Internal or StatusCode.Unknown,
         _ => false,
@@ -30,11 +31,18 @@ internal static class Errors
         };
     }
 
-    public static Exception ToException(Error error) => Of(error.Reason, error.Message, error.Metadata);
+    /// <summary>Whether an append that was refused so is sent again, perhaps over another front end.</summary>
+    public static bool MayPass(EntryError error) => error.Reason is ErrorReason.BoundPassed || IsOfFrontEnd(error);
+
+    /// <summary>Whether the front end is better left for another.</summary>
+    public static bool IsOfFrontEnd(EntryError error) => error.Reason
+        is ErrorReason.Unavailable or ErrorReason.ClusterNotFound or ErrorReason.ShuttingDown;
+
+    public static Exception ToException(EntryError error) => Of(error.Reason, error.Message, error.Metadata);
 
     private static Exception Of(string reason, string message, IDictionary<string, string> metadata) => reason switch
     {
-        ErrorReason.Trimmed => new LogTrimmedException(SubjectOf(message)),
+        ErrorReason.Trimmed => new LogTrimmedException(SubjectOf(message), PositionOf(metadata)),
         ErrorReason.NotGranted => new ArgumentOutOfRangeException(null, message),
         ErrorReason.InvalidRequest => new ArgumentException(message),
         ErrorReason.EntryTooLarge => new EntryTooLargeException(SubjectOf(message)),
@@ -45,15 +53,19 @@ internal static class Errors
         ErrorReason.NotAllowed => new CorfuException(message),
         ErrorReason.NoSpace => new CorfuStatusException(Corfu.Protocol.Status.NoSpace, message),
         ErrorReason.Mirror => new LogIsMirrorException(SubjectOf(message)),
-        ErrorReason.Corrupt => new PageCorruptException(SubjectOf(message)),
-        ErrorReason.DataLoss when metadata.TryGetValue("position", out var text)
-            && long.TryParse(text, CultureInfo.InvariantCulture, out var position) =>
-            new DataLossException(new LogPosition(position)),
+        ErrorReason.Corrupt => new PageCorruptException(SubjectOf(message), PositionOf(metadata)),
+        ErrorReason.DataLoss when PositionOf(metadata) is { } position => new DataLossException(position),
         ErrorReason.NodeStatus when metadata.TryGetValue("status", out var text)
             && Enum.TryParse<Corfu.Protocol.Status>(text, out var status) =>
             new CorfuStatusException(status, message),
         _ => new LogUnavailableException(message),
     };
+
+    private static LogPosition? PositionOf(IDictionary<string, string> metadata) =>
+        metadata.TryGetValue("position", out var text)
+            && long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var offset)
+            ? new LogPosition(offset)
+            : null;
 
     private static ErrorInfo? InfoOf(RpcException e) =>
         e.GetRpcStatus()?.GetDetail<ErrorInfo>() is { Domain: ErrorReason.Domain } info ? info : null;

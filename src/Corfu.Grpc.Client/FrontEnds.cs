@@ -1,4 +1,5 @@
 using Corfu.Grpc.Protocol.Log.V1;
+using Grpc.Core;
 using Grpc.Net.Client;
 
 namespace Corfu.Grpc.Client;
@@ -19,6 +20,9 @@ internal sealed class FrontEnds : IDisposable
     }
 
     public int Count => _clients.Length;
+
+    /// <summary>What every call demands, once the cluster is known: a position means nothing in another one.</summary>
+    public Metadata Headers { get; } = [];
 
     /// <summary>The front end in use and its number.</summary>
     public (LogService.LogServiceClient Client, int Number) Current
@@ -44,8 +48,9 @@ internal sealed class FrontEnds : IDisposable
             ? uri!
             : throw new FormatException($"'{address}' is no address such as http://127.0.0.1:20001.");
 
-    private static GrpcChannel NewChannel(Uri address, GrpcLogOptions options) => GrpcChannel.ForAddress(
-        address, new GrpcChannelOptions
+    private static GrpcChannel NewChannel(Uri address, GrpcLogOptions options)
+    {
+        var channel = new GrpcChannelOptions
         {
             MaxReceiveMessageSize = options.MaxReceiveMessage,
             DisposeHttpClient = true,
@@ -57,5 +62,8 @@ internal sealed class FrontEnds : IDisposable
                 PooledConnectionIdleTimeout = Timeout.InfiniteTimeSpan,
                 EnableMultipleHttp2Connections = true,
             },
-        });
+        };
+        options.ConfigureChannel?.Invoke(channel);
+        return GrpcChannel.ForAddress(address, channel);
+    }
 }

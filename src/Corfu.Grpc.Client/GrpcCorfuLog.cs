@@ -1,5 +1,6 @@
 using System.Threading.RateLimiting;
 using Corfu.Client;
+using Corfu.Grpc.Protocol;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
 using ReadRequest = Corfu.Grpc.Protocol.Log.V1.ReadRequest;
@@ -9,8 +10,8 @@ namespace Corfu.Grpc.Client;
 /// <summary>The shared log through gRPC front ends, for programs that reach nothing else of it. Calls go to one
 /// front end, and to the next one when it fails. Appends share one call, several entries a message.</summary>
 /// <remarks>An append whose connection breaks before its answer is <see cref="AppendOutcome.Unknown"/> without a
-/// position, and stays so: <see cref="ResolveAsync"/> has nothing to look for. Read the streams from an earlier tail to
-/// find the entry.</remarks>
+/// position. <see cref="ResolveAsync"/> of the same instance finds its entry by its origin, or makes sure that it never
+/// comes.</remarks>
 public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
 {
     private readonly FrontEnds _frontEnds;
@@ -18,6 +19,11 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
     private readonly LogCalls _calls;
     private readonly AppendPipe _appends;
     private readonly ConcurrencyLimiter _inFlight;
+    private readonly LostAppends _lost = new();
+
+    // R9: random for this instance.
+    private readonly WriterId _writer = new(SystemEntropy.Instance.NewGuid());
+    private long _sequence;
     private int _maxPositions;
     private int _disposed;
 
@@ -52,6 +58,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
                 static (client, call) => client.DescribeAsync(new DescribeRequest(), call).ResponseAsync,
                 cancellationToken);
             (log.MaxPayload, log._maxPositions) = (limits.MaxPayload, Math.Max(1, limits.MaxPositions));
+            log._frontEnds.Headers.Add(FrontEndHeaders.ClusterId, limits.ClusterId);
             log._appends.Start();
             return log;
         }
@@ -77,12 +84,14 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
     }
 
     /// <inheritdoc/>
-    /// <remarks>Unknown at once for an append whose answer never came.</remarks>
+    /// <remarks>An append whose answer never came is looked for by its origin. That moves the log's tail, by up to some
+    /// thousand positions where nothing else is appended.</remarks>
     public async ValueTask<AppendOutcome> ResolveAsync(
         Corfu.Client.AppendResult unknown, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         if (unknown.Outcome != AppendOutcome.Unknown || unknown.Origin == default) return unknown.Outcome;
+        if (unknown.Position.Epoch == Epoch.None) return await SettleAsync(unknown.Origin, cancellationToken);
         var request = new ResolveRequest
         {
             Position = Messages.ToMessage(unknown.Position),
@@ -106,7 +115,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
                 Mode = mode == ReadMode.Observe ? Mode.Observe : Mode.CloseHoles,
             };
             foreach (var position in positions.AsSpan(from, Math.Min(_maxPositions, positions.Length - from)))
-                request.Positions.Add(position.Offset);
+                request.Offsets.Add(position.Offset);
             var read = await _calls.RunAsync(
                 (client, call) => ReadAsync(client, request, call), cancellationToken);
             results.AddRange(read);
@@ -161,11 +170,25 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         await _inFlight.DisposeAsync();
     }
 
+    private async ValueTask<AppendOutcome> SettleAsync(EntryOrigin origin, CancellationToken cancellationToken)
+    {
+        if (!_lost.TryGet(origin, out var bounds)) return AppendOutcome.Unknown;
+        var request = new SettleRequest
+        {
+            Origins = { Messages.ToMessage(origin) },
+            From = Messages.ToMessage(bounds.From),
+            BelowOffset = bounds.Below.Offset,
+        };
+        var response = await _calls.RunAsync(
+            (client, call) => client.SettleAsync(request, call).ResponseAsync, cancellationToken);
+        return Messages.OutcomeOf(response.Results[0].Outcome);
+    }
+
     private static async Task<List<LogReadResult>> ReadAsync(
         LogService.LogServiceClient client, ReadRequest request, CallOptions options)
     {
         using var call = client.Read(request, options);
-        var results = new List<LogReadResult>(request.Positions.Count);
+        var results = new List<LogReadResult>(request.Offsets.Count);
         while (await call.ResponseStream.MoveNext(options.CancellationToken))
         {
             foreach (var result in call.ResponseStream.Current.Results) results.Add(Messages.ResultOf(result));
@@ -188,7 +211,8 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, this);
         if (!place.IsAcquired)
             throw new LogOverloadedException("Too many appends wait; this one was refused and is not in the log.");
-        var append = new PendingAppend(payload, streams, toObjects);
+        var origin = new EntryOrigin(_writer, Interlocked.Increment(ref _sequence));
+        var append = new PendingAppend(payload, streams, toObjects, origin, _lost);
         await using var cancelled = cancellationToken.UnsafeRegister(
             static (state, token) => ((PendingAppend)state!).Cancel(token), append);
         _appends.Add(append);

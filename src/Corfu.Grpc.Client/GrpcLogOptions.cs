@@ -1,3 +1,5 @@
+using Grpc.Net.Client;
+
 namespace Corfu.Grpc.Client;
 
 /// <summary>Limits and times of a <see cref="GrpcCorfuLog"/>.</summary>
@@ -33,6 +35,11 @@ public sealed record GrpcLogOptions
 
     /// <summary>Pause before another attempt, once every front end has failed. Default 50 ms.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>Changes what each front end's channel is made with: credentials, metadata of every call (call
+    /// credentials), certificates, another handler. Default nothing: <c>http</c> is not encrypted, <c>https</c> is
+    /// checked against the machine's certificates, and no caller is named.</summary>
+    public Action<GrpcChannelOptions>? ConfigureChannel { get; init; }
 
     /// <summary>All faults in one message.</summary>
     public void Validate() => OptionRules.Check(

@@ -19,7 +19,8 @@ internal sealed class LogCalls(FrontEnds frontEnds, GrpcLogOptions options, Canc
             var (client, number) = frontEnds.Current;
             try
             {
-                return await call(client, new CallOptions(deadline: deadline, cancellationToken: either.Token));
+                return await call(client, new CallOptions(
+                    frontEnds.Headers, deadline, either.Token));
             }
             catch (RpcException e) when (Errors.MayPass(e) && TimeProvider.System.GetUtcNow() < deadline
                 && !either.IsCancellationRequested)

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
+using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
 using Google.Protobuf.Collections;
 using StreamHeader = Corfu.Protocol.StreamHeader;
@@ -11,9 +12,6 @@ namespace Corfu.Grpc.Client;
 /// <summary>Between the messages of corfu.log.v1 and the types of <see cref="ICorfuLog"/>.</summary>
 internal static class Messages
 {
-    /// <summary>Of an append whose answer never came.</summary>
-    public static readonly Corfu.Client.AppendResult NoAnswer = new(AppendOutcome.Unknown, default, default);
-
     public static Position ToMessage(LogPosition position) =>
         new() { Offset = position.Offset, Epoch = position.Epoch.Value };
 
@@ -39,10 +37,9 @@ internal static class Messages
         _ => AppendOutcome.Unknown,
     };
 
-    public static Corfu.Client.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result) =>
-        result is { Position: not null, Origin: not null }
-            ? new(OutcomeOf(result.Outcome), PositionOf(result.Position), OriginOf(result.Origin))
-            : NoAnswer;
+    /// <summary>Of an append with this origin.</summary>
+    public static Corfu.Client.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result, EntryOrigin origin) =>
+        new(OutcomeOf(result?.Outcome ?? Outcome.Unknown), PositionOf(result?.Position), origin);
 
     public static LogPosition PositionOf(Position? position) =>
         position is null ? default : new LogPosition(position.Offset, new Epoch(position.Epoch));
@@ -60,7 +57,7 @@ internal static class Messages
         result.Entry is null ? null : EntryOf(result.Entry));
 
     public static StreamTail TailOf(Protocol.Log.V1.StreamTail tail) =>
-        new(new StreamId(tail.Stream), PositionsOf(tail.Positions));
+        new(new StreamId(tail.StreamId), PositionsOf(tail.Offsets));
 
     private static LogEntry EntryOf(Entry entry)
     {
@@ -68,7 +65,7 @@ internal static class Messages
         for (var i = 0; i < headers.Length; i++)
         {
             var header = entry.Streams[i];
-            headers[i] = new StreamHeader(new StreamId(header.Stream), PositionsOf(header.Backpointers));
+            headers[i] = new StreamHeader(new StreamId(header.StreamId), PositionsOf(header.PreviousOffsets));
         }
 
         return new LogEntry(

@@ -6,7 +6,8 @@ public static class ErrorReason
     /// <summary>The domain of every reason.</summary>
     public const string Domain = "corfu";
 
-    /// <summary>An entry that is due was released by a trim. Metadata, in subscriptions: <c>mark</c>.</summary>
+    /// <summary>An entry that is due was released by a trim. Metadata, in subscriptions: <c>position</c>,
+    /// <c>mark</c>.</summary>
     public const string Trimmed = "TRIMMED";
 
     /// <summary>The position is at or above the tail.</summary>
@@ -36,7 +37,8 @@ public static class ErrorReason
     /// <summary>The log is a mirror, which takes no appends.</summary>
     public const string Mirror = "MIRROR";
 
-    /// <summary>The page is damaged at every replica that was asked.</summary>
+    /// <summary>The page is damaged at every replica that was asked. Metadata: <c>position</c> and, in subscriptions,
+    /// <c>mark</c>.</summary>
     public const string Corrupt = "CORRUPT";
 
     /// <summary>A committed position is unwritten at every replica. Metadata: <c>position</c>.</summary>
@@ -45,6 +47,16 @@ public static class ErrorReason
     /// <summary>A node answered with a status that the operation cannot handle. Metadata:
     /// <c>status</c>.</summary>
     public const string NodeStatus = "NODE_STATUS";
+
+    /// <summary>The log has come to the entry's bound; it is not appended. Send it with a higher one.</summary>
+    public const string BoundPassed = "BOUND_PASSED";
+
+    /// <summary>The call's deadline came before a position was granted; the entry is not appended.</summary>
+    public const string Deadline = "DEADLINE";
+
+    /// <summary>The call demands another cluster than the front end's. Metadata: <c>cluster_id</c>, the front
+    /// end's.</summary>
+    public const string WrongCluster = "WRONG_CLUSTER";
 
     /// <summary>The front end is ending.</summary>
     public const string ShuttingDown = "SHUTTING_DOWN";

@@ -21,10 +21,20 @@ public sealed class CorfuStatusException(Status status, string message) : CorfuE
 }
 
 /// <summary>The position was released by a trim.</summary>
-public sealed class LogTrimmedException(string what) : CorfuException($"{what}: trimmed.");
+public sealed class LogTrimmedException(string what, LogPosition? position = null)
+    : CorfuException($"{what}: trimmed.")
+{
+    /// <summary>Null where it is not known.</summary>
+    public LogPosition? Position { get; } = position;
+}
 
 /// <summary>The page is damaged at every replica that was asked.</summary>
-public sealed class PageCorruptException(string what) : CorfuException($"{what}: the page is corrupt.");
+public sealed class PageCorruptException(string what, LogPosition? position = null)
+    : CorfuException($"{what}: the page is corrupt.")
+{
+    /// <summary>Null where it is not known.</summary>
+    public LogPosition? Position { get; } = position;
+}
 
 /// <summary>The entry exceeds the cluster's entry size limit.</summary>
 public sealed class EntryTooLargeException(string what) : CorfuException($"{what}: the entry is too large.");

@@ -10,14 +10,56 @@ public sealed partial class InMemoryCorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfNotRaw(streams);
-        return AppendAnyAsync(payload, streams, given: null, cancellationToken);
+        return AppendAnyAsync(payload, streams, default, given: null, cancellationToken);
+    }
+
+    public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, CancellationToken cancellationToken)
+    {
+        StreamRangeException.ThrowIfNotRaw(streams);
+        return AppendAnyAsync(payload, streams, terms, given: null, cancellationToken);
     }
 
     public ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfRaw(streams);
-        return AppendAnyAsync(payload, streams, given: null, cancellationToken);
+        return AppendAnyAsync(payload, streams, default, given: null, cancellationToken);
+    }
+
+    public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, CancellationToken cancellationToken)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return AppendAnyAsync(payload, streams, terms, given: null, cancellationToken);
+    }
+
+    public ValueTask<ImmutableArray<AppendResult>> SettleAsync(ImmutableArray<EntryOrigin> origins, LogPosition from,
+        LogPosition below, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        lock (_gate)
+        {
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(from, At(_pages.Count));
+            while (_pages.Count < below.Offset) Grant([]);
+            var found = new Dictionary<EntryOrigin, LogPosition>();
+            var isBlind = false;
+            for (var offset = from.Offset; offset < below.Offset; offset++)
+            {
+                Close(offset);
+                var page = _pages[(int)offset];
+                if (page.Entry is { IsJunk: false } entry) found.TryAdd(entry.Origin, entry.Position);
+                else isBlind |= page.State == PageState.Trimmed;
+            }
+
+            var absent = isBlind ? AppendOutcome.Unknown : AppendOutcome.NotAppended;
+            return new ValueTask<ImmutableArray<AppendResult>>(
+            [
+                .. origins.Select(origin => found.TryGetValue(origin, out var position)
+                    ? new AppendResult(AppendOutcome.Appended, position, origin)
+                    : new AppendResult(absent, default, origin)),
+            ]);
+        }
     }
 
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default)
@@ -46,7 +88,7 @@ public sealed partial class InMemoryCorfuLog
 
     /// <param name="given">Instead of what the options ask for.</param>
     internal async ValueTask<AppendResult> AppendAnyAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendFault? given,
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms, AppendFault? given,
         CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -56,19 +98,22 @@ public sealed partial class InMemoryCorfuLog
             throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
-        var result = Append(payload.ToArray(), streams, given);
+        var result = Append(payload.ToArray(), streams, terms, given);
         if (_options.AroundAppend is { } after) await after(CancellationToken.None);
         return result;
     }
 
-    private AppendResult Append(byte[] payload, ImmutableArray<StreamId> streams, AppendFault? given)
+    private AppendResult Append(
+        byte[] payload, ImmutableArray<StreamId> streams, AppendTerms terms, AppendFault? given)
     {
         while (true)
         {
             var fault = given ?? _options.NextAppendFault();
             lock (_gate)
             {
-                var origin = new EntryOrigin(_writer, ++_sequence);
+                var origin = terms.Origin ?? new EntryOrigin(_writer, ++_sequence);
+                if (At(_pages.Count) >= terms.Below)
+                    return new AppendResult(AppendOutcome.NotAppended, At(_pages.Count), origin);
                 var position = Grant(streams);
                 if (fault is AppendFault.None or AppendFault.WrittenButUnknown) Write(position, origin, payload);
                 if (fault is AppendFault.None) return new AppendResult(AppendOutcome.Appended, position, origin);

@@ -9,7 +9,7 @@ namespace Tango.Testing;
 /// nothing durable. Several runtimes may share one instance, as several processes share one cluster. Safe for
 /// concurrent use.
 /// </summary>
-public sealed partial class InMemoryCorfuLog : ICorfuLog
+public sealed partial class InMemoryCorfuLog : IDelegatedLog
 {
     private static readonly Epoch OnlyEpoch = Epoch.First;
 
@@ -100,7 +100,7 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            ArgumentOutOfRangeException.ThrowIfGreaterThan(below.Offset, _pages.Count);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(below, At(_pages.Count));
             for (var offset = 0L; offset < below.Offset; offset++) TrimPage(offset);
         }
 
@@ -148,7 +148,7 @@ public sealed partial class InMemoryCorfuLog : ICorfuLog
     }
 
     private void RequireGranted(LogPosition position) =>
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(position.Offset, _pages.Count);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(position, At(_pages.Count));
 
     private sealed class Page(ImmutableArray<StreamHeader> headers)
     {

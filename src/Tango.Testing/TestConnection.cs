@@ -102,7 +102,7 @@ public sealed class TestConnection : ICorfuLog
         RequireConnected();
         var fault = (AppendFault)Interlocked.Exchange(ref _fault, (int)AppendFault.None);
         return await _log.AppendAnyAsync(
-            payload, streams, fault == AppendFault.None ? null : fault, cancellationToken);
+            payload, streams, default, fault == AppendFault.None ? null : fault, cancellationToken);
     }
 
     private void RequireConnected()

@@ -11,6 +11,8 @@ namespace Corfu.Client;
 /// 4. At every replica: appended. Another value at the head: the position is lost, and the append begins again at
 /// step 2.
 /// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
+/// A token at or above the caller's bound is left as a hole, and the append ends: it is not in the log, and never will
+/// be.
 /// </remarks>
 internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver,
     CommittedSet committed, EntryOrigins origins, Retry retry, ProjectionHolder projections,
@@ -44,7 +46,8 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
     }
 
     public async ValueTask<AppendResult> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
+        CancellationToken cancellationToken)
     {
         if (payload.Length > options.MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
@@ -55,22 +58,28 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         // 1.
         using var place = await _inFlight.AcquireAsync(1, cancellationToken);
         return place.IsAcquired
-            ? await RunAsync(payload, streams, cancellationToken)
+            ? await RunAsync(payload, streams, terms, cancellationToken)
             : throw new LogOverloadedException(
                 $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
     }
 
-    private async ValueTask<AppendResult> RunAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
+    private async ValueTask<AppendResult> RunAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, CancellationToken cancellationToken)
     {
         refresher.Watch();
         var began = clock.GetTimestamp();
         for (var lost = 0; ; lost++)
         {
+            // No position is taken where each would be left: grants of an epoch only rise.
+            var origin = terms.Origin ?? origins.Next();
+            var granted = new LogPosition(projections.Current.Grants.Tail);
+            if (IsPastBound(terms, granted)) return new AppendResult(AppendOutcome.NotAppended, granted, origin);
+
             // 2.
             var grant = await tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
-            var origin = origins.Next();
+            if (IsPastBound(terms, grant.Position))
+                return new AppendResult(AppendOutcome.NotAppended, grant.Position, origin);
             var entry = new LogEntry(
                 grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
             var bytes = EntryCodec.Encode(entry);
@@ -197,6 +206,14 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                 return MayPass(response.Status) ? response.Status : response;
             },
             cancellationToken);
+
+    private static bool IsPastBound(AppendTerms terms, LogPosition position)
+    {
+#if PLANTED
+        if (Planted.Is("bound-ignored")) return false;
+#endif
+        return position >= terms.Below;
+    }
 
     private static bool MayPass(Status status) =>
         status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;

@@ -7,7 +7,7 @@ internal readonly record struct TokenGrant(EpochView View, LogPosition Position,
 /// one; an append that is alone asks at once.</summary>
 internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientClock clock)
 {
-    private const int MaxTokensPerRequest = 256;
+    internal const int MaxTokensPerRequest = 256;
     private const int RequestsInFlight = 2;
 
     private readonly Lock _gate = new();

@@ -1,10 +1,8 @@
-using Corfu.Client.Layout;
-
 namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6), of granted positions only: the caller's tail may be of an ended epoch (R10).</summary>
 internal sealed class Trimmer(
-    UnitCalls units, GrantedTail granted, ChainReplication chains, LayoutClient layout, Retry retry)
+    UnitCalls units, GrantedTail granted, ChainReplication chains, TailCap cap, Retry retry)
 {
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
         retry.RunAsync(
@@ -18,7 +16,7 @@ internal sealed class Trimmer(
         EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
         // R10: no entry of an ended epoch stands there; what does by now is not what the caller means.
-        if (IsOlder(view, position) && position >= view.Projection.Start) return Status.Ok;
+        if (TailCap.IsOlder(view, position) && position >= view.Projection.Start) return Status.Ok;
         var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
         if (status != Status.Ok) return status;
         var chain = view.Projection.ChainOf(position);
@@ -36,7 +34,7 @@ internal sealed class Trimmer(
     private async ValueTask<Status> TryTrimPrefixAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
-        below = await CapAsync(view, below, cancellationToken);
+        below = await cap.CapAsync(view, below, cancellationToken);
         var status = await RequireGrantedAsync(view, below, cancellationToken);
         return status == Status.Ok ? await PropagateMarkAsync(view, below, cancellationToken) : status;
     }
@@ -84,23 +82,10 @@ internal sealed class Trimmer(
         }
     }
 
-    private static bool IsOlder(EpochView view, LogPosition position) =>
-        position.Epoch > Epoch.None && position.Epoch < view.Epoch;
-
     /// <summary>Whether the position was granted and written anew after the caller's epoch.</summary>
     private static bool IsLater(PageResult page, LogPosition position) =>
         position.Epoch > Epoch.None && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry
             && entry.Position.Epoch > position.Epoch;
-
-    // R10: a tail learnt in an epoch that has ended counts up to where the next one began. Above, positions were
-    // granted anew, and may hold acknowledged entries.
-    private async ValueTask<LogPosition> CapAsync(
-        EpochView view, LogPosition below, CancellationToken cancellationToken)
-    {
-        if (!IsOlder(view, below)) return below;
-        var next = await layout.ReadHistoryAsync(view.Projection, below.Epoch.Next, cancellationToken);
-        return LogPosition.Min(below, (next ?? view.Projection).Start);
-    }
 
     private async ValueTask<Status> RequireGrantedAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)

@@ -47,9 +47,10 @@ public sealed partial class StreamCursor
 #if PLANTED
             if (Planted.Is("trimmed-is-skipped") && result.State == PageState.Trimmed) isDue = false;
 #endif
-            if (isDue && result.State == PageState.Trimmed) throw new LogTrimmedException($"Playing {result.Position}");
+            if (isDue && result.State == PageState.Trimmed)
+                throw new LogTrimmedException($"Playing {result.Position}", result.Position);
             if (isDue && result.State == PageState.Corrupt)
-                throw new PageCorruptException($"Playing {result.Position}");
+                throw new PageCorruptException($"Playing {result.Position}", result.Position);
             _index++;
             Position = LogPosition.Max(Position, result.Position.Next);
             if (isDue) return result.Entry;

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Corfu.Agent;
 using Corfu.Client;
 using Grpc.Core;
@@ -23,7 +24,8 @@ internal sealed class AdminEndpoint(
         var response = new V1.StatusResponse
         {
             Projection = AdminMessages.Of(projection),
-            TrimMark = projection.TrimMark.Offset,
+            TrimMark = LogMessages.ToMessage(projection.TrimMark),
+            ClusterId = projection.Cluster.ToString(),
             Nodes = { ReportsOf(agents) },
             Work =
             {
@@ -40,7 +42,7 @@ internal sealed class AdminEndpoint(
         try
         {
             var check = await session.Client.CheckAsync([], cancellationToken: context.CancellationToken);
-            response.Tail = check.Tail.Offset;
+            response.Tail = LogMessages.ToMessage(check.Tail);
         }
         catch (LogUnavailableException)
         {
@@ -52,12 +54,19 @@ internal sealed class AdminEndpoint(
 
     public override async Task<V1.HistoryResponse> History(V1.HistoryRequest request, ServerCallContext context)
     {
-        if (request.Count is < 0 or > MaxEpochs)
-            throw new RequestException($"count: between 1 and {MaxEpochs}, or zero for {DefaultEpochs}.");
+        if (request.PageSize is < 0 or > MaxEpochs)
+            throw new RequestException($"page_size: between 1 and {MaxEpochs}, or zero for {DefaultEpochs}.");
         var session = await connection.OpenAsync(context.CancellationToken);
-        var count = request.Count == 0 ? DefaultEpochs : request.Count;
-        var history = await session.Client.ReadHistoryAsync(count, context.CancellationToken);
-        return new V1.HistoryResponse { Epochs = { history.Select(AdminMessages.Of) } };
+        var count = request.PageSize == 0 ? DefaultEpochs : request.PageSize;
+        var newest = request.PageToken.Length == 0
+            ? (await session.Client.RefreshAsync(context.CancellationToken)).Epoch
+            : EpochOf(request.PageToken);
+        var history = await session.Client.ReadHistoryAsync(newest, count, context.CancellationToken);
+        var response = new V1.HistoryResponse { Epochs = { history.Select(AdminMessages.Of) } };
+        // A short page ends at the oldest epoch that is kept.
+        if (history.Length == count && history[^1].Epoch > Epoch.First)
+            response.NextPageToken = (history[^1].Epoch.Value - 1).ToString(CultureInfo.InvariantCulture);
+        return response;
     }
 
     public override Task Reconfigure(
@@ -68,6 +77,12 @@ internal sealed class AdminEndpoint(
             throw new NotAllowedException("changes of the cluster", nameof(CorfuGrpcOptions.AllowAdmin));
         return host.RunAsync(context, stop => ReconfigureAsync(request, responseStream, stop));
     }
+
+    // The newest epoch of the page.
+    private static Epoch EpochOf(string pageToken) =>
+        long.TryParse(pageToken, NumberStyles.None, CultureInfo.InvariantCulture, out var epoch) && epoch > 0
+            ? new Epoch(epoch)
+            : throw new RequestException("page_token: none that this service has given out.");
 
     /// <summary>An agent judges the processes that it watches: the newest epoch's counts.</summary>
     private static IEnumerable<V1.NodeReport> ReportsOf(ImmutableArray<AgentAnswer> agents) => agents

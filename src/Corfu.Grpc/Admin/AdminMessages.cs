@@ -14,7 +14,7 @@ internal static class AdminMessages
         var told = new V1.Projection
         {
             Epoch = projection.Epoch.Value,
-            Start = projection.Start.Offset,
+            Start = LogMessages.ToMessage(projection.Start),
             Sequencer = Of(projection.Sequencer),
             Units = { projection.Units.Select(Of) },
             Acceptors = { projection.Acceptors.Select(Of) },
@@ -22,7 +22,7 @@ internal static class AdminMessages
             Segments = projection.Segments.Length,
             Reason = projection.Reason,
         };
-        if (projection.ProposedAt is { } time) told.ProposedAtMs = time.ToUnixTimeMilliseconds();
+        if (projection.ProposedAt is { } time) told.ProposedAtUnixMs = time.ToUnixTimeMilliseconds();
         return told;
     }
 

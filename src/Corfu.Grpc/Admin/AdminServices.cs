@@ -22,5 +22,6 @@ internal static class AdminServices
         services.AddCorfuGrpcService<AdminEndpoint>();
     }
 
-    public static void Map(IEndpointRouteBuilder endpoints) => endpoints.MapGrpcService<AdminEndpoint>();
+    public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints) =>
+        endpoints.MapGrpcService<AdminEndpoint>();
 }

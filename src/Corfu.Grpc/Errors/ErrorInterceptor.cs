@@ -1,3 +1,4 @@
+using Corfu.Grpc.Protocol;
 using Grpc.Core;
 using Grpc.Core.Interceptors;
 using Microsoft.Extensions.Logging;
@@ -5,14 +6,17 @@ using Status = Grpc.Core.Status;
 
 namespace Corfu.Grpc;
 
-/// <summary>Turns what a service throws into the error of its row in <see cref="ErrorTable"/>.</summary>
-internal sealed partial class ErrorInterceptor(TimeProvider time, ILogger<ErrorInterceptor> logger) : Interceptor
+/// <summary>Turns what a service throws into the error of its row in <see cref="ErrorTable"/>, and refuses calls that
+/// demand another cluster.</summary>
+internal sealed partial class ErrorInterceptor(
+    ILogSource source, TimeProvider time, ILogger<ErrorInterceptor> logger) : Interceptor
 {
     public override async Task<TResponse> UnaryServerHandler<TRequest, TResponse>(
         TRequest request, ServerCallContext context, UnaryServerMethod<TRequest, TResponse> continuation)
     {
         try
         {
+            await RequireClusterAsync(context);
             return await continuation(request, context);
         }
         catch (Exception e) when (e is not RpcException)
@@ -27,6 +31,7 @@ internal sealed partial class ErrorInterceptor(TimeProvider time, ILogger<ErrorI
     {
         try
         {
+            await RequireClusterAsync(context);
             return await continuation(requestStream, context);
         }
         catch (Exception e) when (e is not RpcException)
@@ -41,6 +46,7 @@ internal sealed partial class ErrorInterceptor(TimeProvider time, ILogger<ErrorI
     {
         try
         {
+            await RequireClusterAsync(context);
             await continuation(request, responseStream, context);
         }
         catch (Exception e) when (e is not RpcException)
@@ -55,12 +61,21 @@ internal sealed partial class ErrorInterceptor(TimeProvider time, ILogger<ErrorI
     {
         try
         {
+            await RequireClusterAsync(context);
             await continuation(requestStream, responseStream, context);
         }
         catch (Exception e) when (e is not RpcException)
         {
             throw Translate(e, context);
         }
+    }
+
+    private async ValueTask RequireClusterAsync(ServerCallContext context)
+    {
+        if (context.RequestHeaders.GetValue(FrontEndHeaders.ClusterId) is not { } demanded) return;
+        var own = await source.GetClusterIdAsync(context.CancellationToken);
+        if (!string.Equals(demanded, own, StringComparison.OrdinalIgnoreCase))
+            throw new WrongClusterException(demanded, own);
     }
 
     private RpcException Translate(Exception e, ServerCallContext context)

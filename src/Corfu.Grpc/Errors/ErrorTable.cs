@@ -19,10 +19,12 @@ internal static partial class ErrorTable
         [typeof(EntryTooLargeException)] = new(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge),
         [typeof(StreamRangeException)] = new(StatusCode.InvalidArgument, ErrorReason.StreamRange,
             static (e, metadata) => metadata.Add("stream", ((StreamRangeException)e).Stream.ToString())),
-        [typeof(LogTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed),
-        [typeof(SubscriptionTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed,
-            static (e, metadata) => metadata.Add("mark", Text(((SubscriptionTrimmedException)e).Mark))),
-        [typeof(ArgumentOutOfRangeException)] = new(StatusCode.OutOfRange, ErrorReason.NotGranted),
+        [typeof(BoundPassedException)] = new(StatusCode.Aborted, ErrorReason.BoundPassed),
+        [typeof(DeadlineNearException)] = new(StatusCode.DeadlineExceeded, ErrorReason.Deadline),
+        [typeof(WrongClusterException)] = new(StatusCode.FailedPrecondition, ErrorReason.WrongCluster,
+            static (e, metadata) => metadata.Add("cluster_id", ((WrongClusterException)e).ClusterId)),
+        [typeof(LogTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed,
+            static (e, metadata) => AddPosition(metadata, ((LogTrimmedException)e).Position)),
         [typeof(LogOverloadedException)] = new(StatusCode.ResourceExhausted, ErrorReason.Overloaded),
         [typeof(LogUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
         [typeof(LayoutUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
@@ -31,13 +33,15 @@ internal static partial class ErrorTable
         [typeof(OperationCanceledException)] = new(StatusCode.Unavailable, ErrorReason.ShuttingDown),
         [typeof(ObjectDisposedException)] = new(StatusCode.Unavailable, ErrorReason.ShuttingDown),
         [typeof(LogIsMirrorException)] = new(StatusCode.FailedPrecondition, ErrorReason.Mirror),
-        [typeof(PageCorruptException)] = new(StatusCode.DataLoss, ErrorReason.Corrupt),
+        [typeof(PageCorruptException)] = new(StatusCode.DataLoss, ErrorReason.Corrupt,
+            static (e, metadata) => AddPosition(metadata, ((PageCorruptException)e).Position)),
         [typeof(DataLossException)] = new(StatusCode.DataLoss, ErrorReason.DataLoss,
             static (e, metadata) => metadata.Add("position", Text(((DataLossException)e).Position))),
         [typeof(CorfuStatusException)] = new(StatusCode.Internal, ErrorReason.NodeStatus,
             static (e, metadata) => metadata.Add("status", ((CorfuStatusException)e).Status.ToString())),
     };
 
+    private static readonly Row s_notGranted = new(StatusCode.OutOfRange, ErrorReason.NotGranted);
     private static readonly Row s_noSpace = new(StatusCode.ResourceExhausted, ErrorReason.NoSpace);
     private static readonly Row s_unexpected = new(StatusCode.Internal, ErrorReason.Internal);
 
@@ -55,7 +59,7 @@ internal static partial class ErrorTable
     {
         var row = RowOf(e);
         var info = new ErrorInfo { Domain = ErrorReason.Domain, Reason = row.Reason };
-        row.Metadata?.Invoke(e, info.Metadata);
+        AddMetadata(row, e, info.Metadata);
         return new Google.Rpc.Status
         {
             Code = (int)row.Code,
@@ -65,21 +69,39 @@ internal static partial class ErrorTable
     }
 
     /// <summary>The same for one entry of many.</summary>
-    public static Protocol.Log.V1.Error ToError(Exception e)
+    public static Protocol.V1.EntryError ToError(Exception e)
     {
         var row = RowOf(e);
-        var error = new Protocol.Log.V1.Error
+        var error = new Protocol.V1.EntryError
         {
             Code = (int)row.Code,
             Reason = row.Reason,
             Message = MessageOf(row, e),
         };
-        row.Metadata?.Invoke(e, error.Metadata);
+        AddMetadata(row, e, error.Metadata);
         return error;
+    }
+
+    private static void AddMetadata(Row row, Exception e, IDictionary<string, string> metadata)
+    {
+        if (e is SubscriptionEndedException ended)
+        {
+            AddPosition(metadata, ended.Due);
+            metadata.Add("mark", Text(ended.Mark));
+        }
+        else row.Metadata?.Invoke(e, metadata);
+    }
+
+    private static void AddPosition(IDictionary<string, string> metadata, LogPosition? position)
+    {
+        if (position is { } known) metadata.Add("position", Text(known));
     }
 
     private static Row RowOf(Exception e)
     {
+        if (e is SubscriptionEndedException { InnerException: { } cause }) return RowOf(cause);
+        // Of a position that a caller named. Any other argument is the front end's own mistake.
+        if (e is ArgumentOutOfRangeException { ActualValue: LogPosition }) return s_notGranted;
         if (e is CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace }) return s_noSpace;
         for (var type = e.GetType(); type is not null; type = type.BaseType)
         {
@@ -107,10 +129,23 @@ internal sealed class RequestException(string message) : Exception(message);
 internal sealed class NotAllowedException(string what, string option)
     : Exception($"This front end does not allow {what}: its option {option} is off.");
 
-/// <summary>A subscription met an entry that is due and trimmed.</summary>
+/// <summary>A subscription met an entry that is due and cannot be delivered.</summary>
 /// <param name="mark">The first position from which a subscription can go on.</param>
-internal sealed class SubscriptionTrimmedException(LogPosition mark)
-    : CorfuException($"The log is trimmed here; a subscription can go on from {mark.Offset}.")
+internal sealed class SubscriptionEndedException(CorfuException cause, LogPosition due, LogPosition mark)
+    : CorfuException($"{cause.Message} A subscription can go on from {mark.Offset}.", cause)
 {
+    public LogPosition Due { get; } = due;
+
     public LogPosition Mark { get; } = mark;
+}
+
+/// <summary>The call's deadline came before its entry had a position.</summary>
+internal sealed class DeadlineNearException()
+    : Exception("No position was granted before the call's deadline; the entry is not appended.");
+
+/// <summary>The call demands another cluster.</summary>
+internal sealed class WrongClusterException(string demanded, string own)
+    : Exception($"The call demands the cluster {demanded}; this front end serves {own}.")
+{
+    public string ClusterId { get; } = own;
 }

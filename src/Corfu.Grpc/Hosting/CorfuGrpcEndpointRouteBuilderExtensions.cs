@@ -11,18 +11,22 @@ public static class CorfuGrpcEndpointRouteBuilderExtensions
     /// <summary>Serves <c>corfu.log.v1</c>, <c>corfu.admin.v1</c>, <c>corfu.tango.v1</c>, the standard health service
     /// and, unless the options say otherwise, reflection. The host listens with HTTP/2; without TLS the listener speaks
     /// HTTP/2 alone.</summary>
+    /// <returns>What conventions are added to, such as <c>RequireAuthorization()</c>: of all services together, or of
+    /// each by its property.</returns>
     /// <exception cref="InvalidOperationException"><c>AddCorfuGrpc</c> was not called.</exception>
-    public static IEndpointRouteBuilder MapCorfu(this IEndpointRouteBuilder endpoints)
+    public static CorfuGrpcEndpoints MapCorfu(this IEndpointRouteBuilder endpoints)
     {
         if (endpoints.ServiceProvider.GetService<TailWatcher>() is null)
             throw new InvalidOperationException(
                 "MapCorfu needs services.AddCorfuGrpc() and services.AddCorfuClient().");
-        endpoints.MapGrpcService<LogEndpoint>();
-        TangoServices.Map(endpoints);
-        AdminServices.Map(endpoints);
-        endpoints.MapGrpcHealthChecksService();
         var options = endpoints.ServiceProvider.GetRequiredService<IOptions<CorfuGrpcOptions>>().Value;
-        if (options.Reflection) endpoints.MapGrpcReflectionService();
-        return endpoints;
+        return new CorfuGrpcEndpoints
+        {
+            Log = endpoints.MapGrpcService<LogEndpoint>(),
+            Objects = TangoServices.Map(endpoints),
+            Admin = AdminServices.Map(endpoints),
+            Health = endpoints.MapGrpcHealthChecksService(),
+            Reflection = options.Reflection ? endpoints.MapGrpcReflectionService() : new EndpointGroup([]),
+        };
     }
 }

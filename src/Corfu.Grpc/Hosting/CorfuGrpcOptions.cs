@@ -27,7 +27,14 @@ public sealed class CorfuGrpcOptions
     /// 4,096.</summary>
     public int MaxEntriesInFlight { get; set; } = 4096;
 
-    /// <summary>Positions of one Read call. Default 4,096.</summary>
+    /// <summary>Bytes of appends and read batches that all calls hold together; beyond, calls wait. Default 256
+    /// MiB.</summary>
+    public long MaxBytesInFlight { get; set; } = 256 << 20;
+
+    /// <summary>Positions that one Settle call looks at. Default 65,536.</summary>
+    public int MaxSettleSpan { get; set; } = 65536;
+
+    /// <summary>Positions of one Read call, and origins of one Settle call. Default 4,096.</summary>
     public int MaxPositions { get; set; } = 4096;
 
     /// <summary>Subscriptions at once; more are refused. Default 1,024.</summary>
@@ -80,6 +87,8 @@ internal sealed class CorfuGrpcOptionsValidator : IValidateOptions<CorfuGrpcOpti
                     (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
                     (nameof(options.MaxAnswerBytes), options.MaxAnswerBytes >= 1 << 16),
                     (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
+                    (nameof(options.MaxBytesInFlight), options.MaxBytesInFlight >= options.MaxReceiveMessage),
+                    (nameof(options.MaxSettleSpan), options.MaxSettleSpan > 0),
                     (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
                     (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),
                     (nameof(options.TailInterval), options.TailInterval > TimeSpan.Zero),

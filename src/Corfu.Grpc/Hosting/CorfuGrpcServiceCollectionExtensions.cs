@@ -40,6 +40,8 @@ public static class CorfuGrpcServiceCollectionExtensions
             static provider => new ClientLogSource(provider.GetRequiredService<ICorfuConnection>()));
         services.AddSingleton<TailWatcher>();
         services.AddSingleton<SubscriptionLimit>();
+        services.AddSingleton<ByteBudget>();
+        services.AddSingleton<StreamClaims>();
         services.TryAddSingleton<ErrorInterceptor>();
         services.AddGrpcReflection();
         services.AddCorfuGrpcService<LogEndpoint>();

@@ -17,6 +17,7 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
 {
     // Of one connection, which a client uses for all its calls and subscriptions.
     private const int MaxStreams = 1024;
+    private const int ConnectionWindow = 16 << 20;
 
     // A client that has vanished is noticed after both.
     private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30);
@@ -131,6 +132,8 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
             // and the sessions with their locks.
             kestrel.Limits.MinResponseDataRate = null;
             kestrel.Limits.Http2.MaxStreamsPerConnection = MaxStreams;
+            // Calls that are not read for now fill their own windows; pings and the connection's other calls go on.
+            kestrel.Limits.Http2.InitialConnectionWindowSize = ConnectionWindow;
             kestrel.Limits.Http2.KeepAlivePingDelay = PingDelay;
             kestrel.Limits.Http2.KeepAlivePingTimeout = PingTimeout;
             kestrel.Listen(listen, static endpoint => endpoint.Protocols = HttpProtocols.Http2);

@@ -9,20 +9,29 @@ internal interface ILogSource
     /// <summary>The first call connects.</summary>
     /// <exception cref="ClusterNotFoundException">No cluster there (now).</exception>
     ValueTask<ICorfuLog> GetAsync(CancellationToken cancellationToken);
+
+    /// <summary>The id of the log's cluster, connecting as <see cref="GetAsync"/> does.</summary>
+    ValueTask<string> GetClusterIdAsync(CancellationToken cancellationToken);
 }
 
 /// <summary>The host's client.</summary>
 internal sealed class ClientLogSource(ICorfuConnection connection) : ILogSource
 {
-    private ICorfuLog? _log;
+    private Known? _known;
 
-    public ValueTask<ICorfuLog> GetAsync(CancellationToken cancellationToken) =>
-        Volatile.Read(ref _log) is { } log ? new ValueTask<ICorfuLog>(log) : ConnectAsync(cancellationToken);
+    public async ValueTask<ICorfuLog> GetAsync(CancellationToken cancellationToken) =>
+        (Volatile.Read(ref _known) ?? await ConnectAsync(cancellationToken)).Client;
 
-    private async ValueTask<ICorfuLog> ConnectAsync(CancellationToken cancellationToken)
+    public async ValueTask<string> GetClusterIdAsync(CancellationToken cancellationToken) =>
+        (Volatile.Read(ref _known) ?? await ConnectAsync(cancellationToken)).ClusterId;
+
+    private async ValueTask<Known> ConnectAsync(CancellationToken cancellationToken)
     {
         var client = await connection.GetClientAsync(cancellationToken);
-        Volatile.Write(ref _log, client);
-        return client;
+        var known = new Known(client, client.Projection.Cluster.ToString());
+        Volatile.Write(ref _known, known);
+        return known;
     }
+
+    private sealed record Known(CorfuClient Client, string ClusterId);
 }

@@ -8,13 +8,16 @@ namespace Corfu.Grpc;
 
 /// <summary>One AppendMany call.</summary>
 /// <remarks>
-/// 1. A request is read; each of its entries takes a place in flight and is appended.
+/// 1. A request is read. Each of its entries takes a place in flight, and its bytes of what the process may hold, and
+/// is appended.
 /// 2. Outcomes are collected, and all that are there go out in one response. Their places are free after that, so
 /// entries in flight and results that wait are bounded by one number.
-/// 3. When the client has ended its side and the last result is out, the call ends.
+/// 3. Once the front end stops, each further entry is refused: its client knows that it is not in the log, and takes
+/// another front end. Reading no more would leave what is on its way in doubt.
+/// 4. When the client has ended its side and the last result is out, the call ends.
 /// </remarks>
-internal sealed class AppendStream(
-    ICorfuLog log, CorfuGrpcOptions options, IServerStreamWriter<AppendManyResponse> responses)
+internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, ByteBudget budget,
+    IServerStreamWriter<AppendManyResponse> responses)
 {
     private readonly SemaphoreSlim _places = new(options.MaxEntriesInFlight, options.MaxEntriesInFlight);
 
@@ -25,19 +28,17 @@ internal sealed class AppendStream(
     // Entries whose outcome is open, and one for the side that reads. At zero no result follows.
     private int _open = 1;
 
-    /// <param name="stopping">The front end ends: nothing more is read, and what is under way gets its
-    /// results.</param>
+    /// <param name="stopping">The front end ends: what is under way gets its results.</param>
     public async Task RunAsync(IAsyncStreamReader<AppendManyRequest> requests, CancellationToken stopping,
         CancellationToken cancellationToken)
     {
         using var failed = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        using var reading = CancellationTokenSource.CreateLinkedTokenSource(failed.Token, stopping);
         var writing = WriteAsync(failed);
         ExceptionDispatchInfo? fault = null;
         try
         {
             // 1.
-            while (await requests.MoveNext(reading.Token)) await StartAsync(requests.Current, failed.Token);
+            while (await requests.MoveNext(failed.Token)) await StartAsync(requests.Current, stopping, failed.Token);
         }
         catch (Exception e)
         {
@@ -50,21 +51,26 @@ internal sealed class AppendStream(
         fault?.Throw();
     }
 
-    private async ValueTask StartAsync(AppendManyRequest request, CancellationToken cancellationToken)
+    private async ValueTask StartAsync(
+        AppendManyRequest request, CancellationToken stopping, CancellationToken cancellationToken)
     {
         foreach (var item in request.Items)
         {
             await _places.WaitAsync(cancellationToken);
+            var bytes = await budget.TakeAsync(item.Entry?.Payload.Length ?? 0, cancellationToken);
             Interlocked.Increment(ref _open);
-            _ = AppendAsync(item, cancellationToken);
+            _ = AppendAsync(item, bytes, stopping, cancellationToken);
         }
     }
 
-    private async Task AppendAsync(AppendManyRequest.Types.Item item, CancellationToken cancellationToken)
+    private async Task AppendAsync(AppendManyRequest.Types.Item item, IDisposable bytes, CancellationToken stopping,
+        CancellationToken cancellationToken)
     {
         var result = new AppendManyResponse.Types.Item { Id = item.Id };
         try
         {
+            // 3.
+            stopping.ThrowIfCancellationRequested();
             if (item.Entry is null) throw new RequestException("items.entry: missing.");
             result.Result = LogMessages.ToMessage(
                 await EntryAppend.RunAsync(log, item.Entry, options, cancellationToken));
@@ -74,8 +80,12 @@ internal sealed class AppendStream(
             result.Result = new Protocol.Log.V1.AppendResult
             {
                 Outcome = EntryAppend.IsRefusal(e) ? Outcome.NotAppended : Outcome.Unknown,
+                Error = ErrorTable.ToError(e),
             };
-            result.Error = ErrorTable.ToError(e);
+        }
+        finally
+        {
+            bytes.Dispose();
         }
 
         _results.Writer.TryWrite(result);
@@ -87,7 +97,7 @@ internal sealed class AppendStream(
         if (Interlocked.Decrement(ref _open) == 0) _results.Writer.Complete();
     }
 
-    // 2., 3.
+    // 2., 4.
     private async Task WriteAsync(CancellationTokenSource failed)
     {
         try

@@ -7,8 +7,14 @@ namespace Corfu.Grpc;
 
 /// <summary>Reads positions in batches whose size follows that of the entries, and sends each batch.</summary>
 internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mode, CorfuGrpcOptions options,
-    IServerStreamWriter<ReadResponse> responses)
+    ByteBudget budget, IServerStreamWriter<ReadResponse> responses)
 {
+    // Of a batch of entries, which are as large as those before them and perhaps larger.
+    private const int BatchesReserved = 4;
+
+    // Of an entry without its payload.
+    private const int HeaderBytes = 256;
+
     private readonly BatchSize _size = new(options, detail);
 
     public async ValueTask<LogPosition> TailAsync(CancellationToken cancellationToken) =>
@@ -21,6 +27,9 @@ internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mod
         {
             var batch = ImmutableArray.CreateBuilder<LogPosition>((int)Math.Min(_size.Entries, count - next));
             while (batch.Count < batch.Capacity) batch.Add(positionAt(next++));
+            var most = detail == ReadDetail.Full ? log.MaxPayload : HeaderBytes;
+            using var bytes = await budget.TakeAsync(
+                Math.Min((long)batch.Count * most, (long)BatchesReserved * options.MaxBatchBytes), cancellationToken);
             await SendAsync(
                 await log.ReadManyAsync(batch.MoveToImmutable(), detail, mode, cancellationToken), cancellationToken);
         }
@@ -53,7 +62,7 @@ internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mod
 /// <summary>Entries to read at once: as many as make one message of entries like the last ones.</summary>
 internal sealed class BatchSize(CorfuGrpcOptions options, ReadDetail detail)
 {
-    private const int First = 64;
+    private const int First = 4;
 
     public int Entries { get; private set; } =
         detail == ReadDetail.Full ? Math.Min(First, options.MaxBatchEntries) : options.MaxBatchEntries;

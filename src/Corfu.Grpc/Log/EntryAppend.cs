@@ -12,9 +12,26 @@ internal static class EntryAppend
         ICorfuLog log, NewEntry entry, CorfuGrpcOptions options, CancellationToken cancellationToken)
     {
         var streams = LogMessages.StreamsOf(entry.StreamIds, entry.StreamNames);
-        if (!entry.ToObjects) return log.AppendAsync(entry.Payload.Memory, streams, cancellationToken);
-        RequireObjectEntry(entry, streams, options);
-        return log.AppendToObjectsAsync(entry.Payload.Memory, streams, cancellationToken);
+        if (entry.ToObjects) RequireObjectEntry(entry, streams, options);
+        return RunAsync(log, entry, streams, LogMessages.TermsOf(entry), cancellationToken);
+    }
+
+    private static async ValueTask<Client.AppendResult> RunAsync(ICorfuLog log, NewEntry entry,
+        ImmutableArray<StreamId> streams, AppendTerms terms, CancellationToken cancellationToken)
+    {
+        var payload = entry.Payload.Memory;
+        if (terms == default)
+            return entry.ToObjects
+                ? await log.AppendToObjectsAsync(payload, streams, cancellationToken)
+                : await log.AppendAsync(payload, streams, cancellationToken);
+        if (log is not IDelegatedLog delegated)
+            throw new RequestException("origin, below_offset: this front end's log takes none.");
+        var result = entry.ToObjects
+            ? await delegated.AppendToObjectsAsync(payload, streams, terms, cancellationToken)
+            : await delegated.AppendAsync(payload, streams, terms, cancellationToken);
+        return result.Outcome == AppendOutcome.NotAppended
+            ? throw new BoundPassedException(entry.BelowOffset)
+            : result;
     }
 
     // R23: what an object cannot read stops it, in every process and for good.
@@ -36,10 +53,15 @@ internal static class EntryAppend
 
     /// <summary>Whether an append that threw this is certainly not in the log.</summary>
     public static bool IsRefusal(Exception e) => e
-        is RequestException or NotAllowedException or EntryTooLargeException or StreamRangeException
-        or LogOverloadedException or LogUnavailableException or LogIsMirrorException or OperationCanceledException
-        or ObjectDisposedException or CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace };
+        is RequestException or NotAllowedException or BoundPassedException or EntryTooLargeException
+        or StreamRangeException or LogOverloadedException or LogUnavailableException or LogIsMirrorException
+        or OperationCanceledException or ObjectDisposedException
+        or CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace };
 }
+
+/// <summary>The entry's bound keeps it out of the log.</summary>
+internal sealed class BoundPassedException(long below)
+    : Exception($"The log has come to {below}, below which the entry was to stand; it is not appended.");
 
 /// <summary>Ends an append a moment before its call's deadline, so that the outcome still reaches the client.</summary>
 internal sealed class AppendLimit : IDisposable

@@ -14,8 +14,9 @@ namespace Corfu.Grpc;
 
 /// <summary>corfu.log.v1 over an ordinary client. <see cref="ErrorTable"/> maps what it throws.</summary>
 internal sealed class LogEndpoint(
-    ILogSource source, TailWatcher tails, SubscriptionLimit subscriptions, IOptions<CorfuGrpcOptions> options,
-    IHostApplicationLifetime lifetime, TimeProvider time) : LogService.LogServiceBase
+    ILogSource source, TailWatcher tails, SubscriptionLimit subscriptions, ByteBudget budget,
+    StreamClaims claims, IOptions<CorfuGrpcOptions> options, IHostApplicationLifetime lifetime, TimeProvider time)
+    : LogService.LogServiceBase
 {
     private readonly CorfuGrpcOptions _options = options.Value;
 
@@ -27,12 +28,20 @@ internal sealed class LogEndpoint(
         {
             var log = await source.GetAsync(limit.Token);
             var result = await EntryAppend.RunAsync(log, request.Entry, _options, limit.Token);
-            return new AppendResponse { Result = LogMessages.ToMessage(result) };
+            return new AppendResponse
+            {
+                Result = LogMessages.ToMessage(result),
+                ClusterId = await source.GetClusterIdAsync(limit.Token),
+            };
         }
         catch (OperationCanceledException) when (!context.CancellationToken.IsCancellationRequested)
         {
             // No position was granted before the deadline came near.
-            var nowhere = new Protocol.Log.V1.AppendResult { Outcome = Outcome.NotAppended };
+            var nowhere = new Protocol.Log.V1.AppendResult
+            {
+                Outcome = Outcome.NotAppended,
+                Error = ErrorTable.ToError(new DeadlineNearException()),
+            };
             return new AppendResponse { Result = nowhere };
         }
     }
@@ -43,7 +52,7 @@ internal sealed class LogEndpoint(
         var log = await source.GetAsync(context.CancellationToken);
         // The client sends nothing before: a call that is refused leaves no outcome open.
         await context.WriteResponseHeadersAsync(new Metadata { { FrontEndHeaders.Accepted, "true" } });
-        await new AppendStream(log, _options, responseStream).RunAsync(
+        await new AppendStream(log, _options, budget, responseStream).RunAsync(
             requestStream, lifetime.ApplicationStopping, context.CancellationToken);
     }
 
@@ -60,13 +69,32 @@ internal sealed class LogEndpoint(
         return new ResolveResponse { Outcome = LogMessages.ToMessage(outcome) };
     }
 
+    public override async Task<SettleResponse> Settle(SettleRequest request, ServerCallContext context)
+    {
+        if (request.Origins.Count > _options.MaxPositions)
+            throw new RequestException(
+                $"origins: {request.Origins.Count}, where at most {_options.MaxPositions} are settled in one call.");
+        var origins = request.Origins.Select(LogMessages.OriginOf).ToImmutableArray();
+        var from = LogMessages.PositionOf(request.From, "from");
+        if (from.Epoch == Epoch.None)
+            throw new RequestException("from.epoch: missing. A tail or a result has it.");
+        var below = LogMessages.PositionOf(request.BelowOffset, "below_offset");
+        if (below - from > _options.MaxSettleSpan)
+            throw new RequestException(
+                $"below_offset: {below - from} above from, where at most {_options.MaxSettleSpan} are settled.");
+        if (await source.GetAsync(context.CancellationToken) is not IDelegatedLog log)
+            throw new RequestException("origins: this front end's log takes none.");
+        var results = await log.SettleAsync(origins, from, below, context.CancellationToken);
+        return new SettleResponse { Results = { results.Select(LogMessages.ToMessage) } };
+    }
+
     public override async Task Read(
         ReadRequest request, IServerStreamWriter<ReadResponse> responseStream, ServerCallContext context)
     {
-        if (request.Positions.Count > _options.MaxPositions)
+        if (request.Offsets.Count > _options.MaxPositions)
             throw new RequestException(
-                $"positions: {request.Positions.Count}, where at most {_options.MaxPositions} are read in one call.");
-        var positions = request.Positions.Select(offset => LogMessages.PositionOf(offset, "positions")).ToArray();
+                $"offsets: {request.Offsets.Count}, where at most {_options.MaxPositions} are read in one call.");
+        var positions = request.Offsets.Select(offset => LogMessages.PositionOf(offset, "offsets")).ToArray();
         var reader = await ReaderAsync(responseStream, request.Detail, request.Mode, context);
         await reader.ReadAsync(positions.Length, i => positions[i], context.CancellationToken);
     }
@@ -74,24 +102,24 @@ internal sealed class LogEndpoint(
     public override async Task ReadRange(
         ReadRangeRequest request, IServerStreamWriter<ReadResponse> responseStream, ServerCallContext context)
     {
-        var from = LogMessages.PositionOf(request.From, "from");
-        var to = request.HasTo ? LogMessages.PositionOf(request.To, "to") : (LogPosition?)null;
-        if (to < from) throw new RequestException($"to: {request.To} is below from, which is {request.From}.");
+        var from = LogMessages.PositionOf(request.FromOffset, "from_offset");
+        var to = RangeEnd(request.HasToOffset, request.ToOffset, from);
         var reader = await ReaderAsync(responseStream, request.Detail, request.Mode, context);
-        to ??= await reader.TailAsync(context.CancellationToken);
-        await reader.ReadAsync(Math.Max(0, to.Value - from), i => from + i, context.CancellationToken);
+        var tail = await reader.TailAsync(context.CancellationToken);
+        var end = LogPosition.Min(to ?? tail, tail);
+        await reader.ReadAsync(Math.Max(0, end - from), i => from + i, context.CancellationToken);
     }
 
     public override async Task Subscribe(
         SubscribeRequest request, IServerStreamWriter<SubscribeResponse> responseStream, ServerCallContext context)
     {
-        var streams = LogMessages.StreamsOf(request.StreamIds, request.StreamNames);
-        var from = request.HasFrom ? LogMessages.PositionOf(request.From, "from") : (LogPosition?)null;
+        var terms = TermsOf(request);
         using var place = subscriptions.Take();
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(
             context.CancellationToken, lifetime.ApplicationStopping);
         var log = await source.GetAsync(ends.Token);
-        await new Subscription(log, tails, _options, responseStream).RunAsync(streams, from, ends.Token);
+        var cluster = await source.GetClusterIdAsync(ends.Token);
+        await new Subscription(log, tails, terms, _options, responseStream).RunAsync(cluster, ends.Token);
     }
 
     public override async Task<CheckResponse> Check(CheckRequest request, ServerCallContext context)
@@ -100,7 +128,11 @@ internal sealed class LogEndpoint(
         var consistency = LogMessages.ConsistencyOf(request.Consistency);
         var log = await source.GetAsync(context.CancellationToken);
         var check = await log.CheckAsync(streams, consistency, context.CancellationToken);
-        var response = new CheckResponse { Tail = LogMessages.ToMessage(check.Tail) };
+        var response = new CheckResponse
+        {
+            Tail = LogMessages.ToMessage(check.Tail),
+            ClusterId = await source.GetClusterIdAsync(context.CancellationToken),
+        };
         foreach (var tail in check.Streams) response.Streams.Add(LogMessages.ToMessage(tail));
         return response;
     }
@@ -133,6 +165,22 @@ internal sealed class LogEndpoint(
         return new TrimPrefixResponse();
     }
 
+    public override async Task<RetainResponse> Retain(RetainRequest request, ServerCallContext context)
+    {
+        RequireTrims();
+        var from = LogMessages.PositionOf(request.FromOffset, "from_offset");
+        var (stream, name) = request.StreamCase switch
+        {
+            RetainRequest.StreamOneofCase.StreamId => (new StreamId(request.StreamId), null),
+            RetainRequest.StreamOneofCase.StreamName when request.StreamName.Length > 0 =>
+                (StreamId.FromName(request.StreamName), request.StreamName),
+            _ => throw new RequestException("stream: missing."),
+        };
+        StreamRangeException.ThrowIfNotRaw([stream]);
+        await claims.DeclareAsync(stream, name, from, context.CancellationToken);
+        return new RetainResponse();
+    }
+
     public override async Task<DescribeResponse> Describe(DescribeRequest request, ServerCallContext context)
     {
         var log = await source.GetAsync(context.CancellationToken);
@@ -142,12 +190,36 @@ internal sealed class LogEndpoint(
             MaxEntriesInFlight = _options.MaxEntriesInFlight,
             MaxPositions = _options.MaxPositions,
             MaxMessage = _options.MaxReceiveMessage,
+            MaxSettleSpan = _options.MaxSettleSpan,
+            ClusterId = await source.GetClusterIdAsync(context.CancellationToken),
         };
+    }
+
+    private static LogPosition? RangeEnd(bool isGiven, long offset, LogPosition? from)
+    {
+        if (!isGiven) return null;
+        var end = LogMessages.PositionOf(offset, "to_offset");
+        return end < from
+            ? throw new RequestException($"to_offset: {offset} is below from_offset, which is {from}.")
+            : end;
+    }
+
+    private static SubscriptionTerms TermsOf(SubscribeRequest request)
+    {
+        var streams = LogMessages.StreamsOf(request.StreamIds, request.StreamNames);
+        var from = request.HasFromOffset
+            ? LogMessages.PositionOf(request.FromOffset, "from_offset")
+            : (LogPosition?)null;
+        var detail = LogMessages.DetailOf(request.Detail);
+        if (detail is not (ReadDetail.Full or ReadDetail.Headers))
+            throw new RequestException("detail: a subscription delivers entries, FULL or HEADERS.");
+        var to = RangeEnd(request.HasToOffset, request.ToOffset, from);
+        return new SubscriptionTerms(streams, from, to, detail, request.SkipTrimmed);
     }
 
     private void RequireTrims()
     {
-        if (!_options.AllowTrims) throw new NotAllowedException("trims and fills", nameof(_options.AllowTrims));
+        if (!_options.AllowTrims) throw new NotAllowedException("trims, fills and claims", nameof(_options.AllowTrims));
     }
 
     private async ValueTask<BatchReader> ReaderAsync(
@@ -155,6 +227,6 @@ internal sealed class LogEndpoint(
     {
         var (readDetail, readMode) = (LogMessages.DetailOf(detail), LogMessages.ModeOf(mode));
         var log = await source.GetAsync(context.CancellationToken);
-        return new BatchReader(log, readDetail, readMode, _options, responses);
+        return new BatchReader(log, readDetail, readMode, _options, budget, responses);
     }
 }

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
+using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
 using Google.Protobuf.Collections;
 
@@ -50,6 +51,11 @@ internal static class LogMessages
         ? new EntryOrigin(new WriterId(new Guid(origin.Writer.Span)), origin.Sequence)
         : throw new RequestException("origin: an origin with a writer of 16 bytes is needed.");
 
+    /// <exception cref="RequestException">The origin has no writer of 16 bytes, or the bound is negative.</exception>
+    public static AppendTerms TermsOf(NewEntry entry) => new(
+        entry.Origin is null ? null : OriginOf(entry.Origin),
+        entry.HasBelowOffset ? PositionOf(entry.BelowOffset, "below_offset") : null);
+
     public static Corfu.Protocol.ReadDetail DetailOf(Detail detail) => detail switch
     {
         Detail.Unspecified or Detail.Full => ReadDetail.Full,
@@ -83,7 +89,9 @@ internal static class LogMessages
     public static Protocol.Log.V1.AppendResult ToMessage(Client.AppendResult result) => new()
     {
         Outcome = ToMessage(result.Outcome),
-        Position = ToMessage(result.Position),
+        Position = result.Outcome == AppendOutcome.NotAppended || result.Position.Epoch == Epoch.None
+            ? null
+            : ToMessage(result.Position),
         Origin = ToMessage(result.Origin),
     };
 
@@ -110,8 +118,8 @@ internal static class LogMessages
         };
         foreach (var header in entry.Streams)
         {
-            var stream = new Protocol.Log.V1.StreamHeader { Stream = header.Stream.Value };
-            foreach (var back in header.Backpointers) stream.Backpointers.Add(back.Offset);
+            var stream = new Protocol.Log.V1.StreamHeader { StreamId = header.Stream.Value };
+            foreach (var back in header.Backpointers) stream.PreviousOffsets.Add(back.Offset);
             message.Streams.Add(stream);
         }
 
@@ -120,8 +128,8 @@ internal static class LogMessages
 
     public static Protocol.Log.V1.StreamTail ToMessage(Corfu.Protocol.StreamTail tail)
     {
-        var message = new Protocol.Log.V1.StreamTail { Stream = tail.Stream.Value };
-        foreach (var position in tail.Positions) message.Positions.Add(position.Offset);
+        var message = new Protocol.Log.V1.StreamTail { StreamId = tail.Stream.Value };
+        foreach (var position in tail.Positions) message.Offsets.Add(position.Offset);
         return message;
     }
 

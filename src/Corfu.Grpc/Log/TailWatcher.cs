@@ -11,8 +11,9 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
     // Guarded by _gate. Not empty exactly while the loop runs.
     private readonly List<Waiter> _waiters = [];
 
-    /// <summary>Waits until the tail is above <paramref name="known"/>; false after the heartbeat's time.</summary>
-    public async ValueTask<bool> MovesAsync(LogPosition known, CancellationToken cancellationToken)
+    /// <summary>Waits until the tail is above <paramref name="known"/> or of a later epoch, which may begin
+    /// below.</summary>
+    public async ValueTask<TailMove> MovesAsync(LogPosition known, CancellationToken cancellationToken)
     {
         var waiter = new Waiter(known);
         bool first;
@@ -25,12 +26,12 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
         if (first) LoopContext.Pool.Start(WatchAsync);
         try
         {
-            await waiter.Task.WaitAsync(options.Value.Heartbeat, time, cancellationToken);
-            return true;
+            var tail = await waiter.Task.WaitAsync(options.Value.Heartbeat, time, cancellationToken);
+            return new TailMove(tail, IsHeartbeat: false);
         }
         catch (TimeoutException)
         {
-            return false;
+            return new TailMove(null, IsHeartbeat: true);
         }
         finally
         {
@@ -55,14 +56,16 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
                 // no other one would begin.
             }
 
-            foreach (var waiter in Due(tail)) waiter.TrySetResult();
+            foreach (var waiter in Due(tail)) waiter.TrySetResult(tail);
         }
         while (GoesOn());
     }
 
     private List<Waiter> Due(LogPosition? tail)
     {
-        lock (_gate) return _waiters.FindAll(waiter => tail is null || tail > waiter.Known);
+        lock (_gate)
+            return _waiters.FindAll(waiter => tail is null || tail > waiter.Known
+                || tail.Value.Epoch > waiter.Known.Epoch);
     }
 
     private bool GoesOn()
@@ -75,8 +78,12 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
     }
 
     private sealed class Waiter(LogPosition known)
-        : TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)
+        : TaskCompletionSource<LogPosition?>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
         public LogPosition Known { get; } = known;
     }
 }
+
+/// <param name="Tail">The confirmed tail; null where it is not known: the waiter asks itself.</param>
+/// <param name="IsHeartbeat">Nothing moved for the heartbeat's time.</param>
+internal readonly record struct TailMove(LogPosition? Tail, bool IsHeartbeat);

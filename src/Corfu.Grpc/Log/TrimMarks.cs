@@ -2,24 +2,19 @@ using Corfu.Client;
 
 namespace Corfu.Grpc;
 
-/// <summary>Finds where the log can be read again behind a trimmed position.</summary>
+/// <summary>Finds where the log can be read again behind a position that cannot.</summary>
 internal static class TrimMarks
 {
     private const int Together = 512;
 
-    /// <summary>The first position behind the first trimmed one at or above <paramref name="from"/>; the trim mark
-    /// where that is higher.</summary>
+    /// <summary>The first position behind <paramref name="due"/> that is not trimmed.</summary>
     public static async ValueTask<LogPosition> NextAsync(
-        ICorfuLog log, LogPosition from, CancellationToken cancellationToken)
+        ICorfuLog log, LogPosition due, CancellationToken cancellationToken)
     {
+        var from = due.Next;
         if (log is CorfuClient client)
-        {
-            var mark = await client.ReadTrimMarkAsync(cancellationToken);
-            if (mark > from) return mark;
-        }
-
+            from = LogPosition.Max(from, await client.ReadTrimMarkAsync(cancellationToken));
         var tail = (await log.CheckAsync([], cancellationToken: cancellationToken)).Tail;
-        var isBehind = false;
         for (var next = from; next < tail; next += Together)
         {
             var count = (int)Math.Min(Together, tail - next);
@@ -28,11 +23,10 @@ internal static class TrimMarks
                 positions, ReadDetail.State, ReadMode.Observe, cancellationToken);
             foreach (var result in states)
             {
-                if (result.State == PageState.Trimmed) isBehind = true;
-                else if (isBehind) return result.Position;
+                if (result.State != PageState.Trimmed) return result.Position;
             }
         }
 
-        return tail;
+        return LogPosition.Max(from, tail);
     }
 }

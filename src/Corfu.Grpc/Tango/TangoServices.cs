@@ -35,14 +35,14 @@ internal static class TangoServices
         services.AddCorfuGrpcService<TransactionsEndpoint>();
     }
 
-    public static void Map(IEndpointRouteBuilder endpoints)
-    {
-        endpoints.MapGrpcService<ObjectsEndpoint>();
-        endpoints.MapGrpcService<DictionariesEndpoint>();
-        endpoints.MapGrpcService<SessionsEndpoint>();
-        endpoints.MapGrpcService<LocksEndpoint>();
-        endpoints.MapGrpcService<QueuesEndpoint>();
-        endpoints.MapGrpcService<LeasedDictionariesEndpoint>();
-        endpoints.MapGrpcService<TransactionsEndpoint>();
-    }
+    public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints) => new EndpointGroup(
+    [
+        endpoints.MapGrpcService<ObjectsEndpoint>(),
+        endpoints.MapGrpcService<DictionariesEndpoint>(),
+        endpoints.MapGrpcService<SessionsEndpoint>(),
+        endpoints.MapGrpcService<LocksEndpoint>(),
+        endpoints.MapGrpcService<QueuesEndpoint>(),
+        endpoints.MapGrpcService<LeasedDictionariesEndpoint>(),
+        endpoints.MapGrpcService<TransactionsEndpoint>(),
+    ]);
 }

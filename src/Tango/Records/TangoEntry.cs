@@ -22,7 +22,7 @@ public static class TangoEntry
 
             return records > 0 && reader.End;
         }
-        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        catch (Exception e) when (e is TangoLevelException || StrictMessagePack.IsDamage(e))
         {
             return false;
         }

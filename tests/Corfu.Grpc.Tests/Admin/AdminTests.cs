@@ -21,11 +21,11 @@ public sealed class AdminTests
         Assert.Equal(client.Projection.Units.Select(unit => unit.Id.ToString()),
             status.Projection.Units.Select(unit => unit.Id));
         Assert.Equal(client.Projection.Active.Chains.Length, status.Projection.Chains.Count);
-        Assert.True(status.Tail > 0);
+        Assert.True(status.Tail.Offset > 0);
         var history = await admin.HistoryAsync(new HistoryRequest());
         Assert.Equal(status.Projection.Epoch, history.Epochs[0].Epoch);
         Assert.Equal((StatusCode.InvalidArgument, "INVALID_REQUEST"),
-            await FailureOf(async () => await admin.HistoryAsync(new HistoryRequest { Count = -1 })));
+            await FailureOf(async () => await admin.HistoryAsync(new HistoryRequest { PageSize = -1 })));
 
         var change = new ReconfigureRequest { SetReplicas = new SetReplicas { Replicas = 1 } };
         Assert.Equal((StatusCode.PermissionDenied, "NOT_ALLOWED"),
@@ -52,7 +52,7 @@ public sealed class AdminTests
         Assert.All(done.Chains, chain => Assert.Single(chain.Units));
         Assert.Contains("front end", done.Reason, StringComparison.Ordinal);
         Assert.All(events.SkipLast(1), one => Assert.True(one.Progress.Done <= one.Progress.Total));
-        var history = await admin.HistoryAsync(new HistoryRequest { Count = 1 });
+        var history = await admin.HistoryAsync(new HistoryRequest { PageSize = 1 });
         Assert.Equal(done.Epoch, Assert.Single(history.Epochs).Epoch);
 
         Assert.Equal((StatusCode.FailedPrecondition, "OPERATION_REFUSED"), await FailureOf(() => ReconfigureAsync(

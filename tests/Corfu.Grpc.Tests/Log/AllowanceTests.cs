@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
+using Corfu.Grpc.Protocol.V1;
 using Corfu.Protocol;
 using Google.Protobuf;
 using Google.Rpc;
@@ -18,9 +19,9 @@ namespace Corfu.Grpc.Tests;
 /// answer.</summary>
 public sealed class AllowanceTests
 {
-    // [1, runtime 1, sequence 1, [[update, object 256, mutator 1, nil, no arguments]]]
+    // [2, runtime 1, sequence 1, [[update, object 256, mutator 1, nil, no arguments]]]
     private static readonly byte[] s_update =
-        [0x94, 1, 1, 1, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0xc0, 0xc4, 0];
+        [0x94, 2, 1, 1, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0xc0, 0xc4, 0];
 
     private static async Task<(StatusCode Code, string Reason)> FailureOf(Func<Task> call)
     {
@@ -49,7 +50,7 @@ public sealed class AllowanceTests
         await many.RequestStream.CompleteAsync();
         Assert.True(await many.ResponseStream.MoveNext(CancellationToken.None));
         var item = Assert.Single(many.ResponseStream.Current.Items);
-        Assert.Equal((Outcome.NotAppended, "NOT_ALLOWED"), (item.Result.Outcome, item.Error.Reason));
+        Assert.Equal((Outcome.NotAppended, "NOT_ALLOWED"), (item.Result.Outcome, item.Result.Error.Reason));
         Assert.Equal(0, (await log.CheckAsync([])).Tail.Offset);
     }
 
@@ -64,6 +65,8 @@ public sealed class AllowanceTests
         {
             ToObject(256, "x"u8), ToObject(256, s_update.AsSpan(..^1)), ToObject(256, [.. s_update, 0]),
             ToObject(1, s_update), ToObject(255, s_update),
+            // From before the first release.
+            ToObject(256, [0x94, 1, .. s_update[2..]]),
         })
             Assert.Equal((StatusCode.InvalidArgument, "INVALID_REQUEST"),
                 await FailureOf(async () => await client.AppendAsync(request)));

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
+using Corfu.Grpc.Protocol.V1;
 using Corfu.Protocol;
 using Google.Protobuf;
 using Grpc.Core;
@@ -54,13 +55,13 @@ public sealed class AppendManyTests
         var results = await DrainAsync(call);
         Assert.Equal(68, results.Count);
         for (ulong i = 0; i < 64; i++) Assert.Equal(Outcome.Appended, results[i].Result.Outcome);
-        Assert.Equal(64, results.Values.Where(item => item.Error is null)
+        Assert.Equal(64, results.Values.Where(item => item.Result.Error is null)
             .Select(item => item.Result.Position.Offset).Distinct().Count());
         string[] reasons = ["ENTRY_TOO_LARGE", "STREAM_RANGE", "INVALID_REQUEST", "INVALID_REQUEST"];
         for (var i = 0; i < reasons.Length; i++)
         {
             var refused = results[100 + (ulong)i];
-            Assert.Equal((Outcome.NotAppended, reasons[i]), (refused.Result.Outcome, refused.Error.Reason));
+            Assert.Equal((Outcome.NotAppended, reasons[i]), (refused.Result.Outcome, refused.Result.Error.Reason));
         }
     }
 
@@ -150,7 +151,7 @@ public sealed class AppendManyTests
             async () => await client.ResolveAsync(new ResolveRequest()),
             async () => await client.FillAsync(new FillRequest()),
             async () => await client.TrimAsync(new TrimRequest { Position = new Position { Offset = -1 } }),
-            async () => await client.ReadRange(new ReadRangeRequest { From = 5, To = 4 }).ResponseStream
+            async () => await client.ReadRange(new ReadRangeRequest { FromOffset = 5, ToOffset = 4 }).ResponseStream
                 .MoveNext(CancellationToken.None),
             async () => await client.CheckAsync(new CheckRequest { StreamNames = { "a", "a" } }),
             async () => await client.CheckAsync(new CheckRequest { Consistency = (Consistency)77 }),
@@ -178,7 +179,8 @@ public sealed class AppendManyTests
             var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             await using var registration = cancellationToken.Register(ended.SetResult);
             await ended.Task;
-            return new(AppendOutcome.Unknown, new LogPosition(7), new EntryOrigin(new WriterId(Guid.NewGuid()), 1));
+            var origin = new EntryOrigin(new WriterId(Guid.NewGuid()), 1);
+            return new(AppendOutcome.Unknown, new LogPosition(7, Epoch.First), origin);
         }
     }
 }

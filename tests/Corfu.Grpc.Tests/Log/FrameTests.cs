@@ -24,7 +24,7 @@ public sealed class FrameTests
         };
         var appended = (await log.AppendAsync(request)).Result;
         Assert.Equal(Outcome.Appended, appended.Outcome);
-        var read = log.Read(new ReadRequest { Positions = { appended.Position.Offset } });
+        var read = log.Read(new ReadRequest { Offsets = { appended.Position.Offset } });
         Assert.True(await read.ResponseStream.MoveNext());
         var result = Assert.Single(read.ResponseStream.Current.Results);
         Assert.Equal("x", Encoding.UTF8.GetString(result.Entry.Payload.Span));

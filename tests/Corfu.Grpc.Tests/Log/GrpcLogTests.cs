@@ -29,29 +29,31 @@ public sealed class GrpcLogTests
     }
 
     [Fact]
-    public async Task An_append_without_an_answer_is_unknown_and_is_not_sent_again()
+    public async Task Append_without_an_answer_is_unknown_until_its_origin_is_looked_for()
     {
         var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var isOpen = false;
         var inner = new InMemoryCorfuLog(new InMemoryLogOptions
         {
             AroundAppend = async stop =>
             {
+                if (isOpen) return;
                 reached.TrySetResult();
                 await Task.Delay(Timeout.Infinite, stop);
             },
         });
-        var open = new InMemoryCorfuLog();
         var first = await FrontEnd.StartAsync(inner);
-        await using var second = await FrontEnd.StartAsync(open);
+        await using var second = await FrontEnd.StartAsync(inner);
         await using var log = await GrpcCorfuLog.ConnectAsync($"{first.Address},{second.Address}");
         var append = log.AppendAsync(Bytes("1"), [A]);
         await reached.Task;
         await first.AbortAsync();
         var result = await append;
+        isOpen = true;
         Assert.Equal(AppendOutcome.Unknown, result.Outcome);
-        Assert.Equal(AppendOutcome.Unknown, await log.ResolveAsync(result));
-        Assert.Equal(0, (await open.CheckAsync([A])).Tail.Offset);
-        (await log.AppendAsync(Bytes("2"), [A])).Require();
+        Assert.Equal(AppendOutcome.NotAppended, await log.ResolveAsync(result));
+        var next = (await log.AppendAsync(Bytes("2"), [A])).Require();
+        Assert.Equal([next], (await log.CheckAsync([A])).Streams[0].Positions);
     }
 
     [Fact]

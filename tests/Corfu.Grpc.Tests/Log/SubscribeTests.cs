@@ -28,7 +28,7 @@ public sealed class SubscribeTests
         foreach (var text in new[] { "0", "hole", "2" }) await log.AppendAsync(Bytes(text), [A]);
         await log.AppendAsync(Bytes("other"), [StreamId.FromName("c")]);
         await using var frontEnd = await FrontEnd.StartAsync(log);
-        var request = new SubscribeRequest { From = 0 };
+        var request = new SubscribeRequest { FromOffset = 0 };
         if (streams) request.StreamNames.Add(["a", "b"]);
         using var call = new LogService.LogServiceClient(frontEnd.Channel).Subscribe(request);
         var reader = new SubscriptionReader(call);
@@ -51,7 +51,7 @@ public sealed class SubscribeTests
         for (var i = 0; i < 3; i++)
         {
             Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None).WaitAsync(Patience));
-            Assert.Equal((0, 3), (call.ResponseStream.Current.Entries.Count, call.ResponseStream.Current.ResumeFrom));
+            Assert.Equal((0, 3), (call.ResponseStream.Current.Entries.Count, call.ResponseStream.Current.ResumeOffset));
         }
 
         await log.AppendAsync(Bytes("new"), [A]);
@@ -70,7 +70,7 @@ public sealed class SubscribeTests
         await client.TrimPrefixAsync(new LogPosition(6));
         await using var frontEnd = await FrontEnd.ConnectAsync(cluster.ConnectionString);
         var log = new LogService.LogServiceClient(frontEnd.Channel);
-        var request = new SubscribeRequest { From = 2 };
+        var request = new SubscribeRequest { FromOffset = 2 };
         if (streams) request.StreamIds.Add(A.Value);
         using var call = log.Subscribe(request);
         var trimmed = await Assert.ThrowsAsync<RpcException>(
@@ -78,7 +78,7 @@ public sealed class SubscribeTests
         Assert.Equal(StatusCode.OutOfRange, trimmed.StatusCode);
         var info = trimmed.GetRpcStatus()!.GetDetail<ErrorInfo>();
         Assert.Equal(("TRIMMED", "6"), (info.Reason, info.Metadata["mark"]));
-        request.From = 6;
+        request.FromOffset = 6;
         using var again = log.Subscribe(request);
         Assert.Equal(["6", "7", "8", "9"], await new SubscriptionReader(again).TakeAsync(4));
     }
@@ -100,7 +100,7 @@ public sealed class SubscribeTests
             await using var frontEnd = await FrontEnd.StartAsync(
                 log, options => (options.MaxBatchEntries, options.TailInterval) = (7, TimeSpan.FromMilliseconds(1)));
             using var call = new LogService.LogServiceClient(frontEnd.Channel).Subscribe(
-                new SubscribeRequest { From = from, StreamNames = { "a" } });
+                new SubscribeRequest { FromOffset = from, StreamNames = { "a" } });
             var reader = new SubscriptionReader(call);
             read.AddRange(await reader.TakeAsync(Math.Min(40, count - read.Count)));
             from = reader.ResumeFrom;
@@ -157,7 +157,7 @@ public sealed class SubscribeTests
                 Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None).WaitAsync(Patience));
                 var response = call.ResponseStream.Current;
                 texts.AddRange(response.Entries.Select(entry => Encoding.UTF8.GetString(entry.Payload.Span)));
-                ResumeFrom = response.ResumeFrom;
+                ResumeFrom = response.ResumeOffset;
             }
 
             return texts;

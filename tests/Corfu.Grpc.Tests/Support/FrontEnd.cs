@@ -11,6 +11,9 @@ namespace Corfu.Grpc.Tests;
 /// <summary>A front end over any log, on a port of its own, and a channel to it.</summary>
 internal sealed class FrontEnd : IAsyncDisposable
 {
+    /// <summary>Of the front ends over one log.</summary>
+    public const string ClusterId = "11111111-2222-3333-4444-555555555555";
+
     private readonly GrpcFrontEnd _frontEnd;
 
     private FrontEnd(GrpcFrontEnd frontEnd)
@@ -69,5 +72,7 @@ internal sealed class FrontEnd : IAsyncDisposable
     private sealed class FixedLog(ICorfuLog log) : ILogSource
     {
         public ValueTask<ICorfuLog> GetAsync(CancellationToken cancellationToken) => new(log);
+
+        public ValueTask<string> GetClusterIdAsync(CancellationToken cancellationToken) => new(ClusterId);
     }
 }
