@@ -85,20 +85,18 @@ public class DirectoryReplayTests
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
             12 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any(), Any())),
             8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
-            9 => (Mutators.ReserveId, DirectoryFormat.ReserveId()),
-            10 or 11 => (Mutators.CreateFork, AnyFork(random, at)),
+            9 => (Mutators.Checkpointed, FirstOfFork(directory, random)),
+            10 or 11 => (Mutators.CreateFork, DirectoryFormat.CreateFork(
+                New($"n{random.Next(40)}"), new ForkOrigin("n1", Any()), TimeSpan.FromSeconds(1))),
             _ => (Mutators.Release, ClaimFormat.Release(Any())),
         };
     }
 
-    private static ArgumentBuffer AnyFork(Random random, long at)
+    // The hold tells where a pending one begins.
+    private static ArgumentBuffer FirstOfFork(TangoDirectory directory, Random random)
     {
-        var (id, start) = (new ObjectId(256 + (ulong)random.Next(30)), new LogPosition(random.NextInt64(at)));
-        return DirectoryFormat.CreateFork(
-            new DirectoryEntry(id, $"n{random.Next(40)}", "type", null, 16)
-            {
-                Origin = new ForkOrigin("n1", LogPosition.Zero, start),
-            }, start);
+        var start = directory.Claims.Holds.Values.LastOrDefault().Position;
+        return ClaimFormat.Checkpointed(new ObjectId(256 + (ulong)random.Next(60)), start, start);
     }
 
     private static string Apply(ITangoView view, int mutator, ArgumentBuffer arguments, long at)

@@ -179,7 +179,6 @@ public class ObjectTests
         writer.WriteArrayHeader(0);
         ClaimFormat.WriteState(ref writer, TrimClaims.None);
         writer.WriteArrayHeader(0);
-        writer.WriteArrayHeader(0);
         writer.Flush();
         directory.LoadState(state.WrittenMemory);
 

@@ -48,7 +48,7 @@ internal static class ClaimFormat
         writer.WriteArrayHeader(3);
         writer.WriteText(name);
         writer.Write(position.Offset);
-        writer.Write(Milliseconds(lease));
+        WriteDuration(ref writer, lease);
         writer.Flush();
         return buffer;
     }
@@ -137,7 +137,7 @@ internal static class ClaimFormat
             writer.WriteText(name);
             writer.Write(hold.Position.Offset);
             writer.Write(hold.Version);
-            writer.Write(Milliseconds(hold.Lease));
+            WriteDuration(ref writer, hold.Lease);
         }
 
         writer.WriteArrayHeader(claims.Streams.Count);
@@ -212,7 +212,7 @@ internal static class ClaimFormat
         writer.WriteArrayHeader(2);
         if (retention.Positions is { } positions) writer.Write(positions);
         else writer.WriteNil();
-        if (retention.Time is { } time) writer.Write(Milliseconds(time));
+        if (retention.Time is { } time) WriteDuration(ref writer, time);
         else writer.WriteNil();
     }
 
@@ -233,5 +233,6 @@ internal static class ClaimFormat
     public static LogPosition? ReadOptional(ref MessagePackReader reader) =>
         reader.TryReadNil() ? null : RecordFormat.ReadPosition(ref reader);
 
-    private static long Milliseconds(TimeSpan time) => (long)time.TotalMilliseconds;
+    public static void WriteDuration(ref MessagePackWriter writer, TimeSpan time) =>
+        writer.Write((long)time.TotalMilliseconds);
 }

@@ -14,7 +14,8 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
     /// this one.</summary>
     public LogPosition Created { get; init; }
 
-    /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state.</summary>
+    /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state, which a
+    /// checkpoint of <see cref="Created"/> has.</summary>
     public ForkOrigin? Origin { get; init; }
 
     /// <summary>Null: it was created alone, or with its group. Otherwise where the record stands that added it to its
@@ -30,6 +31,4 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
 /// CancellationToken)"/> made.</summary>
 /// <param name="Source">The name that its source had then.</param>
 /// <param name="Position">Its first state is that of its source as of everything below.</param>
-/// <param name="Base">Its own history begins here: a checkpoint of this end has the first state. The id was given at
-/// this position, so that no record of the object is below.</param>
-public sealed record ForkOrigin(string Source, LogPosition Position, LogPosition Base);
+public sealed record ForkOrigin(string Source, LogPosition Position);

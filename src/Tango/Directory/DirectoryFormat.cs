@@ -8,16 +8,15 @@ namespace Tango;
 /// <summary>The arguments of the directory's mutators; docs/formats-tango.md gives the bytes.</summary>
 internal static class DirectoryFormat
 {
-    public const int StateLength = 8;
+    public const int StateLength = 7;
 
     private const int CreateLength = 5;
     private const int NewObjectLength = 3;
     private const int EntryLength = 8;
-    private const int OriginLength = 3;
-    private const int CreateForkLength = 6;
-    private const int ReservedLength = 2;
+    private const int OriginLength = 2;
+    private const int CreateForkLength = 5;
     private const int ReserveMemberLength = 4;
-    private const int AddMemberLength = 5;
+    private const int AddMemberLength = 6;
 
     public static ArgumentBuffer Create(
         TangoDirectory.LogBeginning begin, string? group, ImmutableArray<TangoDirectory.NewObject> members)
@@ -55,38 +54,26 @@ internal static class DirectoryFormat
         return buffer;
     }
 
-    public static ArgumentBuffer ReserveId()
+    public static ArgumentBuffer CreateFork(TangoDirectory.NewObject fork, ForkOrigin origin, TimeSpan lease)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
-        writer.WriteArrayHeader(0);
-        writer.Flush();
-        return buffer;
-    }
-
-    public static ArgumentBuffer CreateFork(DirectoryEntry entry, LogPosition forget)
-    {
-        var buffer = new ArgumentBuffer();
-        var writer = new MessagePackWriter(buffer);
-        var origin = entry.Origin!;
         writer.WriteArrayHeader(CreateForkLength);
-        writer.Write(entry.Id.Value);
-        writer.WriteText(entry.Name);
-        writer.WriteText(entry.TypeName);
-        writer.Write(entry.VersionCapacity);
+        writer.WriteText(fork.Name);
+        writer.WriteText(fork.TypeName);
+        writer.Write(fork.VersionCapacity);
         WriteOrigin(ref writer, origin);
-        writer.Write(forget.Offset);
+        ClaimFormat.WriteDuration(ref writer, lease);
         writer.Flush();
         return buffer;
     }
 
-    public static (DirectoryEntry Entry, LogPosition Forget) ReadFork(ref MessagePackReader reader)
+    public static (TangoDirectory.NewObject Fork, ForkOrigin Origin, TimeSpan Lease) ReadFork(
+        ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(CreateForkLength);
-        var id = new ObjectId(reader.ReadUInt64());
-        var (name, type, capacity) = (ReadText(ref reader), ReadText(ref reader), reader.ReadInt32());
-        var entry = new DirectoryEntry(id, name, type, null, capacity) { Origin = ReadOrigin(ref reader) };
-        return (entry, RecordFormat.ReadPosition(ref reader));
+        var fork = new TangoDirectory.NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32());
+        return (fork, ReadOrigin(ref reader), ClaimFormat.ReadDuration(ref reader));
     }
 
     public static ArgumentBuffer ReserveMember(string group, TangoDirectory.NewObject member)
@@ -120,16 +107,19 @@ internal static class DirectoryFormat
         writer.WriteText(reserved.Name);
         writer.WriteText(reserved.TypeName);
         writer.Write(reserved.VersionCapacity);
+        writer.Write(reserved.Created.Offset);
         writer.Flush();
         return buffer;
     }
 
-    /// <returns>The member without its group, which the unit knows, and without its birth.</returns>
+    /// <returns>The member without its group, which the unit knows, and without its birth; created where it was
+    /// reserved.</returns>
     public static (ObjectId Unit, DirectoryEntry Member) ReadAddedMember(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(AddMemberLength);
         var (unit, id) = (new ObjectId(reader.ReadUInt64()), new ObjectId(reader.ReadUInt64()));
-        return (unit, new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), null, reader.ReadInt32()));
+        var member = new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), null, reader.ReadInt32());
+        return (unit, member with { Created = RecordFormat.ReadPosition(ref reader) });
     }
 
     public static (TangoDirectory.LogBeginning Begin, string? Group, ImmutableArray<TangoDirectory.NewObject> Members)
@@ -186,30 +176,6 @@ internal static class DirectoryFormat
         return entries.ToImmutable();
     }
 
-    public static void WriteReserved(
-        ref MessagePackWriter writer, ImmutableSortedDictionary<ObjectId, LogPosition> reserved)
-    {
-        writer.WriteArrayHeader(reserved.Count);
-        foreach (var (id, at) in reserved)
-        {
-            writer.WriteArrayHeader(ReservedLength);
-            writer.Write(id.Value);
-            writer.Write(at.Offset);
-        }
-    }
-
-    public static ImmutableSortedDictionary<ObjectId, LogPosition> ReadReserved(ref MessagePackReader reader)
-    {
-        var reserved = ImmutableSortedDictionary.CreateBuilder<ObjectId, LogPosition>();
-        for (var count = reader.ReadCount(); count > 0; count--)
-        {
-            reader.ReadArrayHeader(ReservedLength);
-            reserved.Add(new ObjectId(reader.ReadUInt64()), RecordFormat.ReadPosition(ref reader));
-        }
-
-        return reserved.ToImmutable();
-    }
-
     public static string ReadText(ref MessagePackReader reader) =>
         reader.ReadText() ?? throw new TangoFormatException("A name in the directory is nil");
 
@@ -218,14 +184,12 @@ internal static class DirectoryFormat
         writer.WriteArrayHeader(OriginLength);
         writer.WriteText(origin.Source);
         writer.Write(origin.Position.Offset);
-        writer.Write(origin.Base.Offset);
     }
 
     private static ForkOrigin ReadOrigin(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(OriginLength);
-        return new ForkOrigin(
-            ReadText(ref reader), RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
+        return new ForkOrigin(ReadText(ref reader), RecordFormat.ReadPosition(ref reader));
     }
 
     private static void WriteMembers(

@@ -85,19 +85,15 @@ internal sealed partial class TangoDirectory
         UpdateHelperAsync(
             Mutators.Of(Mutators.Declare), ObjectKey.None, ClaimFormat.Declare(stream, claim), cancellationToken);
 
-    /// <summary>Gives out an id for a fork that is to be created.</summary>
-    /// <exception cref="TangoRejectedException">No more ids.</exception>
-    public ValueTask<ReservedId> ReserveIdAsync(CancellationToken cancellationToken) =>
-        CallAsync<ReservedId>(Mutators.ReserveId, DirectoryFormat.ReserveId(), cancellationToken);
-
-    /// <summary>Creates an object that begins with the checkpoint of its origin's base.</summary>
-    /// <param name="entry">With a reserved id, and an origin whose base is where it was reserved.</param>
-    /// <param name="forget">Nothing below is needed of the log; not above the base.</param>
-    /// <returns>False: what it needs is released, or its id is not kept any more. Reserve another one.</returns>
-    /// <exception cref="TangoRejectedException">The name is taken.</exception>
-    public ValueTask<bool> CreateForkAsync(
-        DirectoryEntry entry, LogPosition forget, CancellationToken cancellationToken) =>
-        CallAsync<bool>(Mutators.CreateFork, DirectoryFormat.CreateFork(entry, forget), cancellationToken);
+    /// <summary>Creates an object that begins with a checkpoint of the record's position. It is there once
+    /// <see cref="CheckpointedAsync"/> was told of that; until then the log is held from there on.</summary>
+    /// <param name="lease">How long it is held without a checkpoint.</param>
+    /// <exception cref="TangoRejectedException">The name is taken, no more ids, or too many readers hold the
+    /// log.</exception>
+    public ValueTask<DirectoryEntry> CreateForkAsync(
+        NewObject fork, ForkOrigin origin, TimeSpan lease, CancellationToken cancellationToken) =>
+        CallAsync<DirectoryEntry>(
+            Mutators.CreateFork, DirectoryFormat.CreateFork(fork, origin, lease), cancellationToken);
 
     /// <exception cref="TangoRejectedException">The new name is taken, or the object is gone, or is not called
     /// <paramref name="name"/> any more.</exception>
@@ -141,13 +137,11 @@ internal sealed partial class TangoDirectory
         /// <summary>Its entry is in the streams of the unit's first member and of the new one too.</summary>
         public const int AddMember = 13;
 
-        public const int ReserveId = 14;
-
         private static readonly string[] s_names =
         [
             nameof(Create), nameof(RaiseLevel), nameof(Delete), nameof(Rename), nameof(Checkpointed), nameof(Release),
             nameof(Hold), nameof(Expire), nameof(Retain), nameof(Declare), nameof(CreateFork), nameof(ReserveMember),
-            nameof(AddMember), nameof(ReserveId),
+            nameof(AddMember),
         ];
 
         public static MutatorInfo[] All { get; } =
@@ -155,9 +149,8 @@ internal sealed partial class TangoDirectory
 
         public static MutatorInfo Of(int mutator) => All[mutator - 1];
 
-        public static bool IsAboutNames(int mutator) => mutator is Create or RaiseLevel or Delete or Rename;
-
-        public static bool IsAboutForks(int mutator) => mutator is ReserveId or CreateFork;
+        public static bool IsAboutNames(int mutator) => mutator is
+            Create or RaiseLevel or CreateFork or Delete or Rename;
 
         public static bool IsAboutMembers(int mutator) => mutator is ReserveMember or AddMember;
 

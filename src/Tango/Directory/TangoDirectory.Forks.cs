@@ -4,64 +4,58 @@ using Tango.Formatting;
 
 namespace Tango;
 
-// Objects that begin with a checkpoint. An id is given first, since the checkpoint's stream is named after it; the
-// object is created when the checkpoint was read back from the log.
+// Objects that begin with a checkpoint. The record that creates one names its stream and its base, where it stands
+// itself; until a checkpoint of that end counts, the object is pending and nothing opens it. So no record of it is
+// below the one that makes its checkpoint count.
+//
+// What can come between, and what it leaves:
+// - The caller stops, before or after it has written the checkpoint. The name stays taken until it is forked to again,
+//   or until the log is released beyond the base, which the record's hold forbids for the time of its lease.
+// - Another caller forks to the name. It replaces the pending one, whose checkpoint is then refused. Of the two, at
+//   most one object comes into being.
+// - A trim. The hold keeps everything from the base on: all chunks stand above it. With the lease over, a release
+//   beyond the base drops the pending one, and its checkpoint is refused.
+// - The source is deleted or renamed, or its group grows. The state was taken before.
+// - The name is asked for by a creation, a renaming or a new member. It is refused, as for a name that exists.
 internal sealed partial class TangoDirectory
 {
-    /// <summary>Ids whose forks are on their way; beyond it the oldest one is dropped, and its fork starts again. A
-    /// part of the format.</summary>
-    public const int MaxReserved = 1024;
+    /// <summary>The hold of a pending fork: one for a name, so that the next attempt takes it over.</summary>
+    public static string HoldOf(string fork) => $"fork/{fork}";
 
-    // Where each was reserved. Invariant: none is in _byId, and none was reserved below what is released. So a claim
-    // from there on holds everything that is written for the object afterwards.
-    private ImmutableSortedDictionary<ObjectId, LogPosition> _reserved =
-        ImmutableSortedDictionary<ObjectId, LogPosition>.Empty;
-
-    private void ApplyToForks(int mutator, ref MessagePackReader reader, in ApplyContext context)
+    private DirectoryEntry ApplyCreateFork(NewObject fork, ForkOrigin origin, TimeSpan lease, LogPosition at)
     {
-        if (mutator == Mutators.ReserveId)
-        {
-            reader.ReadArrayHeader(0);
-            context.Return(ApplyReserveId(context.Position));
-            return;
-        }
-
-        var (entry, forget) = DirectoryFormat.ReadFork(ref reader);
-        context.Return(ApplyCreateFork(entry with { Created = new LogPosition(context.Position.Offset) }, forget));
-    }
-
-    private ReservedId ApplyReserveId(LogPosition at)
-    {
+        if (_objects.ContainsKey(fork.Name)) throw Reject($"'{fork.Name}' exists");
+        if (_pending.GetValueOrDefault(fork.Name) is { Group: not null }) RequireNotPending(fork.Name, at);
+        if (origin.Position > at) throw Reject($"Nothing at {origin.Position.Offset} is known at {at.Offset}");
         RequireIds(1);
-        var id = new ObjectId(_nextId++);
-        _reserved = _reserved.Add(id, at);
-        // Ids rise, so that the first is the oldest.
-        if (_reserved.Count > MaxReserved) _reserved = _reserved.Remove(_reserved.First().Key);
-        return new ReservedId(id, at);
-    }
-
-    private bool ApplyCreateFork(DirectoryEntry entry, LogPosition forget)
-    {
-        var start = entry.Origin!.Base;
-        if (_objects.ContainsKey(entry.Name)) throw Reject($"'{entry.Name}' exists");
-        RequireNotPending(entry.Name);
-        if (forget > start || entry.Origin.Position > start)
-            throw Reject($"A fork from {start.Offset} on cannot begin with what is above, nor forget it");
-        // While no claim named its chunks, a trim may have taken them.
-        if (!_reserved.TryGetValue(entry.Id, out var reserved) || reserved != start || forget < _claims.Released)
-            return false;
-        _reserved = _reserved.Remove(entry.Id);
-        _claims = _claims.CreateFork(entry.Id, start, forget);
-        Add(entry);
-        return true;
-    }
-
-    private void ForgetReservedBelow(LogPosition released)
-    {
-        foreach (var (id, at) in _reserved)
+        var start = new LogPosition(at.Offset);
+        (_claims, _) = _claims.Hold(HoldOf(fork.Name), start, lease);
+        var entry = new DirectoryEntry(new ObjectId(_nextId++), fork.Name, fork.TypeName, null, fork.VersionCapacity)
         {
-            if (at < released) _reserved = _reserved.Remove(id);
+            Created = start,
+            Origin = origin,
+        };
+        _pending = _pending.SetItem(entry.Name, entry);
+        return entry;
+    }
+
+    /// <summary>A checkpoint of the unit counts. The first one of a fork makes it an object.</summary>
+    private UnitClaim ApplyCheckpointed(
+        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest, LogPosition at)
+    {
+        var fork = _claims.Units.ContainsKey(unit) ? null : PendingOf(unit);
+        if (fork is not { Origin: not null })
+        {
+            _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, at, lowest);
+            return _claims.Units[unit];
         }
+
+        if (end != fork.Created || forget != end || lowest is not null)
+            throw Reject($"'{fork.Name}' begins with a checkpoint of {fork.Created.Offset}, not {end.Offset}");
+        _pending = _pending.Remove(fork.Name);
+        _claims = _claims.CreateFork(unit, fork.Created, HoldOf(fork.Name));
+        Add(fork);
+        return _claims.Units[unit];
     }
 
     /// <exception cref="TangoRejectedException">There are not so many.</exception>
@@ -71,7 +65,3 @@ internal sealed partial class TangoDirectory
             throw Reject($"No more ids: those from {ObjectId.EndOfUser} on are streams of checkpoints");
     }
 }
-
-/// <summary>An id that no object has yet.</summary>
-/// <param name="At">The position of the record that gave it.</param>
-internal readonly record struct ReservedId(ObjectId Id, LogPosition At);

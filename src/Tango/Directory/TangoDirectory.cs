@@ -99,7 +99,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
-        if (!isGiven || _byId.ContainsKey(id) || _reserved.ContainsKey(id) || IsPending(id)) return false;
+        if (!isGiven || _byId.ContainsKey(id) || PendingOf(id) is not null) return false;
         if (position < _claims.Released) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
@@ -110,7 +110,6 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     {
         var reader = new MessagePackReader(arguments);
         if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
-        else if (Mutators.IsAboutForks(mutator)) ApplyToForks(mutator, ref reader, context);
         else if (Mutators.IsAboutMembers(mutator)) ApplyToMembers(mutator, ref reader, context);
         else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
         else throw new TangoUnknownRecordException(s_type.Name, mutator);
@@ -135,6 +134,13 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
                 RaiseTo(reader.ReadInt32());
                 context.Return(_level);
                 break;
+            case Mutators.CreateFork:
+                {
+                    var (fork, origin, lease) = DirectoryFormat.ReadFork(ref reader);
+                    context.Return(ApplyCreateFork(fork, origin, lease, context.Position));
+                    break;
+                }
+
             case Mutators.Delete:
                 reader.ReadArrayHeader(1);
                 ApplyDelete(new ObjectId(reader.ReadUInt64()), context.Position);
@@ -142,7 +148,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             case Mutators.Rename:
                 reader.ReadArrayHeader(3);
                 ApplyRename(new ObjectId(reader.ReadUInt64()), DirectoryFormat.ReadText(ref reader),
-                    DirectoryFormat.ReadText(ref reader));
+                    DirectoryFormat.ReadText(ref reader), context.Position);
                 break;
         }
     }
@@ -158,15 +164,14 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
                     var (end, forget) =
                         (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
                     var lowest = ClaimFormat.ReadOptional(ref reader);
-                    _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, context.Position, lowest);
-                    context.Return(_claims.Units[unit]);
+                    context.Return(ApplyCheckpointed(unit, end, forget, lowest, context.Position));
                     break;
                 }
 
             case Mutators.Release:
                 reader.ReadArrayHeader(1);
                 _claims = _claims.Release(RecordFormat.ReadPosition(ref reader), context.Position);
-                ForgetReservedBelow(_claims.Released);
+                ForgetPendingBelow(_claims.Released, context.Position);
                 context.Return(_claims.Released);
                 break;
             case Mutators.Hold:
@@ -217,7 +222,6 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         writer.Write(_nextId);
         DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
         ClaimFormat.WriteState(ref writer, _claims);
-        DirectoryFormat.WriteReserved(ref writer, _reserved);
         DirectoryFormat.WriteEntries(ref writer, [.. _pending.Values]);
         writer.Flush();
     }
@@ -228,7 +232,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         // A later level may have another form: the level stands first.
         var length = reader.ReadCount();
         (_level, _objects, _byId, _groups) = (FeatureLevel.First, _objects.Clear(), _byId.Clear(), _groups.Clear());
-        (_reserved, _pending) = (_reserved.Clear(), _pending.Clear());
+        _pending = _pending.Clear();
         RaiseTo(reader.ReadInt32());
         if (length != DirectoryFormat.StateLength)
             throw new TangoFormatException($"A directory's state with {length} elements is not known here");
@@ -239,12 +243,11 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         _nextId = reader.ReadUInt64();
         foreach (var entry in DirectoryFormat.ReadEntries(ref reader)) Add(entry);
         _claims = ClaimFormat.ReadState(ref reader);
-        _reserved = DirectoryFormat.ReadReserved(ref reader);
-        foreach (var member in DirectoryFormat.ReadEntries(ref reader))
+        foreach (var entry in DirectoryFormat.ReadEntries(ref reader))
         {
-            if (member.Group is null || !_groups.ContainsKey(member.Group))
-                throw new TangoFormatException($"'{member.Name}' is reserved for a group that does not exist");
-            _pending = _pending.Add(member.Name, member);
+            if (entry.Origin is null && (entry.Group is null || !_groups.ContainsKey(entry.Group)))
+                throw new TangoFormatException($"'{entry.Name}' is reserved for a group that does not exist");
+            _pending = _pending.Add(entry.Name, entry);
         }
     }
 
@@ -283,7 +286,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         {
             if (_objects.ContainsKey(members[i].Name))
                 throw Reject($"'{members[i].Name}' exists and is not in a group '{group}'");
-            RequireNotPending(members[i].Name);
+            RequireNotPending(members[i].Name, at);
             for (var j = 0; j < i; j++)
             {
                 if (members[j].Name == members[i].Name) throw Reject($"'{members[i].Name}' is named twice");
@@ -299,6 +302,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             { Created = new LogPosition(at.Offset) };
             if (group is null || !_groups.ContainsKey(group)) _claims = _claims.Create(added.Id, at);
             Add(added);
+            _pending = _pending.Remove(added.Name);
             created.Add(added);
         }
 
@@ -329,14 +333,15 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         ForgetPendingOf(group);
     }
 
-    private void ApplyRename(ObjectId id, string name, string newName)
+    private void ApplyRename(ObjectId id, string name, string newName, LogPosition at)
     {
         if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
         // It was found by its name: another caller may have renamed it since.
         if (name != entry.Name) throw Reject($"'{name}' is called '{entry.Name}' by now");
         if (newName == name) return;
         if (_objects.ContainsKey(newName)) throw Reject($"'{newName}' exists");
-        RequireNotPending(newName);
+        RequireNotPending(newName, at);
+        _pending = _pending.Remove(newName);
         var renamed = entry with { Name = newName };
         _objects = _objects.Remove(entry.Name).Add(newName, renamed);
         _byId = _byId.SetItem(id, renamed);

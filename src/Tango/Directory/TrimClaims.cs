@@ -80,9 +80,13 @@ internal sealed record TrimClaims
         this with { Units = Units.Add(unit, new UnitClaim(at, null)) };
 
     /// <summary>A unit is born with a checkpoint, which stands in the log above its end.</summary>
-    /// <param name="forget">Not above the end, and not released.</param>
-    public TrimClaims CreateFork(ObjectId unit, LogPosition end, LogPosition forget) =>
-        this with { Units = Units.Add(unit, new UnitClaim(forget, end)) };
+    /// <param name="end">Not released.</param>
+    /// <param name="hold">The reader that held the log from there on until now.</param>
+    public TrimClaims CreateFork(ObjectId unit, LogPosition end, string hold) => this with
+    {
+        Units = Units.Add(unit, new UnitClaim(end, end)),
+        Holds = Holds.GetValueOrDefault(hold).Position == end ? Holds.Remove(hold) : Holds,
+    };
 
     /// <summary>Ids never return: an id that was given and is in none of the tables is one of a unit deleted below what
     /// is released.</summary>

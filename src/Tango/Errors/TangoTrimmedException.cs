@@ -28,7 +28,7 @@ public sealed class TangoTrimmedException : TangoException
         var wanted = notAbove is { } end ? $" of {end.Offset} or below" : "";
         return new TangoTrimmedException(
             $"'{entry.Name}' was forked from '{origin.Source}' as of {origin.Position.Offset}, and begins with a "
-            + $"checkpoint of {origin.Base.Offset}. No checkpoint{wanted} can be loaded. Checkpoint it where it is "
+            + $"checkpoint of {entry.Created.Offset}. No checkpoint{wanted} can be loaded. Checkpoint it where it is "
             + "still open, and try again, fork it anew, or restore a backup", null, null);
     }
 

@@ -142,7 +142,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private void AddMember(ObjectId id, DirectoryEntry member, RecordVersion version)
     {
         if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
-        if (first.Unit.Objects[0].Id != id || first.Unit.Join(member, version) is not { } joined) return;
+        if (first.Unit.Objects[0].Id != id || TangoDirectory.IsExpired(member, version.Position)) return;
+        if (first.Unit.Join(member, version) is not { } joined) return;
         hosted.Join(joined, version.Position);
         _logger.LogInformation(
             "Group {Group} has a new member {Name} ({Id})", joined.Entry.Group, joined.Name, joined.Id);

@@ -6,8 +6,8 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    // Each time, the log was trimmed of what was written for the fork before the directory knew it.
-    private const int MaxForkAttempts = 8;
+    // The log is kept for a pending fork for so long, if its caller is gone.
+    private static readonly TimeSpan s_forkLease = TimeSpan.FromHours(1);
 
     /// <summary>
     /// Makes a new object that begins with the state that another one had at a position of the log (Tango 3.1). From
@@ -15,16 +15,16 @@ public sealed partial class TangoRuntime
     /// have been deleted since.
     /// </summary>
     /// <remarks>
-    /// (1) Plays the source up to the position, beside what is open. (2) Has an id reserved: its record's position is
-    /// the fork's base. (3) Writes a checkpoint of that end under the id, and reads it back. (4) Creates the object;
-    /// if what was written was trimmed meanwhile, it goes on with 2. A call that fails or is cancelled before the last
-    /// step leaves an id that no object gets, and entries that the next trims take. The encoded state is held in memory
-    /// until it is written.
+    /// (1) Plays the source up to the position, beside what is open. (2) Creates the object: the record's position is
+    /// its base. (3) Writes a checkpoint of that end, and reads it back. (4) Tells the directory that it counts; from
+    /// then on the object is there. A call that fails or is cancelled before the last step leaves a name that is taken
+    /// and cannot be opened: fork to it again. Without that the name is free, and the log trimmed, with the first trim
+    /// after an hour. The encoded state is held in memory until it is written.
     /// </remarks>
     /// <param name="name">The name that the source had at the position. Its type must be known to this program: see
     /// <see cref="TangoOptions.Types"/>.</param>
     /// <param name="at">Everything below is in the fork's first state, nothing at or above.</param>
-    /// <param name="newName">Of two calls with one name, one wins.</param>
+    /// <param name="newName">Of two calls to one name at once the later one goes on, and the other is refused.</param>
     /// <returns>The new object, which is not open yet.</returns>
     /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
     /// <exception cref="TangoDirectoryException">Its type is not known here or is an <see cref="ITangoIndex"/>, or the
@@ -39,7 +39,7 @@ public sealed partial class TangoRuntime
         RequireName(name);
         RequireName(newName);
         await OpenDirectoryAsync(cancellationToken);
-        // It is looked for again in the end. This saves the work.
+        // The record that creates it looks again. This saves the work.
         if (await _directory.FindAsync(newName, cancellationToken) is not null)
             throw new TangoDirectoryException($"'{newName}' exists");
         var history = await OpenHistoryAsync(at, cancellationToken);
@@ -73,50 +73,25 @@ public sealed partial class TangoRuntime
     private async ValueTask<DirectoryEntry> CreateForkAsync(
         MemberSnapshot state, UnitMember source, LogPosition at, string newName, CancellationToken cancellationToken)
     {
-        for (var attempt = 0; attempt < MaxForkAttempts; attempt++)
-        {
-            try
-            {
-                var (id, start) = await _directory.ReserveIdAsync(cancellationToken);
-                var entry = source.Entry with
-                {
-                    Id = id,
-                    Name = newName,
-                    Group = null,
-                    Birth = null,
-                    Origin = new ForkOrigin(source.Entry.Name, at, start),
-                };
-                // The position was final before the id was given.
-                if (at > start) throw new InvalidOperationException($"A fork of {at} from {start} on");
-                var first = new MemberSnapshot(entry, state.View, VersionTableState.WrittenAt(start));
-                await WriteBaseAsync(new UnitSnapshot(start, [first], []), source.Type!, cancellationToken);
-                if (await _directory.CreateForkAsync(entry, start, cancellationToken)) return entry;
-            }
-            catch (TangoRejectedException e)
-            {
-                throw new TangoDirectoryException(e.Reason);
-            }
-        }
-
-        throw new TangoException(
-            $"'{newName}' was not created: {MaxForkAttempts} times the log was trimmed faster than the fork's first "
-            + "state was written. Try again when less is trimmed, or let a reader hold the log meanwhile");
-    }
-
-    /// <summary>It may be trimmed before it is read back: then the directory refuses it.</summary>
-    private async ValueTask WriteBaseAsync(
-        UnitSnapshot first, TangoObjectType type, CancellationToken cancellationToken)
-    {
-        var position = await _checkpointWriter.WriteAsync(first, cancellationToken);
+        var (entry, type) = (source.Entry, source.Type!);
         try
         {
-            var member = new UnitMember(first.Members[0].Entry, type);
-            await _checkpointReader.LoadAsync(position, [member], cancellationToken);
+            var made = await _directory.CreateForkAsync(
+                new TangoDirectory.NewObject(newName, entry.TypeName, entry.VersionCapacity),
+                new ForkOrigin(entry.Name, at), s_forkLease, cancellationToken);
+            var start = made.Created;
+            var first = new MemberSnapshot(made, state.View, VersionTableState.WrittenAt(start));
+            var position = await _checkpointWriter.WriteAsync(new UnitSnapshot(start, [first], []), cancellationToken);
+            // It counts only if it can be loaded.
+            await _checkpointReader.LoadAsync(position, [new UnitMember(made, type)], cancellationToken);
+            await _directory.CheckpointedAsync(made.Id, start, start, null, cancellationToken);
+            return made;
         }
-        catch (TangoException)
+        catch (TangoRejectedException e)
         {
-            var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
-            if (claims.Released <= first.End) throw;
+            throw new TangoDirectoryException(
+                $"'{newName}' was not created: {e.Reason}. Another call may have forked to the name, or the log was "
+                + $"trimmed before its first state was written, which it is not for {s_forkLease}");
         }
     }
 }

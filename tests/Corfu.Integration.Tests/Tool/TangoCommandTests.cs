@@ -213,8 +213,8 @@ public sealed class TangoCommandTests
             $"""
             fork: object 259, type tango.dictionary<string,int32>
             forked from names at 2
-            needs the log from {made.Origin!.Base.Offset} on
-            newest checkpoint: of everything below {made.Origin.Base.Offset}
+            needs the log from {made.Created.Offset} on
+            newest checkpoint: of everything below {made.Created.Offset}
             keeps the versions of 65536 keys
 
             """,
@@ -223,7 +223,7 @@ public sealed class TangoCommandTests
             0,
             $$"""
             {"name":"fork","id":259,"type":"tango.dictionary<string,int32>","versionCapacity":65536,
-            "needsFrom":{{made.Origin.Base.Offset}},"checkpoint":{{made.Origin.Base.Offset}},
+            "needsFrom":{{made.Created.Offset}},"checkpoint":{{made.Created.Offset}},
             "forkedFrom":"names","forkedAt":2}
             """,
             "object", "show", "--connect", c, "fork", "--json");

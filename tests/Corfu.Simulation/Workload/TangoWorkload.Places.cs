@@ -97,8 +97,6 @@ public sealed partial class TangoWorkload
             {
                 CallRecord update = CallRecord.Read(ref record);
                 if (TangoDirectory.IsDeletion(update, out ObjectId unit)) facts.Deleted.Add(unit.Value);
-                if (IsFork(update, out DirectoryEntry fork))
-                    facts.Entry(fork.Id.Value, fork.Origin!.Base.Offset);
             }
             else if (kind == RecordKind.Commit && ((CommitFlags)record.ReadInt32()).HasFlag(CommitFlags.NeedsDecision))
             {
@@ -127,16 +125,6 @@ public sealed partial class TangoWorkload
         bool isDeletion = TangoDirectory.IsDeletion(CallRecord.Read(ref update), out ObjectId id);
         unit = id.Value;
         return isDeletion;
-    }
-
-    /// <summary>Whether it creates an object that begins with a checkpoint, if it is not refused.</summary>
-    private static bool IsFork(scoped in CallRecord update, out DirectoryEntry fork)
-    {
-        fork = null!;
-        if (update.Object != ObjectId.Directory || update.Mutator != TangoDirectory.Mutators.CreateFork) return false;
-        var reader = new MessagePackReader(update.Arguments);
-        fork = DirectoryFormat.ReadFork(ref reader).Entry;
-        return true;
     }
 
     /// <param name="reader">At a commit record's list of spills.</param>

@@ -242,7 +242,13 @@ public sealed partial class TangoWorkload
 
         foreach (string why in Needs()) _trimPoint.Needed(client, below, why);
 
-        string[] Needs() => [.. history.Facts.NeededBelow(below, UnitOf)];
+        string[] Needs()
+        {
+            // What was forked begins with a checkpoint, and has no record of its own there.
+            foreach (DirectoryEntry fork in NewestDirectory.Entries.Where(static entry => entry.Origin is not null))
+                history.Facts.Entry(fork.Id.Value, fork.Created.Offset);
+            return [.. history.Facts.NeededBelow(below, UnitOf)];
+        }
     }
 
     private static async IAsyncEnumerable<LogEntry> ReadAsync(ICorfuLog own, long from, long below)
@@ -262,6 +268,8 @@ public sealed partial class TangoWorkload
     private IReadOnlyList<ulong> UnitOf(ulong id) =>
         id == ObjectId.Directory.Value
             ? [id]
-            : [.. _open.Values.MaxBy(static c => c.Runtime.PlayedTo)!.Runtime.DirectoryView.GroupOf(new ObjectId(id))
-                .Select(static member => member.Id.Value)];
+            : [.. NewestDirectory.GroupOf(new ObjectId(id)).Select(static member => member.Id.Value)];
+
+    private TangoDirectory NewestDirectory =>
+        _open.Values.MaxBy(static c => c.Runtime.PlayedTo)!.Runtime.DirectoryView;
 }

@@ -19,7 +19,7 @@ public class ForkTrimTests
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
         var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
-        var start = made.Origin!.Base;
+        var start = made.Created;
         for (var i = 0; i < 3; i++)
         {
             await runtime.CheckpointAsync(accounts);
@@ -48,11 +48,9 @@ public class ForkTrimTests
         Assert.Equal((1, 2), (await last.BalanceAsync("a"), await last.BalanceAsync("b")));
     }
 
-    /// <summary>Not known to be trimmed until the directory is asked.</summary>
-    [Theory]
-    [InlineData(1)]
-    [InlineData(int.MaxValue)]
-    public async Task One_that_a_trim_overtakes_starts_again(int trims)
+    /// <summary>Before each of its appends in turn, others checkpoint what they have and trim.</summary>
+    [Fact]
+    public async Task A_trim_takes_nothing_of_what_is_being_forked()
     {
         var beforeAppend = static () => ValueTask.CompletedTask;
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
@@ -61,12 +59,11 @@ public class ForkTrimTests
         await other.OpenAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("a", 1);
         var at = await world.TailAsync();
-
-        var (appends, isTrimming) = (0, false);
+        var (isTrimming, calls) = (false, 0);
         beforeAppend = async () =>
         {
-            // An id, a chunk, the final record, the fork: each append asks twice.
-            if (isTrimming || ++appends % 8 != 5 || trims-- <= 0) return;
+            // Twice for each, the record that creates it first.
+            if (isTrimming || calls++ < 2) return;
             isTrimming = true;
             for (var i = 0; i < 3; i++)
             {
@@ -77,20 +74,45 @@ public class ForkTrimTests
             await other.TrimAsync();
             isTrimming = false;
         };
-        if (trims == 1)
-        {
-            var made = await runtime.ForkAsync("accounts", at, "fork");
-            // An id was lost.
-            Assert.Equal(new ObjectId(258), made.Id);
-            Assert.Equal(1, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("a"));
-            return;
-        }
-
-        Assert.Contains("trimmed faster", (await Assert.ThrowsAsync<TangoException>(
-            async () => await runtime.ForkAsync("accounts", at, "fork"))).Message);
+        var made = await runtime.ForkAsync("accounts", at, "fork");
         beforeAppend = static () => ValueTask.CompletedTask;
-        Assert.Equal("accounts", Assert.Single(await runtime.ListObjectsAsync()).Name);
+        Assert.Equal(made.Created, (await runtime.ReadTrimPointAsync()).Claims[0].Position);
+        Assert.Equal(1, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("a"));
     }
+
+    [Fact]
+    public void One_whose_caller_is_gone_is_dropped_by_a_trim_after_its_lease() => SeededContext.Run(3, async time =>
+    {
+        await using var world = new World(time: time);
+        var (runtime, accounts) = await OpenAsync(world);
+        await accounts.SetAsync("a", 1);
+        var left = await runtime.Directory.CreateForkAsync(
+            new TangoDirectory.NewObject("fork", "test-accounts", 16), new ForkOrigin("accounts", LogPosition.Zero),
+            TimeSpan.FromMinutes(1), default);
+        await CheckpointAndTrimAsync();
+        Assert.Equal(left.Created, await runtime.TrimAsync());
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.OpenAsync<Accounts>("fork", OpenMode.Create));
+
+        await Task.Delay(TimeSpan.FromMinutes(2), time);
+        await CheckpointAndTrimAsync();
+        Assert.True(await runtime.TrimAsync() > left.Created);
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Directory.CheckpointedAsync(
+            left.Id, left.Created, left.Created, null, default));
+        Assert.Equal(0, await (await runtime.OpenAsync<Accounts>("fork", OpenMode.Create)).BalanceAsync("a"));
+
+        async Task CheckpointAndTrimAsync()
+        {
+            for (var i = 0; i < 3; i++)
+            {
+                await accounts.SetAsync("a", i);
+                await runtime.CheckpointAsync(accounts);
+                await runtime.CheckpointDirectoryAsync();
+            }
+
+            await runtime.TrimAsync();
+        }
+    });
 
     [Fact]
     public async Task Behind_a_trim_the_oldest_position_is_told()
@@ -201,7 +223,7 @@ public class ForkTrimTests
         await runtime.OpenWriteOnlyAsync<Accounts>("written", OpenMode.Create);
         var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
         Assert.Equal(new ObjectId(258), made.Id);
-        foreach (var (snapshot, balance) in new[] { (made.Origin!.Base.Offset, 0), (made.Origin.Base.Offset + 1, 7) })
+        foreach (var (snapshot, balance) in new[] { (made.Created.Offset, 0), (made.Created.Offset + 1, 7) })
         {
             await world.Log.AppendToObjectsAsync(
                 RawRecords.Entry(1, writer =>
@@ -227,7 +249,7 @@ public class ForkTrimTests
         await fork.SetAsync("a", 2);
         await runtime.CheckpointAsync(fork);
         await fork.SetAsync("a", 3);
-        var start = (await runtime.ListObjectsAsync()).Single(entry => entry.Id == made.Id).Created;
+        var start = made.Created;
         var changes = await Read(LogPosition.Zero).TakeAsync(3);
         Assert.Equal((TangoChangeKind.Reset, ChangePlace.Before(start)), (changes[0].Kind, changes[0].Place));
         Assert.Equal(1, await changes[0].State!.BalanceAsync("a"));

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Tango.Testing;
 
 namespace Tango.Tests.Groups;
 
@@ -107,6 +108,35 @@ public class AddingMembersTests
         Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default)).Claims
             .Units[new ObjectId(256)].Checkpoint);
     });
+
+    /// <summary>The program that reserved it was stopped for long. Hosts without the directory know it by
+    /// positions.</summary>
+    [Fact]
+    public async Task A_member_is_not_added_long_after_it_was_reserved()
+    {
+        await using var world = new World(new InMemoryLogOptions { Yield = false });
+        var older = await Group.OpenOlderAsync(world);
+        var late = await older.Runtime.Directory.ReserveMemberAsync(
+            "group", new TangoDirectory.NewObject("late", "test-accounts", 16), default);
+        for (var i = 0; i <= TangoDirectory.MaxReservation; i++) await world.Log.AppendAsync(new byte[] { 1 }, []);
+        await older.First.SetAsync("x", 3);
+        var entry = RawRecords.Entry(1, writer =>
+        {
+            Tango.Records.RecordFormat.WriteUpdate(
+                ref writer, ObjectId.Directory, TangoDirectory.Mutators.AddMember, ObjectKey.None,
+                DirectoryFormat.AddMember(new ObjectId(256), late).WrittenSpan);
+            writer.Flush();
+        });
+        await world.Log.AppendToObjectsAsync(
+            entry, [ObjectId.Directory.Stream, new StreamId(256), late.Id.Stream]);
+        Assert.Equal(3, await older.First.BalanceAsync("x"));
+        Assert.Equal(2, (await older.Runtime.ListObjectsAsync()).Length);
+        Assert.Equal(2, ((Tango.Runtime.ObjectHost)older.First.Host).Hosted!.Unit.Objects.Count);
+
+        var newer = await Group.OpenNewerAsync(world);
+        await newer.Late!.SetAsync("x", 7);
+        Assert.Equal(7, await (await older.Runtime.OpenAsync<Accounts>("late")).BalanceAsync("x"));
+    }
 
     /// <summary>A host that plays the deletion, and the addition behind it, does what the directory does:
     /// nothing.</summary>

@@ -14,7 +14,8 @@ public class MemberRecordTests
     {
         Begin();
         var reserved = Reserve("group", "c");
-        Assert.Equal((new ObjectId(258), (LogPosition?)null), (reserved.Id, reserved.Birth));
+        Assert.Equal(
+            (new ObjectId(258), At(2), (LogPosition?)null), (reserved.Id, reserved.Created, reserved.Birth));
         Assert.Equal(reserved, Reserve("group", "c"));
         Assert.Equal(2, _directory.GroupOf(new ObjectId(256)).Count);
         Assert.False(_directory.IsDeletedBefore(reserved.Id, At(100)));
@@ -62,6 +63,44 @@ public class MemberRecordTests
         Refused("#258 was not reserved for 'c'", () => Add(259, reserved));
     }
 
+    /// <summary>The program that reserved it is gone, or had misspelt it. Positions alone tell, so that hosts of the
+    /// group know it without the directory.</summary>
+    [Fact]
+    public void A_reserved_name_is_free_again_far_enough_behind()
+    {
+        Begin();
+        var reserved = Reserve("group", "c");
+        _at = reserved.Created.Offset + MaxReservation - 1;
+        Assert.Equal(reserved, Reserve("group", "c"));
+        Refused("'c' was reserved at 2, too long ago. Try again", () => Add(256, reserved));
+        Refused("'c' is of type type, not other", () =>
+        {
+            _at = reserved.Created.Offset + MaxReservation - 1;
+            return Reserve("group", "c", "other");
+        });
+        Assert.Equal((new ObjectId(259), "other"), Of(Reserve("group", "c", "other")));
+        Refused("#258 was not reserved for 'c'", () => Add(256, reserved));
+
+        _at += 2 * MaxReservation;
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("c", "type", 16)]));
+        Refused("'c' exists and is not in a group 'group'", () => Reserve("group", "c"));
+
+        static (ObjectId, string) Of(DirectoryEntry entry) => (entry.Id, entry.TypeName);
+    }
+
+    [Fact]
+    public void A_release_drops_what_has_expired()
+    {
+        Begin();
+        Reserve("group", "c");
+        _at += 2 * MaxReservation;
+        Apply(Mutators.Release, ClaimFormat.Release(At(0)));
+        var state = new ArgumentBuffer();
+        ((ITangoView)_directory).SaveState(state);
+        Assert.False(state.WrittenSpan.IndexOf(new byte[] { 0xa1, (byte)'c' }) >= 0);
+        Assert.True(_directory.IsDeletedBefore(new ObjectId(258), At(1_000_000)));
+    }
+
     [Fact]
     public void The_state_has_births_and_reserved_members()
     {
@@ -90,8 +129,8 @@ public class MemberRecordTests
     {
         Assert.Equal<byte[]>([0x94, 0xa1, .. "g"u8, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16],
             DirectoryFormat.ReserveMember("g", new NewObject("c", "type", 16)).WrittenSpan.ToArray());
-        var reserved = new DirectoryEntry(new ObjectId(258), "c", "type", "g", 16);
-        Assert.Equal<byte[]>([0x95, 0xcd, 1, 0, 0xcd, 1, 2, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16],
+        var reserved = new DirectoryEntry(new ObjectId(258), "c", "type", "g", 16) { Created = At(9) };
+        Assert.Equal<byte[]>([0x96, 0xcd, 1, 0, 0xcd, 1, 2, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16, 9],
             DirectoryFormat.AddMember(new ObjectId(256), reserved).WrittenSpan.ToArray());
     }
 
