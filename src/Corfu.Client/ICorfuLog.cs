@@ -19,8 +19,8 @@ public interface ICorfuLog
     ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>For Tango's runtime alone: as <see cref="AppendAsync"/>, to streams of objects. An entry that is not
-    /// Tango's stops the objects.</summary>
+    /// <summary>For Tango's runtime, and for data that an object claims: as <see cref="AppendAsync"/>, to streams that
+    /// are not raw. An entry that is not Tango's stops the objects of its streams.</summary>
     /// <exception cref="StreamRangeException">A stream is raw. Nothing was done.</exception>
     // R23.
     ValueTask<AppendResult> AppendToObjectsAsync(

@@ -5,16 +5,6 @@ namespace Corfu.Orleans.Journaling;
 /// <summary>Of a silo's journals in the log.</summary>
 public sealed class CorfuJournalOptions
 {
-    internal const int MaxPrefixLength = 64;
-
-    /// <summary>The key of the host's client (<c>AddKeyedCorfuClient</c>). Null: the log of <c>UseCorfu</c> or
-    /// <c>UseCorfuClustering</c> if there is one, else the host's default client.</summary>
-    public string? ClientKey { get; set; }
-
-    /// <summary>First part of the names of the journals' streams, before the service's id. At most 64 characters.
-    /// Default <c>orleans-journal</c>.</summary>
-    public string StreamPrefix { get; set; } = "orleans-journal";
-
     /// <summary>Writes since the last snapshot after which one is asked for. Default 1,000.</summary>
     public int CompactAfterWrites { get; set; } = 1_000;
 
@@ -31,8 +21,6 @@ public sealed class CorfuJournalOptions
 
     internal IEnumerable<string> Faults()
     {
-        if (string.IsNullOrEmpty(StreamPrefix) || StreamPrefix.Length > MaxPrefixLength)
-            yield return $"StreamPrefix: it must have between 1 and {MaxPrefixLength} characters.";
         if (CompactAfterWrites < 1) yield return "CompactAfterWrites: it must be at least 1.";
         if (CompactAfterBytes < 1) yield return "CompactAfterBytes: it must be at least 1.";
         if (MaxBatchBytes < 1) yield return "MaxBatchBytes: it must be at least 1.";

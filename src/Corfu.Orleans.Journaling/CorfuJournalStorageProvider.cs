@@ -1,63 +1,67 @@
-using Corfu.Client;
-using Corfu.Extensions;
+using System.Runtime.CompilerServices;
 using Corfu.Orleans.Journaling.Storage;
-using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
-using Orleans.Configuration;
 using Orleans.Journaling;
 using Orleans.Runtime;
 
 namespace Corfu.Orleans.Journaling;
 
-/// <summary>Journals of a silo's grains: streams of one log.</summary>
-internal sealed class CorfuJournalStorageProvider : IJournalStorageProvider, ILifecycleParticipant<ISiloLifecycle>,
-    IDisposable
+/// <summary>Journals of a service's grains: streams of the log, and an object that lists them.</summary>
+internal sealed class CorfuJournalStorageProvider : IJournalStorageProvider, IJournalStorageCatalog,
+    ILifecycleParticipant<ISiloLifecycle>, IDisposable
 {
-    /// <summary>Of the client that <c>UseCorfu(connectionString)</c> registers.</summary>
-    private const string SiloClient = "orleans";
-
+    private readonly CorfuOrleansRuntime _runtime;
     private readonly CorfuJournalOptions _options;
-    private readonly string _prefix;
     private readonly string? _formatKey;
-    private readonly ICorfuConnection _connection;
-    private readonly JournalTrimmer _trimmer;
+    private readonly SharedObject<JournalCatalog> _catalog;
 
     public CorfuJournalStorageProvider(
-        IServiceProvider services, IOptions<CorfuJournalOptions> options, IOptions<ClusterOptions> cluster,
+        CorfuOrleansRuntime runtime, ObjectNames names, IOptions<CorfuJournalOptions> options,
         IOptions<JournaledStateManagerOptions> manager, ILoggerFactory loggers)
     {
-        _options = options.Value;
-        _prefix = $"{Uri.EscapeDataString(_options.StreamPrefix)}/{Uri.EscapeDataString(cluster.Value.ServiceId)}/";
-        _formatKey = manager.Value.JournalFormatKey;
-        _connection = Connection(services, _options.ClientKey);
-        _trimmer = new JournalTrimmer(_options.TrimsInFlight, loggers.CreateLogger<JournalTrimmer>());
+        (_runtime, _options, _formatKey) = (runtime, options.Value, manager.Value.JournalFormatKey);
+        _catalog = new SharedObject<JournalCatalog>(runtime, names.Journals);
+        Trimmer = new JournalTrimmer(_options.TrimsInFlight, loggers.CreateLogger<JournalTrimmer>());
     }
+
+    internal JournalTrimmer Trimmer { get; }
 
     public IJournalStorage CreateStorage(JournalId journalId)
     {
         if (journalId.IsDefault) throw new ArgumentException("The journal has no id.", nameof(journalId));
         return new CorfuJournalStorage(
-            journalId, _prefix + journalId.Value, ConnectAsync, _options, _formatKey, _trimmer);
+            journalId, JournalStreams.Of($"{_catalog.Name}/{journalId.Value}"), ConnectAsync, _options, _formatKey,
+            Trimmer);
+    }
+
+    /// <summary>All journals as of one position of the log.</summary>
+    public async IAsyncEnumerable<JournalCatalogEntry> ListAsync(
+        JournalCatalogListOptions? options = null,
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        options ??= new JournalCatalogListOptions();
+        var (prefix, withMetadata) = (options.Prefix.IsDefault ? "" : options.Prefix.Value, options.IncludeMetadata);
+        var (min, max) = (Bound(options.MinId), Bound(options.MaxId));
+        var journals = await _catalog.RunAsync("Listing the journals",
+            catalog => catalog.ListAsync(prefix, min, max, cancellationToken), cancellationToken);
+        foreach (var journal in journals)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            yield return new JournalCatalogEntry(
+                new JournalId(journal.Id), withMetadata ? journal.Entry.ToMetadata() : null);
+        }
     }
 
     /// <summary>A silo whose journals cannot be reached does not start.</summary>
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
         nameof(CorfuJournalStorageProvider), ServiceLifecycleStage.RuntimeStorageServices, ConnectAsync);
 
-    public void Dispose() => _trimmer.Dispose();
+    public void Dispose() => Trimmer.Dispose();
 
-    private async Task<ICorfuLog> ConnectAsync(CancellationToken cancellationToken) =>
-        await _connection.GetClientAsync(cancellationToken);
+    private async Task<JournalLog> ConnectAsync(CancellationToken cancellationToken) => new(
+        (await _runtime.GetAsync(cancellationToken)).Log, await _catalog.GetAsync(cancellationToken));
 
-    private static ICorfuConnection Connection(IServiceProvider services, string? key) => key is null
-        ? services.GetKeyedService<ICorfuConnection>(SiloClient)
-            ?? services.GetService<ICorfuConnection>()
-            ?? throw new CorfuJournalException(
-                "The journals have no log: call UseCorfu(connectionString) or UseCorfuClustering(connectionString) "
-                + "on the silo, or AddCorfuClient on the host's services.")
-        : services.GetKeyedService<ICorfuConnection>(key)
-            ?? throw new CorfuJournalException(
-                $"The journals have no log: the host has no Corfu client with the key '{key}'.");
+    private static string? Bound(JournalId id) => id.IsDefault ? null : id.Value;
 }

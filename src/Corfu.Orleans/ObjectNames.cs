@@ -23,6 +23,8 @@ internal sealed class ObjectNames(IOptions<CorfuOrleansOptions> options, IOption
     /// <summary>The lock of the silo that writes old states of the provider again.</summary>
     public string StateCompaction(string provider) => Of(ServiceId, "state", provider, "compaction");
 
+    public string Journals => Of(ServiceId, "journals");
+
     public string Reminders => Of(ServiceId, "reminders");
 
     /// <summary>Parts stay apart whatever characters they have.</summary>

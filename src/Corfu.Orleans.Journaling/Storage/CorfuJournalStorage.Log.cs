@@ -10,9 +10,14 @@ internal sealed partial class CorfuJournalStorage
     private const int ResolveAttempts = 5;
 
     /// <summary>The stream as far as it has been played.</summary>
-    private sealed class Opened(ICorfuLog log, StreamCursor cursor, JournalChain chain)
+    private sealed class Opened(JournalLog log, JournalEntry entry, StreamCursor cursor, JournalChain chain)
     {
-        public ICorfuLog Log => log;
+        public ICorfuLog Log => log.Log;
+
+        public JournalCatalog Catalog => log.Catalog;
+
+        /// <summary>As the catalog has it, or had it when the stream was opened.</summary>
+        public JournalEntry Entry { get; set; } = entry;
 
         public StreamCursor Cursor => cursor;
 
@@ -25,88 +30,104 @@ internal sealed partial class CorfuJournalStorage
         public bool? OwnIsInForce { get; set; }
     }
 
-    /// <summary>Plays the stream from its root to its end.</summary>
-    private async Task<Opened> OpenAsync(
+    /// <summary>Plays the stream from where the catalog says that the journal begins, to its end.</summary>
+    /// <param name="own">The record that is looked for.</param>
+    /// <returns>Null: there is no journal.</returns>
+    /// <exception cref="CorfuJournalException">Entries that it still needs were trimmed.</exception>
+    private async Task<Opened?> OpenAsync(
         bool keepsData, CancellationToken cancellationToken, EntryOrigin? own = null)
     {
         _opened = null;
-        ICorfuLog log = await _connect(cancellationToken);
-        var (root, start) = await JournalRootSearch.FindAsync(
-            log, _stream, JournalRootSearch.Newest, cancellationToken);
-        while (true)
+        JournalLog log = await _connect(cancellationToken);
+        JournalEntry? last = null;
+        while (await log.Catalog.FindAsync(_journal, cancellationToken) is { } entry)
         {
+            var cursor = new StreamCursor(log.Log, _stream, new LogPosition(entry.Start));
+            var opened = new Opened(log, entry, cursor, new JournalChain(_journal, entry, keepsData));
             LogTrimmedException? trimmed = null;
-            var cursor = new StreamCursor(log, _stream, new LogPosition(Math.Max(0, start)));
-            var opened = new Opened(log, cursor, new JournalChain(_journal, root, keepsData));
             try
             {
                 await cursor.SyncAsync(cancellationToken: cancellationToken);
                 opened.OwnIsInForce = await PlayAsync(opened, own, cancellationToken);
-                if (root < 0 || opened.Chain.Version >= 0) return _opened = opened;
             }
             catch (LogTrimmedException e)
             {
                 trimmed = e;
             }
 
-            // Another activation took a snapshot meanwhile, or the newest entries are all of one that knows an old
-            // root: among all entries a newer root is found. Without one the data is lost.
-            var newer = await JournalRootSearch.FindAsync(log, _stream, JournalRootSearch.All, cancellationToken);
-            if (newer.Root <= root)
+            if (opened.Chain.IsEnded)
+            {
+                // The one that deleted it has not come to this.
+                await RemoveAsync(opened, cancellationToken);
+                continue;
+            }
+
+            if (trimmed is null && opened.Chain.Version != JournalRecord.None)
+            {
+                await MoveAsync(opened, cancellationToken);
+                return _opened = opened;
+            }
+
+            // Another activation took a snapshot meanwhile: then the catalog says so by now.
+            if (entry.IsAt(last))
             {
                 throw new CorfuJournalException(
                     $"Entries of journal '{_journal}' that it still needs were trimmed from the log.", trimmed);
             }
 
-            (root, start) = newer;
+            last = entry;
         }
+
+        return null;
     }
 
-    /// <summary>The stream to its present end.</summary>
-    private async Task<Opened> FreshAsync(CancellationToken cancellationToken)
-    {
-        if (_opened is not { } opened) return await OpenAsync(keepsData: false, cancellationToken);
-        try
-        {
-            await opened.Cursor.SyncAsync(cancellationToken: cancellationToken);
-            await PlayAsync(opened, null, cancellationToken);
-            return opened;
-        }
-        catch (LogTrimmedException)
-        {
-            return await OpenAsync(keepsData: false, cancellationToken);
-        }
-    }
-
-    /// <summary>Appends one record that builds on <paramref name="version"/>, and finds out whether it is in
+    /// <summary>Appends one record that builds on what the grain has seen, and finds out whether it is in
     /// force.</summary>
+    /// <returns>False: another writer was ahead.</returns>
     private async Task<bool> TryWriteAsync(
-        Opened opened, JournalRecordKind kind, ReadOnlyMemory<byte> data,
-        ImmutableSortedDictionary<string, string>? properties, long version, CancellationToken cancellationToken)
+        JournalRecordKind kind, ReadOnlyMemory<byte> data, CancellationToken cancellationToken)
     {
-        var record = new JournalRecord(
-            kind, _journal, Guid.NewGuid(), 0, version, opened.Chain.Root, opened.Chain.Start, _formatKey, properties,
-            data);
+        Opened? opened = _opened ?? await OpenAsync(keepsData: false, cancellationToken);
+        if (opened is null)
+        {
+            if (_seen > JournalRecord.None) return false;
+            // What is not there is not deleted.
+            if (kind == JournalRecordKind.Delete) return true;
+            var catalog = (await _connect(cancellationToken)).Catalog;
+            await catalog.CreateAsync(_journal, [], _formatKey, cancellationToken);
+            opened = await OpenAsync(keepsData: false, cancellationToken);
+            if (opened is null) return false;
+        }
+
+        var (chain, version) = (opened.Chain, opened.Chain.Version);
+        // One that found no journal has seen all of an empty one.
+        if (_seen is { } seen && seen != version && (seen != JournalRecord.None || !chain.IsEmpty)) return false;
+        var record = new JournalRecord(kind, _journal, Guid.NewGuid(), 0, version, _formatKey, data);
         record = await AppendPartsAsync(opened.Log, record, cancellationToken);
-        // From the append until it is known whether the record is in force, no other may be built on it.
-        bool knew = _mustRead;
         AppendResult own = await AppendAsync(opened.Log, record, cancellationToken);
+        // Until it is known whether the record is in force, no other may be built on it.
         _mustRead = true;
-        bool isInForce;
         try
         {
-            isInForce = await IsInForceAsync(opened, own, cancellationToken);
+            if (!await IsInForceAsync(opened, own, cancellationToken))
+            {
+                _mustRead = false;
+                return false;
+            }
+
+            // The deletion counts once the catalog has it: else a list would still name the journal.
+            if (kind == JournalRecordKind.Delete) await RemoveAsync(opened, cancellationToken);
         }
-        catch (Exception e) when (e is CorfuException or CorfuJournalException or OperationCanceledException)
+        catch (Exception e) when (CorfuOrleansException.Covers(e)
+            || e is CorfuJournalException or OperationCanceledException)
         {
             // The record is in the log.
             throw Unknown(e);
         }
 
-        _mustRead = knew;
-        if (!isInForce) return false;
-        if (_seen == version) _seen = own.Position.Offset;
-        Trim(opened, record.Start);
+        _mustRead = false;
+        _seen = kind == JournalRecordKind.Delete ? JournalRecord.None : own.Position.Offset;
+        if (kind != JournalRecordKind.Delete) await MoveAsync(opened, cancellationToken);
         return true;
     }
 
@@ -114,15 +135,21 @@ internal sealed partial class CorfuJournalStorage
     private async Task<bool> IsInForceAsync(Opened opened, AppendResult own, CancellationToken cancellationToken)
     {
         bool? isInForce;
+        // Of a read that fails half-way the cursor does not repeat what it has delivered.
+        _opened = null;
         try
         {
             await opened.Cursor.SyncAsync(cancellationToken: cancellationToken);
             isInForce = await PlayAsync(opened, own.Origin, cancellationToken);
+            if (!opened.Chain.IsEnded) _opened = opened;
         }
         catch (LogTrimmedException)
         {
-            // Another writer took a snapshot. A record below it may be a part of it, and is not met any more.
-            isInForce = (await OpenAsync(keepsData: false, cancellationToken, own.Origin)).OwnIsInForce;
+            var now = await OpenAsync(keepsData: false, cancellationToken, own.Origin);
+            // Deleted meanwhile: the record is gone for good, whether it counted before that or not.
+            if (now?.Entry.Created != opened.Entry.Created) return false;
+            // Another writer took a snapshot. A record below may be a part of it, and is not met any more.
+            isInForce = now.OwnIsInForce;
         }
 
         return isInForce ?? throw new CorfuException($"The entry at {own.Position} was not met.");
@@ -135,7 +162,7 @@ internal sealed partial class CorfuJournalStorage
         if (room < 1)
         {
             throw new CorfuJournalException(
-                $"The id and properties of journal '{_journal}' do not fit an entry of {log.MaxPayload:N0} bytes.");
+                $"The id of journal '{_journal}' does not fit an entry of {log.MaxPayload:N0} bytes.");
         }
 
         while (record.Data.Length > room)
@@ -144,7 +171,6 @@ internal sealed partial class CorfuJournalStorage
             {
                 Kind = JournalRecordKind.Part,
                 Parts = 0,
-                Properties = null,
                 FormatKey = null,
                 Data = record.Data[..room],
             };
@@ -163,7 +189,7 @@ internal sealed partial class CorfuJournalStorage
         ICorfuLog log, JournalRecord record, CancellationToken cancellationToken)
     {
         var payload = record.Encode();
-        AppendResult result = await log.AppendAsync(payload, [_stream], cancellationToken);
+        AppendResult result = await log.AppendToObjectsAsync(payload, [_stream], cancellationToken);
         var outcome = result.Outcome;
         for (int left = ResolveAttempts; outcome == AppendOutcome.Unknown && left > 0; left--)
         {
@@ -188,7 +214,7 @@ internal sealed partial class CorfuJournalStorage
 
     private CorfuOutcomeUnknownException Unknown(Exception reason)
     {
-        _mustRead = true;
+        (_mustRead, _opened) = (true, null);
         return new CorfuOutcomeUnknownException(
             $"Journal '{_journal}': it is not known whether the write took effect. {reason.Message}", reason);
     }
@@ -202,20 +228,43 @@ internal sealed partial class CorfuJournalStorage
         {
             opened.Positions.Add(entry.Position);
             var record = JournalRecord.Decode(entry.Payload, $"The entry at {entry.Position}");
-            bool accepted = opened.Chain.Accept(entry.Position, record);
+            if (record is null) _trimmer.ReportForeign(_journal, entry.Position);
+            bool accepted = record is not null && opened.Chain.Accept(entry.Position, record);
             if (entry.Origin == own) isInForce = accepted;
         }
 
         return isInForce;
     }
 
-    /// <summary>Releases what stands below a root that a record in the log names: a reader that finds the record needs
-    /// nothing below.</summary>
-    private void Trim(Opened opened, long start)
+    /// <summary>Tells the catalog of a newer snapshot, or of another format of the data, and releases what stands
+    /// below: no reader needs it any more. Where that fails the next snapshot does it, or the next opening.</summary>
+    private async Task MoveAsync(Opened opened, CancellationToken cancellationToken)
     {
-        int count = opened.Positions.FindIndex(position => position.Offset >= start);
+        var (chain, known) = (opened.Chain, opened.Entry);
+        if (chain.Root == known.Root && chain.FormatKey == known.Format) return;
+        try
+        {
+            await opened.Catalog.MoveAsync(
+                _journal, known.Created, chain.Start, chain.Root, chain.FormatKey, cancellationToken);
+        }
+        catch (Exception e) when (CorfuOrleansException.Covers(e) || e is OperationCanceledException)
+        {
+            _trimmer.ReportNotMoved(_journal, e);
+            return;
+        }
+
+        opened.Entry = known with { Start = chain.Start, Root = chain.Root, Format = chain.FormatKey };
+        int count = opened.Positions.FindIndex(position => position.Offset >= chain.Start);
         if (count <= 0) return;
         _trimmer.Trim(opened.Log, opened.Positions[..count]);
         opened.Positions.RemoveRange(0, count);
+    }
+
+    /// <summary>Takes a journal that was deleted out of the catalog, and releases its entries.</summary>
+    private async Task RemoveAsync(Opened opened, CancellationToken cancellationToken)
+    {
+        await opened.Catalog.RemoveAsync(_journal, opened.Entry.Created, cancellationToken);
+        _opened = null;
+        _trimmer.Trim(opened.Log, [.. opened.Positions]);
     }
 }

@@ -8,25 +8,30 @@ using Orleans.Storage;
 
 namespace Corfu.Orleans.Journaling.Storage;
 
-/// <summary>One journal: a stream of the log.</summary>
+/// <summary>Where journals are: their streams and their catalog.</summary>
+internal sealed record JournalLog(ICorfuLog Log, JournalCatalog Catalog);
+
+/// <summary>One journal: a stream of the log, and an entry of the catalog.</summary>
 /// <remarks>
 /// A write is (1) an append, with the record that it builds on, and (2) a read of the stream up to it, which tells
 /// whether another writer's record came between. Nothing else fences: two activations of one grain may both append, and
-/// <see cref="JournalChain"/> decides for all readers which of the two records counts.
+/// <see cref="JournalChain"/> decides for all readers which of the two records counts. Properties are the catalog's,
+/// and their changes concern no writer.
 /// A write builds on the newest record that the grain has seen, not on the newest that this class knows of: once
 /// another writer was first, every later write is refused until the journal is read. The same after a write whose
-/// outcome is not known, for the grain's memory may differ from the journal.
+/// outcome is not known, for the grain's memory may differ from the journal. A caller that has neither read nor written
+/// builds on what there is.
 /// </remarks>
 internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
 {
-    // Of a change of properties that other writers are ahead of.
-    private const int PropertyAttempts = 16;
+    // Of a caller that has seen nothing and that other writers are ahead of.
+    private const int ColdAttempts = 16;
 
     private const string AnotherWriter = "another writer was ahead; read it first.";
 
     private readonly string _journal;
     private readonly StreamId _stream;
-    private readonly Func<CancellationToken, Task<ICorfuLog>> _connect;
+    private readonly Func<CancellationToken, Task<JournalLog>> _connect;
     private readonly CorfuJournalOptions _options;
     private readonly string? _formatKey;
     private readonly JournalTrimmer _trimmer;
@@ -34,20 +39,19 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
     // One operation at a time; Orleans' own manager asks for no more.
     private readonly SemaphoreSlim _gate = new(1, 1);
 
-    // Null until the first operation, and after one whose outcome is not known.
+    // Null until the first operation, and after one that failed: what it has played may lack a record.
     private Opened? _opened;
 
-    // Version that the grain has read or written; null while it has done neither.
+    // Version that the grain has read or written, None where it found no journal; null while it has done neither.
     private long? _seen;
     private bool _mustRead;
 
     /// <param name="formatKey">Stamped on what is written.</param>
     public CorfuJournalStorage(
-        JournalId journal, string streamName, Func<CancellationToken, Task<ICorfuLog>> connect,
+        JournalId journal, StreamId stream, Func<CancellationToken, Task<JournalLog>> connect,
         CorfuJournalOptions options, string? formatKey, JournalTrimmer trimmer)
     {
-        _journal = journal.Value;
-        _stream = StreamId.FromName(streamName);
+        (_journal, _stream) = (journal.Value, stream);
         (_connect, _options, _formatKey, _trimmer) = (connect, options, formatKey, trimmer);
     }
 
@@ -61,11 +65,13 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
         return new ValueTask(InTurnAsync(
             async () =>
             {
-                Opened opened = await OpenAsync(keepsData: true, cancellationToken);
+                var opened = await OpenAsync(keepsData: true, cancellationToken);
                 // The grain's states take the data in while nothing else is under way. Only then it has read.
-                consumer.Read(opened.Chain.Data, opened.Chain.Metadata ?? JournalMetadata.Empty, complete: true);
-                (_mustRead, _seen) = (false, opened.Chain.Version);
-                opened.Chain.ReleaseData();
+                consumer.Read(
+                    Chunks(opened?.Chain.Data ?? [], cancellationToken),
+                    opened?.Entry.ToMetadata(opened.Chain.FormatKey) ?? JournalMetadata.Empty, complete: true);
+                (_mustRead, _seen) = (false, opened?.Chain.Version ?? JournalRecord.None);
+                opened?.Chain.ReleaseData();
                 return true;
             },
             cancellationToken));
@@ -87,49 +93,48 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
         return await InTurnAsync(
             async () =>
             {
-                for (int left = PropertyAttempts; left > 0; left--)
+                var catalog = (await _connect(cancellationToken)).Catalog;
+                while (true)
                 {
-                    Opened opened = await FreshAsync(cancellationToken);
-                    if (opened.Chain.Exists) return false;
-                    if (await TryWriteAsync(
-                        opened, JournalRecordKind.Properties, default, properties, opened.Chain.Version,
-                        cancellationToken)) return true;
+                    if ((await catalog.CreateAsync(_journal, properties, _formatKey, cancellationToken)).IsNew)
+                        return true;
+                    // A journal whose deletion was cut short is still in the catalog, until it is opened.
+                    if (await OpenAsync(keepsData: false, cancellationToken) is not null) return false;
                 }
-
-                throw Contended();
             },
             cancellationToken);
     }
 
     public async ValueTask<IJournalMetadata?> GetMetadataAsync(CancellationToken cancellationToken = default) =>
-        await InTurnAsync(async () => (await FreshAsync(cancellationToken)).Chain.Metadata, cancellationToken);
+        await InTurnAsync(
+            async () => (await (await _connect(cancellationToken)).Catalog.FindAsync(_journal, cancellationToken))
+                ?.ToMetadata(),
+            cancellationToken);
 
     public async ValueTask<IJournalMetadata?> UpdateMetadataAsync(
         IReadOnlyDictionary<string, string>? set = null, IEnumerable<string>? remove = null,
         string? expectedETag = null, CancellationToken cancellationToken = default)
     {
-        var change = new JournalProperties.Change(set, remove);
+        var properties = JournalProperties.Of(set);
+        var removed = JournalProperties.Removed(remove, properties);
         return await InTurnAsync(
-            async () =>
-            {
-                for (int left = PropertyAttempts; left > 0; left--)
-                {
-                    Opened opened = await FreshAsync(cancellationToken);
-                    if (opened.Chain.Metadata is not { } current) return null;
-                    if (expectedETag is not null && current.ETag != expectedETag) return null;
-                    var changed = change.On(opened.Chain.Properties);
-                    if (changed.SequenceEqual(opened.Chain.Properties)) return current;
-                    if (await TryWriteAsync(
-                        opened, JournalRecordKind.Properties, default, changed, opened.Chain.Version,
-                        cancellationToken)) return _opened?.Chain.Metadata;
-                }
-
-                throw Contended();
-            },
+            async () => (await (await _connect(cancellationToken)).Catalog.ChangeAsync(
+                _journal, properties, removed, expectedETag, cancellationToken))?.ToMetadata(),
             cancellationToken);
     }
 
     public void Dispose() => _gate.Dispose();
+
+    private static IEnumerable<ReadOnlyMemory<byte>> Chunks(
+        IEnumerable<ReadOnlyMemory<byte>> data, CancellationToken cancellationToken)
+    {
+        foreach (var chunk in data)
+        {
+            yield return chunk;
+            // A consumer that cancels is told of no end.
+            cancellationToken.ThrowIfCancellationRequested();
+        }
+    }
 
     private Task<bool> WriteAsync(
         JournalRecordKind kind, ReadOnlyMemory<byte> data, CancellationToken cancellationToken)
@@ -145,21 +150,12 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
             async () =>
             {
                 if (_mustRead) throw Inconsistent("the outcome of an earlier write is not known; read it first.");
-                Opened opened = _opened ?? await OpenAsync(keepsData: false, cancellationToken);
-                long version = opened.Chain.Version;
-                long seen = _seen ?? version;
-                if (seen != version) throw Inconsistent(AnotherWriter, version, seen);
-                var properties = kind switch
+                for (int left = _seen is null ? ColdAttempts : 1; left > 0; left--)
                 {
-                    // What stands before it is trimmed, its properties with it.
-                    JournalRecordKind.Replace => opened.Chain.Properties,
-                    JournalRecordKind.Delete => JournalProperties.None,
-                    _ => null,
-                };
-                _seen = seen;
-                if (!await TryWriteAsync(opened, kind, data, properties, seen, cancellationToken))
-                    throw Inconsistent(AnotherWriter, _opened?.Chain.Version, seen);
-                return true;
+                    if (await TryWriteAsync(kind, data, cancellationToken)) return true;
+                }
+
+                throw Inconsistent(AnotherWriter, _opened?.Chain.Version, _seen);
             },
             cancellationToken);
     }
@@ -167,15 +163,15 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
     /// <summary>Off the grain's scheduler, on which a client of the log would hold up the grain's other work.</summary>
     private async Task<T> InTurnAsync<T>(Func<Task<T>> operation, CancellationToken cancellationToken)
     {
-        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await GrainScheduler.Leave();
         await _gate.WaitAsync(cancellationToken);
         try
         {
             return await operation();
         }
-        catch (Exception e) when (e is CorfuException and not AppendUnknownException)
+        catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
-            throw new CorfuOrleansException($"Journal '{_journal}': {e.Message}", e);
+            throw CorfuOrleansException.Of($"Using journal '{_journal}'", e);
         }
         finally
         {
@@ -185,9 +181,6 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
 
     private InconsistentStateException Inconsistent(string reason, long? stored = null, long? expected = null) => new(
         $"Journal '{_journal}': {reason}", Text(stored), Text(expected));
-
-    private CorfuJournalException Contended() => new(
-        $"Journal '{_journal}': other writers were ahead {PropertyAttempts} times.");
 
     private static string? Text(long? version) => version?.ToString(CultureInfo.InvariantCulture);
 }

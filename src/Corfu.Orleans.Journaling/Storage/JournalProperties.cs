@@ -2,24 +2,45 @@ using System.Collections.Immutable;
 
 namespace Corfu.Orleans.Journaling.Storage;
 
-/// <summary>A caller's properties of a journal.</summary>
+/// <summary>A caller's properties of a journal, sorted by name.</summary>
 internal static class JournalProperties
 {
-    public static readonly ImmutableSortedDictionary<string, string> None =
-        ImmutableSortedDictionary.Create<string, string>(StringComparer.Ordinal);
-
     /// <exception cref="ArgumentException">A name or value is not allowed.</exception>
-    public static ImmutableSortedDictionary<string, string> Of(IReadOnlyDictionary<string, string>? properties)
+    public static ImmutableArray<JournalProperty> Of(IReadOnlyDictionary<string, string>? properties)
     {
-        if (properties is null) return None;
-        foreach (var (name, value) in properties)
+        foreach (var (name, value) in properties ?? ImmutableDictionary<string, string>.Empty)
         {
             Check(name);
             ArgumentNullException.ThrowIfNull(value);
         }
 
-        return None.AddRange(properties);
+        return Sort((properties ?? ImmutableDictionary<string, string>.Empty)
+            .Select(static property => new JournalProperty(property.Key, property.Value)));
     }
+
+    /// <exception cref="ArgumentException">A name is not allowed, or is set and removed.</exception>
+    public static ImmutableArray<string> Removed(IEnumerable<string>? names, ImmutableArray<JournalProperty> set)
+    {
+        ImmutableArray<string> removed = [.. names ?? []];
+        foreach (string name in removed)
+        {
+            Check(name);
+            if (set.Any(property => property.Name == name))
+                throw new ArgumentException($"Property '{name}' is both set and removed.", nameof(names));
+        }
+
+        return removed;
+    }
+
+    public static ImmutableArray<JournalProperty> Change(
+        ImmutableArray<JournalProperty> properties, ImmutableArray<JournalProperty> set, ImmutableArray<string> remove)
+    {
+        var gone = remove.Concat(set.Select(static property => property.Name)).ToHashSet(StringComparer.Ordinal);
+        return Sort(properties.Where(property => !gone.Contains(property.Name)).Concat(set));
+    }
+
+    private static ImmutableArray<JournalProperty> Sort(IEnumerable<JournalProperty> properties) =>
+        [.. properties.OrderBy(static property => property.Name, StringComparer.Ordinal)];
 
     // Orleans' rule: names that begin with $ are the providers'.
     private static void Check(string name)
@@ -27,28 +48,5 @@ internal static class JournalProperties
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
         if (name.StartsWith('$') || name.Contains('\0', StringComparison.Ordinal))
             throw new ArgumentException($"'{name}' is no name for a property of a journal.", nameof(name));
-    }
-
-    /// <summary>Validated once, applied to whatever the journal has.</summary>
-    public sealed class Change
-    {
-        private readonly ImmutableSortedDictionary<string, string> _set;
-        private readonly ImmutableArray<string> _remove;
-
-        /// <exception cref="ArgumentException">A name or value is not allowed, or is set and removed.</exception>
-        public Change(IReadOnlyDictionary<string, string>? set, IEnumerable<string>? remove)
-        {
-            _set = Of(set);
-            _remove = [.. remove ?? []];
-            foreach (string name in _remove)
-            {
-                Check(name);
-                if (_set.ContainsKey(name))
-                    throw new ArgumentException($"Property '{name}' is both set and removed.", nameof(remove));
-            }
-        }
-
-        public ImmutableSortedDictionary<string, string> On(ImmutableSortedDictionary<string, string> properties) =>
-            properties.RemoveRange(_remove).SetItems(_set);
     }
 }

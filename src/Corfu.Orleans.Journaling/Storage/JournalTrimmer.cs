@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Orleans.Journaling.Storage;
 
-/// <summary>Trims outdated entries of all journals of a silo, one position at a time, beside the grains' work. What it
-/// does not get to is trimmed with the log's prefix.</summary>
+/// <summary>Trims outdated entries of all journals of a silo, one position at a time, beside the grains' work: an older
+/// journal may keep the log's prefix. What it does not get to is trimmed with that.</summary>
 internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimmer> logger) : IDisposable
 {
     private readonly SemaphoreSlim _slots = new(inFlight, inFlight);
@@ -21,6 +21,10 @@ internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimme
         Interlocked.Increment(ref _underWay);
         LoopContext.Pool.Start(() => TrimAllAsync(log, positions));
     }
+
+    public void ReportForeign(string journal, LogPosition position) => LogForeign(position, journal);
+
+    public void ReportNotMoved(string journal, Exception reason) => LogNotMoved(reason, journal);
 
     public void Dispose() => _stop.Cancel();
 
@@ -66,4 +70,11 @@ internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimme
 
     [LoggerMessage(LogLevel.Warning, "Of {Count} outdated journal entries some were not trimmed: {Reason}")]
     private partial void LogNotTrimmed(int count, string reason);
+
+    [LoggerMessage(LogLevel.Warning, "The entry at {Position} is in the stream of journal {Journal} and no record of a "
+        + "journal; it is passed over")]
+    private partial void LogForeign(LogPosition position, string journal);
+
+    [LoggerMessage(LogLevel.Warning, "The catalog was not told of the newest snapshot of journal {Journal}")]
+    private partial void LogNotMoved(Exception exception, string journal);
 }

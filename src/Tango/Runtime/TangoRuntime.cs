@@ -112,7 +112,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     /// <summary>Everything below has been played into the views that reads see now.</summary>
     public LogPosition PlayedTo => Player.Published.End;
 
-    internal ICorfuLog Log => _log;
+    /// <summary>The log that the objects are in, for raw streams beside them.</summary>
+    public ICorfuLog Log => _log;
 
     internal CallBatcher Calls { get; }
 

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Orleans.Journaling;
 using Corfu.Orleans.Journaling.Storage;
@@ -10,11 +9,11 @@ using static Corfu.Orleans.Tests.Journaling.JournalHarness;
 namespace Corfu.Orleans.Tests.Journaling;
 
 /// <summary>What Orleans asks of a journal's storage, over a log in memory.</summary>
-public sealed class JournalStorageTests : IDisposable
+public sealed class JournalStorageTests : IAsyncDisposable
 {
     private readonly JournalHarness _harness = new();
 
-    public void Dispose() => _harness.Dispose();
+    public ValueTask DisposeAsync() => _harness.DisposeAsync();
 
     [Fact]
     public async Task A_journal_that_was_never_written_reads_as_empty_and_completed()
@@ -47,17 +46,19 @@ public sealed class JournalStorageTests : IDisposable
     }
 
     [Fact]
-    public async Task What_a_replacement_outdates_is_trimmed_once_a_later_record_names_it()
+    public async Task What_a_replacement_outdates_is_trimmed()
     {
         using var storage = _harness.Open();
         for (int i = 0; i < 20; i++) await storage.AppendAsync(Bytes("x"), default);
+        var outdated = await _harness.PositionsAsync();
+        Assert.Equal(20, outdated.Count);
         await storage.ReplaceAsync(Bytes("S"), default);
-        await _harness.TrimmedAsync();
-        Assert.Equal(PageState.Data, await StateAsync(0));
         await storage.AppendAsync(Bytes("1"), default);
         await _harness.TrimmedAsync();
-        for (int i = 0; i < 20; i++) Assert.Equal(PageState.Trimmed, await StateAsync(i));
-        Assert.Equal(PageState.Data, await StateAsync(20));
+        Assert.All(await _harness.StatesAsync(outdated), state => Assert.Equal(PageState.Trimmed, state));
+        Assert.All(
+            await _harness.StatesAsync((await _harness.PositionsAsync())[20..]),
+            state => Assert.Equal(PageState.Data, state));
         Assert.Equal("S1", await ReadAsync(_harness.Open()));
         Assert.Equal("S1", await ReadAsync(storage));
     }
@@ -110,7 +111,6 @@ public sealed class JournalStorageTests : IDisposable
         await first.AppendAsync(Bytes("1"), default);
         await ReadAsync(second);
         await second.AppendAsync(Bytes("2"), default);
-        // It learns of the other's record by a change of properties; its memory still lacks it.
         Assert.NotNull(await first.GetMetadataAsync());
         await Assert.ThrowsAsync<InconsistentStateException>(() => first.AppendAsync(Bytes("x"), default).AsTask());
         Assert.Equal("12", await ReadAsync(_harness.Open()));
@@ -202,7 +202,7 @@ public sealed class JournalStorageTests : IDisposable
     [Fact]
     public async Task Batches_larger_than_an_entry_are_whole_or_not_there()
     {
-        using var harness = new JournalHarness(new InMemoryCorfuLog(new InMemoryLogOptions { MaxPayload = 600 }));
+        await using var harness = new JournalHarness(new InMemoryLogOptions { MaxPayload = 600 });
         using var storage = harness.Open();
         string large = string.Concat(Enumerable.Range(0, 1_000).Select(i => $"{i},"));
         await storage.AppendAsync(Bytes(large), default);
@@ -219,7 +219,7 @@ public sealed class JournalStorageTests : IDisposable
     [Fact]
     public async Task A_large_batch_of_a_writer_that_is_behind_hides_no_snapshot()
     {
-        using var harness = new JournalHarness(new InMemoryCorfuLog(new InMemoryLogOptions { MaxPayload = 600 }));
+        await using var harness = new JournalHarness(new InMemoryLogOptions { MaxPayload = 600 });
         using var behind = harness.Open();
         using var ahead = harness.Open();
         await behind.AppendAsync(Bytes("1"), default);
@@ -237,7 +237,7 @@ public sealed class JournalStorageTests : IDisposable
     [Fact]
     public async Task A_batch_above_the_limit_is_refused_and_nothing_is_lost()
     {
-        using var harness = new JournalHarness(options: new CorfuJournalOptions { MaxBatchBytes = 10 });
+        await using var harness = new JournalHarness(options: new CorfuJournalOptions { MaxBatchBytes = 10 });
         using var storage = harness.Open();
         await storage.AppendAsync(Bytes("ten bytes."), default);
         var e = await Assert.ThrowsAsync<CorfuJournalException>(() =>
@@ -254,10 +254,10 @@ public sealed class JournalStorageTests : IDisposable
     public async Task An_append_whose_answer_is_lost_is_resolved(AppendFault fault, string expected)
     {
         var next = AppendFault.None;
-        using var harness = new JournalHarness(new InMemoryCorfuLog(new InMemoryLogOptions
+        await using var harness = new JournalHarness(new InMemoryLogOptions
         {
             NextAppendFault = () => Interlocked.Exchange(ref next, AppendFault.None),
-        }));
+        });
         using var storage = harness.Open();
         await storage.AppendAsync(Bytes("a"), default);
         next = fault;
@@ -273,7 +273,7 @@ public sealed class JournalStorageTests : IDisposable
     [Fact]
     public async Task Compaction_is_asked_for_after_so_many_writes_and_bytes()
     {
-        using var harness = new JournalHarness(
+        await using var harness = new JournalHarness(
             options: new CorfuJournalOptions { CompactAfterWrites = 3, CompactAfterBytes = 100 });
         using var storage = harness.Open();
         Assert.False(storage.IsCompactionRequested);
@@ -292,13 +292,41 @@ public sealed class JournalStorageTests : IDisposable
     }
 
     [Fact]
-    public async Task A_foreign_entry_in_the_stream_is_named_and_not_skipped()
+    public async Task Entries_that_are_no_records_of_the_journal_are_passed_over()
     {
         using var storage = _harness.Open();
         await storage.AppendAsync(Bytes("a"), default);
-        await _harness.Log.AppendAsync(new byte[] { 1, 2, 3 }, [Protocol.StreamId.FromName("test/cart/1")]);
+        var stream = StreamOf("cart/1");
+        await _harness.Log.AppendToObjectsAsync(new byte[] { 1, 2, 3 }, [stream]);
+        var another = new JournalRecord(JournalRecordKind.Delete, "another", Guid.NewGuid(), 0,
+            (await _harness.PositionsAsync())[0].Offset, null, default);
+        await _harness.Log.AppendToObjectsAsync(another.Encode(), [stream]);
+        await storage.AppendAsync(Bytes("b"), default);
+        Assert.Equal("ab", await ReadAsync(_harness.Open()));
+    }
+
+    [Fact]
+    public async Task No_raw_append_reaches_the_stream_of_a_journal()
+    {
+        await Assert.ThrowsAsync<StreamRangeException>(
+            async () => await _harness.Log.AppendAsync(new byte[] { 1 }, [StreamOf("cart/1")]));
+    }
+
+    [Fact]
+    public async Task A_record_of_a_later_version_is_an_error_and_nothing_is_passed_over()
+    {
+        using var storage = _harness.Open();
+        await storage.AppendAsync(Bytes("a"), default);
+        byte[] later = new JournalRecord(
+            JournalRecordKind.Append, "cart/1", Guid.NewGuid(), 0, 1, null, default).Encode().ToArray();
+        // Behind the array's header and the magic number.
+        Assert.Equal(1, later[6]++);
+        await _harness.Log.AppendToObjectsAsync(later, [StreamOf("cart/1")]);
         var e = await Assert.ThrowsAsync<CorfuJournalException>(() => ReadAsync(_harness.Open()));
-        Assert.Contains("is no journal record", e.Message);
+        Assert.Contains("format 2", e.Message);
+        Assert.IsType<CorfuOutcomeUnknownException>(
+            await Record.ExceptionAsync(() => storage.AppendAsync(Bytes("b"), default).AsTask()));
+        await Assert.ThrowsAsync<InconsistentStateException>(() => storage.AppendAsync(Bytes("c"), default).AsTask());
     }
 
     [Fact]
@@ -306,7 +334,7 @@ public sealed class JournalStorageTests : IDisposable
     {
         using var storage = _harness.Open();
         for (int i = 0; i < 10; i++) await storage.AppendAsync(Bytes("a"), default);
-        await _harness.Log.TrimAsync(new LogPosition(2));
+        await _harness.Log.TrimAsync((await _harness.PositionsAsync())[2]);
         var e = await Assert.ThrowsAsync<CorfuJournalException>(() => ReadAsync(_harness.Open()));
         Assert.Contains("were trimmed", e.Message);
     }
@@ -327,21 +355,13 @@ public sealed class JournalStorageTests : IDisposable
     {
         var options = new CorfuJournalOptions
         {
-            StreamPrefix = "",
             CompactAfterWrites = 0,
             CompactAfterBytes = 0,
             MaxBatchBytes = 0,
             TrimsInFlight = 0,
         };
         var result = new CorfuJournalOptionsValidator().Validate(null, options);
-        Assert.Equal(5, result.Failures!.Count());
+        Assert.Equal(4, result.Failures!.Count());
         Assert.True(new CorfuJournalOptionsValidator().Validate(null, new CorfuJournalOptions()).Succeeded);
-    }
-
-    private async Task<PageState> StateAsync(long offset)
-    {
-        ImmutableArray<LogReadResult> read = await _harness.Log.ReadManyAsync(
-            [new LogPosition(offset)], ReadDetail.State);
-        return read[0].State;
     }
 }
