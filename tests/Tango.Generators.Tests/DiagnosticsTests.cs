@@ -208,6 +208,30 @@ public sealed class DiagnosticsTests
     public async Task Culture_order(string statement) =>
         Assert.Equal(["TANGO017"], await Compiler.Diagnose(InApply(statement)));
 
+    [Theory]
+    [InlineData("ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase)")]
+    [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(StringComparer.InvariantCulture)")]
+    [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(new Loose(), null)")]
+    [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(Loose.Instance)")]
+    public async Task State_that_compares_version_keys_by_anything_but_their_bytes_is_reported(string state) =>
+        Assert.Equal(["TANGO028"], await Compiler.Diagnose(Keyed("string", state)));
+
+    [Theory]
+    [InlineData("string", "ImmutableDictionary<string, int>.Empty.WithComparers(StringComparer.Ordinal)")]
+    [InlineData("string", "ImmutableDictionary<string, int>.Empty.WithComparers(null, EqualityComparer<int>.Default)")]
+    [InlineData("string", "ImmutableDictionary.Create<string, int>(EqualityComparer<string>.Default)")]
+    [InlineData("int", "ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase)")]
+    public async Task State_that_compares_version_keys_by_their_bytes_is_fine(string key, string state) =>
+        Assert.Empty(await Compiler.Diagnose(Keyed(key, state)));
+
+    private static string Keyed(string key, string state) =>
+        "public sealed class Loose : IEqualityComparer<string> { public static Loose Instance { get; } = new(); "
+        + "public bool Equals(string? x, string? y) => true; public int GetHashCode(string s) => 0; }\n"
+        + Sources.Object(
+            $"private ImmutableDictionary<string, int> _x = {state};\n"
+            + $"[Mutator(1)] public partial ValueTask AAsync([VersionKey] {key} key); private void ApplyA({key} key) "
+            + "=> _x = _x.SetItem(\"a\", 1);");
+
     [Fact]
     public async Task What_only_readers_do_may_vary()
     {

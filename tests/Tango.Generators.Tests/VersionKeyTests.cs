@@ -46,6 +46,27 @@ public sealed class VersionKeyTests
             Assert.Contains(keys[i].Culprit, found[i].GetMessage(), StringComparison.Ordinal);
     }
 
+    /// <summary>A dictionary calls it, and the version table compares bytes: an update would be lost.</summary>
+    [Theory]
+    [InlineData("public readonly record struct Name([property: Key(0)] string Text) : IEquatable<Name>")]
+    [InlineData("public readonly record struct Name([property: Key(0)] string Text) : IMine, IEquatable<Name>")]
+    [InlineData("public struct Name : IEquatable<Name>")]
+    public async Task A_key_with_an_explicit_Equals_is_refused(string declaration)
+    {
+        string type = "public interface IMine;\n[MessagePackObject] " + declaration + """
+            {
+                %MEMBER%
+                bool IEquatable<Name>.Equals(Name other) => true;
+            }
+            """.Replace("%MEMBER%", declaration.Contains("record", StringComparison.Ordinal)
+                ? ""
+                : "[Key(0)] public string Text { get; init; }", StringComparison.Ordinal);
+        var found = await Compiler.Analyze(type + Sources.Object(
+            "[Accessor] public partial ValueTask<int> AAsync([VersionKey] Name key); private int ReadA(Name key) "
+            + "=> 0;"));
+        Assert.Equal(["TANGO013"], found.Select(d => d.Id));
+    }
+
     private static string Source(string[] keys) =>
         Types + Sources.Object(string.Concat(keys.Select((key, i) =>
             $"[Accessor] public partial ValueTask<int> K{i}Async([VersionKey] {key} key); "

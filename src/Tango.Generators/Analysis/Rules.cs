@@ -167,6 +167,13 @@ internal static class Rules
         "'{0}' holds places in the log: '{1}' must implement ITangoIndex, or the log is trimmed of what stands there",
         "The log keeps what the LowestPlace of an ITangoIndex names. Other places can be read until the next trim.");
 
+    public static readonly DiagnosticDescriptor KeyComparer = Warning(
+        "TANGO028", "State compares keys in another way than transactions",
+        "'{0}' compares keys by '{1}', but a [VersionKey] is compared by its bytes",
+        "A transaction that read one spelling of a key does not abort when another spelling of it is written, and the "
+        + "update is lost. Give the operations one spelling, and the collection its default comparer or "
+        + "StringComparer.Ordinal.");
+
     public static readonly DiagnosticDescriptor ContextShape = Error(
         "TANGO030", "A Tango context has the wrong shape",
         "'{0}' cannot be a Tango context: {1}",

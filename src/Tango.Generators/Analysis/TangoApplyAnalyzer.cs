@@ -18,7 +18,7 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
     [
         Rules.NotDeterministic, Rules.UnorderedEnumeration, Rules.UndeclaredRejection, Rules.StateOnHandle,
         Rules.ReadChanges, Rules.CultureOrder,
-        Rules.RejectAfterChange, Rules.UncoveredRead,
+        Rules.RejectAfterChange, Rules.UncoveredRead, Rules.KeyComparer,
     ];
 
     public override void Initialize(AnalysisContext context)
@@ -82,6 +82,9 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                         place => Diagnostic.Create(Rules.NotDeterministic, where, "await", place,
                             "Apply is synchronous")));
             }
+            if (KeyComparerUse.Of(operation) is { } comparer && IsVersionKey(comparer.Key))
+                _inApply.Add(
+                    (owner, _ => Diagnostic.Create(Rules.KeyComparer, where, owner.Name, comparer.Name)));
             if (UnorderedUse.Of(operation) is { } unordered)
                 _inApply.Add(
                     (owner, place => Diagnostic.Create(Rules.UnorderedEnumeration, where, unordered.Minimal(), place)));
@@ -151,6 +154,11 @@ public sealed class TangoApplyAnalyzer : DiagnosticAnalyzer
                     context.ReportDiagnostic(Diagnostic.Create(Rules.UncoveredRead, where, method.Name, state.Name));
             }
         }
+
+        private bool IsVersionKey(ITypeSymbol key) => type.GetMembers().OfType<IMethodSymbol>()
+            .SelectMany(m => m.Parameters)
+            .Any(p => p.Attribute(Names.KeyAttribute) is not null
+                && SymbolEqualityComparer.Default.Equals(p.Type, key));
 
         private void Call(ISymbol owner, ISymbol target)
         {

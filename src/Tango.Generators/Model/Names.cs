@@ -56,8 +56,8 @@ internal static class Names
         SyntaxFacts.GetKeywordKind(name) != SyntaxKind.None
         || SyntaxFacts.GetContextualKeywordKind(name) != SyntaxKind.None ? "@" + name : name;
 
-    /// <summary>A file and class name that is unique in the compilation: dots become underscores, arity is
-    /// kept.</summary>
+    /// <summary>A file and class name that is unique in the compilation: dots become underscores, arity is kept. Where
+    /// names have underscores of their own, a hash tells them apart.</summary>
     public static string Hint(INamedTypeSymbol type)
     {
         var text = new StringBuilder();
@@ -68,7 +68,17 @@ internal static class Names
         }
         if (!type.ContainingNamespace.IsGlobalNamespace)
             text.Insert(0, type.ContainingNamespace.ToDisplayString().Replace('.', '_') + "_");
+        string exact = type.ToDisplayString(Plain);
+        if (exact.Contains('_')) text.Append('_').Append(Hash(exact).ToString("x8"));
         return text.ToString();
+    }
+
+    // FNV-1a: the same in every build.
+    private static uint Hash(string text)
+    {
+        uint hash = 2166136261;
+        foreach (char c in text) hash = unchecked((hash ^ c) * 16777619);
+        return hash;
     }
 
     public static AttributeData? Attribute(this ISymbol symbol, string metadataName)

@@ -198,15 +198,18 @@ internal static class ValueShape
     }
 
     /// <summary>Are two values equal exactly if their members are? A record or struct without an Equals of the user's,
-    /// in its bases too.</summary>
+    /// in its bases too. An explicit implementation counts: dictionaries call it.</summary>
     public static bool HasValueEquality(INamedTypeSymbol type)
     {
         for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)
         {
-            if (t.GetMembers("Equals").OfType<IMethodSymbol>().Any(IsUsers)) return false;
+            if (t.GetMembers().OfType<IMethodSymbol>().Any(m => IsEquals(m) && IsUsers(m))) return false;
         }
         return type.IsRecord || type.IsValueType;
     }
+
+    private static bool IsEquals(IMethodSymbol method) =>
+        method.Name == nameof(Equals) || method.ExplicitInterfaceImplementations.Any(e => e.Name == nameof(Equals));
 
     private static bool IsUsers(IMethodSymbol method) =>
         !method.IsImplicitlyDeclared
