@@ -11,15 +11,25 @@ public abstract class ChangeKeys
     }
 
     /// <summary>These keys only.</summary>
-    /// <typeparam name="TKey">Exactly the key's type; keys of another type are never equal.</typeparam>
+    /// <typeparam name="TKey">Exactly the key's type; keys of another type are never equal. A key of several
+    /// [VersionKey] parameters is not their tuple: the other overload takes it.</typeparam>
     public static ChangeKeys Of<TKey>(params TKey[] keys)
         where TKey : notnull
     {
         ArgumentNullException.ThrowIfNull(keys);
-        return new Listed([.. keys.Select(static key => ObjectKey.Owning(TangoFormatters.ToBytes(key).ToArray()))]);
+        return new Listed([.. keys.Select(static key => ObjectKey.Of(key))]);
     }
 
-    /// <summary>The keys, of type string, that begin with these UTF-16 code units.</summary>
+    /// <summary>These keys only, each of one <see cref="ObjectKey.Of{T}(T)"/> or of its overloads for several
+    /// [VersionKey] parameters.</summary>
+    public static ChangeKeys Of(params ObjectKey[] keys)
+    {
+        ArgumentNullException.ThrowIfNull(keys);
+        return new Listed([.. keys]);
+    }
+
+    /// <summary>The keys that begin with these UTF-16 code units. Of several [VersionKey] parameters, the first one
+    /// counts. Keys of another type than string are not among them.</summary>
     public static ChangeKeys Prefix(string prefix)
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -27,7 +37,6 @@ public abstract class ChangeKeys
     }
 
     /// <param name="key">As it stands in the log; empty: the whole object.</param>
-    /// <exception cref="TangoFormatException">The object's keys are of another type.</exception>
     internal bool Include(ReadOnlyMemory<byte> key) => key.IsEmpty || HasKey(key);
 
     private protected abstract bool HasKey(ReadOnlyMemory<byte> key);
@@ -40,6 +49,7 @@ public abstract class ChangeKeys
     private sealed class Prefixed(string prefix) : ChangeKeys
     {
         private protected override bool HasKey(ReadOnlyMemory<byte> key) =>
-            CallArguments.ReadKey<string>(key, 0).StartsWith(prefix, StringComparison.Ordinal);
+            new MessagePackReader(key).NextMessagePackType == MessagePackType.String
+            && CallArguments.ReadKey<string>(key, 0).StartsWith(prefix, StringComparison.Ordinal);
     }
 }

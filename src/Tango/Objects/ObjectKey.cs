@@ -1,3 +1,5 @@
+using Tango.Formatting;
+
 namespace Tango;
 
 /// <summary>
@@ -22,6 +24,24 @@ public readonly struct ObjectKey : IEquatable<ObjectKey>
     internal ReadOnlyMemory<byte> Memory => _bytes;
 
     public static ObjectKey From(ArgumentBuffer buffer) => new(buffer.WrittenSpan.ToArray());
+
+    /// <summary>The key of a [VersionKey] parameter.</summary>
+    /// <typeparam name="T">Exactly the parameter's type.</typeparam>
+    /// <exception cref="TangoFormatException">The type has no formatter.</exception>
+    public static ObjectKey Of<T>(T part) => new(TangoFormatters.ToBytes(part).Span);
+
+    /// <summary>The key of two [VersionKey] parameters, in the order of their declaration.</summary>
+    /// <inheritdoc cref="Of{T}(T)"/>
+    public static ObjectKey Of<T1, T2>(T1 first, T2 second) =>
+        Owning([.. TangoFormatters.ToBytes(first).Span, .. TangoFormatters.ToBytes(second).Span]);
+
+    /// <summary>The key of three [VersionKey] parameters, in the order of their declaration.</summary>
+    /// <inheritdoc cref="Of{T}(T)"/>
+    public static ObjectKey Of<T1, T2, T3>(T1 first, T2 second, T3 third) =>
+        Owning([
+            .. TangoFormatters.ToBytes(first).Span, .. TangoFormatters.ToBytes(second).Span,
+            .. TangoFormatters.ToBytes(third).Span,
+        ]);
 
     internal static ObjectKey Owning(byte[] bytes) => new(bytes);
 

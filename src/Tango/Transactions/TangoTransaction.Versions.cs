@@ -1,4 +1,3 @@
-using Tango.Formatting;
 using Tango.Runtime;
 
 namespace Tango;
@@ -10,23 +9,29 @@ public sealed partial class TangoTransaction
     /// an earlier reader was told. The key is read: the transaction commits only while the answer stays true.
     /// </summary>
     /// <param name="handle">Of an object that is open in the transaction's runtime.</param>
-    /// <param name="key">Of exactly the type that the object's [VersionKey] has.</param>
+    /// <param name="key">Of exactly the type that the object's [VersionKey] has. A key of several parameters is not
+    /// their tuple: the other overload takes it.</param>
     /// <param name="since">
     /// Of a commit: it is the newest write that may be there. Of a reader: <see cref="SnapshotEnd"/> less one, with the
     /// highest index.
     /// </param>
     /// <returns>False also where the object does not remember so old a version.</returns>
     /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
-    public async ValueTask<bool> IsUnchangedAsync<TKey>(
+    public ValueTask<bool> IsUnchangedAsync<TKey>(
         TangoObject handle, TKey key, RecordVersion since, CancellationToken cancellationToken = default)
-        where TKey : notnull
+        where TKey : notnull =>
+        IsUnchangedAsync(handle, ObjectKey.Of(key), since, cancellationToken);
+
+    /// <inheritdoc cref="IsUnchangedAsync{TKey}"/>
+    /// <param name="key">Of one or several [VersionKey] parameters.</param>
+    public async ValueTask<bool> IsUnchangedAsync(
+        TangoObject handle, ObjectKey key, RecordVersion since, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(handle);
         if (_outer is not null) return await _outer.IsUnchangedAsync(handle, key, since, cancellationToken);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
-        var read = ObjectKey.Owning(TangoFormatters.ToBytes(key).ToArray());
-        await QueryAsync<TangoObject, byte, byte>(host, read, 0, static (_, state) => state, cancellationToken);
+        await QueryAsync<TangoObject, byte, byte>(host, key, 0, static (_, state) => state, cancellationToken);
         // The versions may be ahead of the snapshot. What is newer there than the snapshot aborts the transaction.
-        lock (_gate) return !Touch(host).Hosted!.Versions.MayBeNewer(read.Bytes, since);
+        lock (_gate) return !Touch(host).Hosted!.Versions.MayBeNewer(key.Bytes, since);
     }
 }
