@@ -27,7 +27,7 @@ public sealed class Delivery<T> : IAsyncDisposable
     public bool IsHeld => _lease.IsHeld;
 
     /// <summary>The queue knows that it is over: nothing is left to be told.</summary>
-    internal bool IsOver { get; set; }
+    internal bool IsOver { get; private set; }
 
     /// <summary>Ends the delivery. An item that is not completed is delivered again.</summary>
     public ValueTask DisposeAsync() => _lease.DisposeAsync();
@@ -38,4 +38,11 @@ public sealed class Delivery<T> : IAsyncDisposable
     public ValueTask LetGoAsync() => _lease.LetGoAsync();
 
     internal void Keep(TangoLease lease) => _lease = lease;
+
+    /// <summary>The consumer ended it: it is not lost.</summary>
+    internal void Finish()
+    {
+        IsOver = true;
+        _lease.Settle();
+    }
 }

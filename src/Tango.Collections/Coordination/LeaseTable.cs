@@ -54,6 +54,11 @@ internal sealed record LeaseTable<T>(
 internal readonly record struct Leased<T>(
     [property: Key(0)] T Value, [property: Key(1)] long Version, [property: Key(2)] long Milliseconds);
 
+/// <summary>The version key of all grants: of another form than any key of the user's, so that no feed of keys tells
+/// them.</summary>
+[MessagePackObject]
+internal readonly record struct LeaseGrants;
+
 /// <summary>The version key of a lease's renewals. Another one than the lease's own: a transaction that requires the
 /// lease does not abort when it is renewed.</summary>
 [MessagePackObject]

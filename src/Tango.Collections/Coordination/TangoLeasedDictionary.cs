@@ -18,8 +18,6 @@ namespace Tango.Collections;
 public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, ITangoLeased
     where TKey : notnull
 {
-    private const string Grants = "grants";
-
     // Invariant: each entry's key is among those of its lease, which exists, and of no other.
     private ImmutableDictionary<TKey, LeasedEntry<TValue>> _items =
         ImmutableDictionary<TKey, LeasedEntry<TValue>>.Empty.WithComparers(
@@ -41,23 +39,38 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     public async ValueTask<TangoLease> GrantAsync(
         TimeSpan timeToLive, CancellationToken cancellationToken = default) =>
         (await GrantLeaseAsync(
-            timeToLive, async token => await GrantAsync(Grants, (long)timeToLive.TotalMilliseconds, token),
+            timeToLive, async token => await GrantAsync(default, (long)timeToLive.TotalMilliseconds, token),
             (lease, token) => RenewAsync(new LeaseRenewal(lease), token), EndAsync, cancellationToken))!;
 
     /// <summary>Adds or replaces an entry that ends with the lease.</summary>
     /// <param name="lease">Of this object.</param>
+    /// <exception cref="ArgumentException">The lease is of another object.</exception>
     /// <exception cref="TangoRejectedException">The lease has ended.</exception>
-    public ValueTask SetAsync(
+    public async ValueTask SetAsync(
         TKey key, TValue value, TangoLease lease, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(lease);
-        return SetOfLeaseAsync(key, value, lease.Id, cancellationToken);
+        if (!lease.IsOf(this))
+            throw new ArgumentException($"The lease is of '{lease.ObjectName}', not of this object", nameof(lease));
+        await SetAsync(key, value, lease.Id, cancellationToken);
     }
 
     /// <summary>As the other overload, for an owner that keeps the lease's number.</summary>
     /// <exception cref="TangoRejectedException">The lease has ended.</exception>
-    public ValueTask SetAsync(TKey key, TValue value, long lease, CancellationToken cancellationToken = default) =>
-        SetOfLeaseAsync(key, value, lease, cancellationToken);
+    public async ValueTask SetAsync(
+        TKey key, TValue value, long lease, CancellationToken cancellationToken = default)
+    {
+        try
+        {
+            await SetOfLeaseAsync(key, value, lease, cancellationToken);
+        }
+        catch (TangoRejectedException) when (IsInTransaction)
+        {
+            // The key does not tell that the lease was granted since. The whole map does: the transaction aborts.
+            await CountAsync(cancellationToken);
+            throw;
+        }
+    }
 
     /// <summary>Renews a lease by its number, for its time to live: for an owner that keeps the number and not the
     /// <see cref="TangoLease"/>, which it let go or which was of another process.</summary>
@@ -104,7 +117,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
 
     [Mutator(4)]
     private partial ValueTask<long> GrantAsync(
-        [VersionKey] string grants, long milliseconds, CancellationToken cancellationToken);
+        [VersionKey] LeaseGrants grants, long milliseconds, CancellationToken cancellationToken);
 
     [Mutator(5)]
     private partial ValueTask<bool> RenewAsync([VersionKey] LeaseRenewal lease, CancellationToken cancellationToken);
@@ -146,7 +159,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     }
 
 #pragma warning disable TANGO024 // Leases are not granted in transactions.
-    private long ApplyGrant(string grants, long milliseconds)
+    private long ApplyGrant(LeaseGrants grants, long milliseconds)
     {
         _leases = _leases.Grant(new([], IsEntrys: false), milliseconds);
         return _leases.Last;

@@ -9,7 +9,8 @@ namespace Tango.Collections;
 /// <remarks>
 /// A holder that is stopped for longer than its time to live does not know that another has the lock by then. What the
 /// lock guards must therefore refuse a token that is lower than one it has seen, or be written in transactions that
-/// call <see cref="RequireHeldAsync"/>: those commit only while the lock is held.
+/// call <see cref="RequireHeldAsync"/>: those commit only while the lock is held. A lock that is deleted and created
+/// again gives tokens from 1: what it guarded refuses them until it forgets the old ones.
 /// </remarks>
 [TangoObject("tango.lock")]
 public sealed partial class TangoLock : TangoObject, ITangoLeased
@@ -55,9 +56,9 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
     /// <exception cref="TangoLeaseLostException">It is not held with this token.</exception>
     public async ValueTask RequireHeldAsync(long fencingToken, CancellationToken cancellationToken = default)
     {
-        if (!await IsHolderAsync(fencingToken, cancellationToken))
-            throw new TangoLeaseLostException(
-                ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
+        if (await HoldsAsync(fencingToken, cancellationToken)) return;
+        throw new TangoLeaseLostException(
+            ObjectName, fencingToken, $"'{ObjectName}' is not held with token {fencingToken} any more");
     }
 
     /// <summary>Renews a lock by its token, for the time to live with which it was taken: for a holder that keeps the
@@ -65,13 +66,13 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
     /// <returns>False: the lock is not held with this token any more.</returns>
     public async ValueTask<bool> RenewAsync(long fencingToken, CancellationToken cancellationToken = default) =>
         await RenewAsync(new LeaseRenewal(fencingToken), cancellationToken)
-        && await IsHolderAsync(fencingToken, cancellationToken);
+        && await HoldsAsync(fencingToken, cancellationToken);
 
     /// <summary>Frees a lock by its token.</summary>
     /// <returns>False: the lock is not held with this token any more.</returns>
     public async ValueTask<bool> ReleaseAsync(long fencingToken, CancellationToken cancellationToken = default)
     {
-        if (!await IsHolderAsync(fencingToken, cancellationToken)) return false;
+        if (!await HoldsAsync(fencingToken, cancellationToken)) return false;
         await LeaveAsync(fencingToken, cancellationToken);
         return true;
     }
@@ -107,6 +108,15 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
 
     [Accessor]
     private partial ValueTask<bool> WaitsAsync([VersionKey] long ticket, CancellationToken cancellationToken);
+
+    // The ticket's key tells when it ends, not when it became the first: a snapshot that is behind would refuse a
+    // holder. With the whole lock read, such a transaction aborts.
+    private async ValueTask<bool> HoldsAsync(long ticket, CancellationToken cancellationToken)
+    {
+        if (await IsHolderAsync(ticket, cancellationToken)) return true;
+        if (IsInTransaction) await HolderAsync(cancellationToken);
+        return false;
+    }
 
     private ValueTask<TangoLease?> EnterAsync(
         TimeSpan timeToLive, string owner, bool onlyIfFree, CancellationToken cancellationToken) =>
@@ -177,14 +187,15 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
 
     private long? First()
     {
-#pragma warning disable TANGO024 // Of a ticket that once had the lock, only the end of that ticket changes the answer.
+        // Of a ticket that has the lock, only its end changes the answer. HoldsAsync does not trust another answer.
+#pragma warning disable TANGO024
         foreach ((long ticket, _) in _tickets.Items) return ticket;
 #pragma warning restore TANGO024
         return null;
     }
 }
 
-/// <param name="FencingToken">Higher than that of every earlier holder.</param>
+/// <param name="FencingToken">Higher than that of every earlier holder of the same object.</param>
 public readonly record struct LockHolder(long FencingToken, string Owner);
 
 /// <summary>A lock that this process has, until it is disposed or <see cref="Lost"/>.</summary>

@@ -84,13 +84,12 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     {
         ArgumentNullException.ThrowIfNull(delivery);
         await CompleteAsync(delivery.Item, delivery.Token, cancellationToken);
-        delivery.IsOver = !IsInTransaction;
+        if (!IsInTransaction) delivery.Finish();
     }
 
     /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
-    [Mutator(1, MayReject = true)]
-    public partial ValueTask CompleteAsync([VersionKey] long item, long token,
-        CancellationToken cancellationToken = default);
+    public ValueTask CompleteAsync(long item, long token, CancellationToken cancellationToken = default) =>
+        JudgeAsync(FinishAsync(item, token, cancellationToken), cancellationToken);
 
     /// <summary>The item is delivered again at once, to whichever consumer is next, or becomes a dead letter.
     /// Disposing the delivery does the same.</summary>
@@ -100,14 +99,25 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     {
         ArgumentNullException.ThrowIfNull(delivery);
         await AbandonAsync(delivery.Item, delivery.Token, cancellationToken);
-        delivery.IsOver = !IsInTransaction;
+        if (!IsInTransaction) delivery.Finish();
     }
+
+    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
+    public ValueTask AbandonAsync(long item, long token, CancellationToken cancellationToken = default) =>
+        JudgeAsync(GiveBackAsync(item, token, cancellationToken), cancellationToken);
 
     /// <summary>Renews a delivery by its numbers, for the time to live with which it was received: for a consumer that
     /// keeps them and not the <see cref="Delivery{T}"/>, which it let go or which was of another process.</summary>
     /// <returns>False: the delivery is over.</returns>
-    public ValueTask<bool> RenewAsync(long item, long token, CancellationToken cancellationToken = default) =>
-        RenewAsync(new LeaseRenewal(item), token, cancellationToken);
+    public async ValueTask<bool> RenewAsync(long item, long token, CancellationToken cancellationToken = default)
+    {
+        if (await RenewAsync(new LeaseRenewal(item), token, cancellationToken)) return true;
+        await DoubtAsync(cancellationToken);
+        return false;
+    }
+
+    [Mutator(1, MayReject = true)]
+    private partial ValueTask FinishAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
 
     /// <summary>How often an item is delivered before it becomes a dead letter: 5 unless it was set.</summary>
     [Accessor]
@@ -152,10 +162,8 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     private partial ValueTask<bool> RenewAsync(
         [VersionKey] LeaseRenewal item, long token, CancellationToken cancellationToken);
 
-    /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
     [Mutator(8, MayReject = true)]
-    public partial ValueTask AbandonAsync([VersionKey] long item, long token,
-        CancellationToken cancellationToken = default);
+    private partial ValueTask GiveBackAsync([VersionKey] long item, long token, CancellationToken cancellationToken);
 
     // As abandoning, for a caller that does not wait for the answer.
     [Mutator(9)]
@@ -167,6 +175,26 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
 
     [Accessor]
     private partial ValueTask<ImmutableSortedDictionary<long, Work<T>>> DeadAsync(CancellationToken cancellationToken);
+
+    private async ValueTask JudgeAsync(ValueTask call, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await call;
+        }
+        catch (TangoRejectedException)
+        {
+            await DoubtAsync(cancellationToken);
+            throw;
+        }
+    }
+
+    // The item's key does not tell that it was delivered since: a snapshot that is behind would refuse the delivery.
+    // With the whole queue read, such a transaction aborts.
+    private async ValueTask DoubtAsync(CancellationToken cancellationToken)
+    {
+        if (IsInTransaction) await CountAsync(cancellationToken);
+    }
 
     private void ApplyAdd(string tail, T item) => _ready = _ready.Add(++_lastItem, new Work<T>(item, 0, 0));
 
@@ -193,13 +221,13 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
         return true;
     }
 
-    private void ApplyComplete(long item, long token)
+    private void ApplyFinish(long item, long token)
     {
         if (!Has(item, token)) throw Reject(Over(item, token));
         _delivered = _delivered.End(item);
     }
 
-    private void ApplyAbandon(long item, long token)
+    private void ApplyGiveBack(long item, long token)
     {
         if (!Has(item, token)) throw Reject(Over(item, token));
         TakeBack(item);

@@ -9,6 +9,9 @@ namespace Tango;
 /// </summary>
 public sealed class TangoLease : IAsyncDisposable
 {
+    private static readonly TimeSpan s_longestEnd = TimeSpan.FromSeconds(10);
+
+    private readonly IObjectHost _host;
     private readonly TimeProvider _time;
     private readonly Func<long, CancellationToken, ValueTask<bool>> _renew;
     private readonly Func<long, CancellationToken, ValueTask> _end;
@@ -23,21 +26,24 @@ public sealed class TangoLease : IAsyncDisposable
 
     // Written before _stop is cancelled: the lease is not ended.
     private volatile bool _isLetGo;
+    private volatile bool _isSettled;
 
     private TangoLease(
-        long id, TimeSpan timeToLive, TimeProvider time, LoopContext loops, long sentAt,
+        IObjectHost host, long id, TimeSpan timeToLive, long sentAt,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end)
     {
-        (Id, TimeToLive, _time, _sentAt, _renew, _end) = (id, timeToLive, time, sentAt, renew, end);
-        var left = timeToLive - time.GetElapsedTime(sentAt);
-        _lost = new CancellationTokenSource(left > TimeSpan.Zero ? left : TimeSpan.Zero, time);
+        (_host, Id, TimeToLive, _time, _sentAt, _renew, _end) = (host, id, timeToLive, host.Time, sentAt, renew, end);
+        _lost = new CancellationTokenSource(Left(sentAt), _time);
         _stop = CancellationTokenSource.CreateLinkedTokenSource(_lost.Token);
         Lost = _lost.Token;
-        _keeping = loops.RunAsync(KeepAsync);
+        _keeping = host.Loops.RunAsync(KeepAsync);
     }
 
     /// <summary>Within its object.</summary>
     public long Id { get; }
+
+    /// <summary>The object that granted it.</summary>
+    public string ObjectName => _host.Name;
 
     /// <summary>Without a renewal for so long, the lease ends.</summary>
     public TimeSpan TimeToLive { get; }
@@ -49,29 +55,46 @@ public sealed class TangoLease : IAsyncDisposable
     /// <summary>False once <see cref="Lost"/> is cancelled, or will be as soon as this process is scheduled
     /// again.</summary>
     public bool IsHeld =>
-        !Lost.IsCancellationRequested && _time.GetElapsedTime(Volatile.Read(ref _sentAt)) < TimeToLive;
+        !_isSettled && !Lost.IsCancellationRequested && _time.GetElapsedTime(Volatile.Read(ref _sentAt)) < TimeToLive;
+
+    /// <summary>Whether the object granted it, by this handle or another one. False also for another object that has
+    /// the name since.</summary>
+    public bool IsOf(TangoObject tangoObject)
+    {
+        ArgumentNullException.ThrowIfNull(tangoObject);
+        return tangoObject.Host.Id == _host.Id && tangoObject.Host.Name == _host.Name;
+    }
 
     /// <summary>Grants a lease and keeps it. For the code of an <see cref="ITangoLeased"/> object.</summary>
     /// <param name="grant">Returns the lease's id; null: it was not granted.</param>
     /// <param name="renew">False: there is no such lease any more.</param>
     /// <param name="end">Its failure is no error: the lease ends by itself.</param>
     internal static async ValueTask<TangoLease?> GrantAsync(
-        TimeSpan timeToLive, TimeProvider time, LoopContext loops, Func<CancellationToken, ValueTask<long?>> grant,
+        IObjectHost host, TimeSpan timeToLive, Func<CancellationToken, ValueTask<long?>> grant,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
         CancellationToken cancellationToken)
     {
-        var sentAt = time.GetTimestamp();
+        var sentAt = host.Time.GetTimestamp();
         return await grant(cancellationToken) is { } id
-            ? new TangoLease(id, timeToLive, time, loops, sentAt, renew, end)
+            ? new TangoLease(host, id, timeToLive, sentAt, renew, end)
             : null;
     }
 
-    /// <summary>Ends the lease. What it stood for is free when this completes or, if the log cannot be reached,
-    /// <see cref="TimeToLive"/> later.</summary>
+    /// <summary>Ends the lease. What it stood for is free when this completes or, if the log cannot be reached for 10
+    /// seconds, <see cref="TimeToLive"/> later.</summary>
     public async ValueTask DisposeAsync()
     {
         _stop.Cancel();
         await _keeping;
+        _lost.Cancel();
+    }
+
+    /// <summary>The owner has ended what the lease stood for, by another call: the lease is neither renewed nor ended,
+    /// and not lost either. <see cref="Lost"/> is cancelled when it is disposed.</summary>
+    public void Settle()
+    {
+        _isSettled = true;
+        _stop.Cancel();
     }
 
     /// <summary>
@@ -89,6 +112,12 @@ public sealed class TangoLease : IAsyncDisposable
     {
         while (await RenewAsync())
         {
+        }
+
+        if (_isSettled)
+        {
+            _lost.CancelAfter(Timeout.InfiniteTimeSpan);
+            return;
         }
 
         try
@@ -115,7 +144,7 @@ public sealed class TangoLease : IAsyncDisposable
                 var sentAt = _time.GetTimestamp();
                 if (!await _renew(Id, _stop.Token) || !IsHeld) return false;
                 Volatile.Write(ref _sentAt, sentAt);
-                _lost.CancelAfter(TimeToLive - _time.GetElapsedTime(sentAt));
+                _lost.CancelAfter(Left(sentAt));
                 return !_stop.IsCancellationRequested;
             }
             catch (Exception e) when (_stop.IsCancellationRequested
@@ -131,9 +160,16 @@ public sealed class TangoLease : IAsyncDisposable
         }
     }
 
+    // Never negative, which would mean no timer at all: this process may be stopped between two looks at the clock.
+    private TimeSpan Left(long sentAt)
+    {
+        var left = TimeToLive - _time.GetElapsedTime(sentAt);
+        return left > TimeSpan.Zero ? left : TimeSpan.Zero;
+    }
+
     private async Task EndAsync()
     {
-        using var bound = new CancellationTokenSource(TimeToLive, _time);
+        using var bound = new CancellationTokenSource(TimeToLive < s_longestEnd ? TimeToLive : s_longestEnd, _time);
         try
         {
             await _end(Id, bound.Token);

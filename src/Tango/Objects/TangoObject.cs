@@ -107,6 +107,6 @@ public abstract class TangoObject
             throw new TangoTransactionException($"'{ObjectName}' grants no lease within a transaction");
         // Records have whole milliseconds: the owner must not count longer than those who expire its lease.
         timeToLive = TimeSpan.FromMilliseconds((long)timeToLive.TotalMilliseconds);
-        return TangoLease.GrantAsync(timeToLive, Host.Time, Host.Loops, grant, renew, end, cancellationToken);
+        return TangoLease.GrantAsync(Host, timeToLive, grant, renew, end, cancellationToken);
     }
 }

@@ -100,7 +100,7 @@ public sealed class CoordinationChecker(CoordinationHistory history)
             if (model.Apply(change) is { } wrong) Found(CheckerNames.Work, $"accepted at {at}: {wrong}");
             if (model.Expired is var (milliseconds, seen))
                 RequireSilence($"item {change.ReadKey<long>()}", history.MadeAt[at], milliseconds, seen);
-            if (change.Mutator!.Name != "Complete") continue;
+            if (change.Mutator!.Name != "Finish") continue;
             if (!doneAt.TryGetValue(at, out List<long>? items)) doneAt[at] = items = [];
             items.Add(change.ReadKey<long>());
         }

@@ -62,7 +62,7 @@ internal sealed class WorkModel
                 (long item, long token) = (change.ReadKey<long>(), change.ReadArgument<long>());
                 if (Of(item, token) is null)
                     return $"{change.Mutator.Name} of item {item} by delivery {token}, which is over";
-                if (change.Mutator.Name == "Abandon") End(item);
+                if (change.Mutator.Name == "GiveBack") End(item);
                 else if (_taken.Remove(item)) Done.Add(item);
                 return null;
         }

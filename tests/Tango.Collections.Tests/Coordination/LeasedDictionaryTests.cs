@@ -77,10 +77,59 @@ public sealed class LeasedDictionaryTests
         });
 
     [Fact]
+    public void A_lease_of_another_object_is_refused() => CoordinationWorld.Run(4, async (world, _) =>
+    {
+        Process process = world.NewProcess();
+        Map a = await process.OpenAsync<Map>("a");
+        Map b = await process.OpenAsync<Map>("b");
+        await using TangoLease ofA = await a.GrantAsync(s_ttl);
+        // The same number.
+        await using TangoLease ofB = await b.GrantAsync(s_ttl);
+        Assert.Equal(ofA.Id, ofB.Id);
+        await Assert.ThrowsAsync<ArgumentException>(() => b.SetAsync("x", 1, ofA).AsTask());
+        Assert.Equal(0, await b.CountAsync());
+        // Another handle, of another process, is of the same object.
+        await (await world.NewProcess().OpenAsync<Map>("a")).SetAsync("x", 1, ofA);
+        Assert.Equal("a", ofA.ObjectName);
+    });
+
+    [Fact]
+    public void A_lease_of_an_object_whose_name_returned_is_refused() => CoordinationWorld.Run(5, async (world, _) =>
+    {
+        Process process = world.NewProcess();
+        await using TangoLease old = await (await process.OpenAsync<Map>("a")).GrantAsync(s_ttl);
+        await process.Runtime.DeleteAsync("a");
+        Map anew = await process.OpenAsync<Map>("a");
+        await using TangoLease own = await anew.GrantAsync(s_ttl);
+        Assert.Equal(old.Id, own.Id);
+        await Assert.ThrowsAsync<ArgumentException>(() => anew.SetAsync("x", 1, old).AsTask());
+    });
+
+    /// <summary>Within the transaction the snapshot is older than the lease: the refusal is out of date.</summary>
+    [Fact]
+    public void A_refusal_of_a_lease_that_was_granted_since_aborts_its_transaction() =>
+        CoordinationWorld.Run(6, async (world, _) =>
+        {
+            Process process = world.NewProcess();
+            Map map = await process.OpenAsync<Map>("map");
+            var other = await process.OpenAsync<TangoRegister<string>>("other");
+            Process behind = world.NewProcess();
+            Map late = await behind.OpenAsync<Map>("map");
+            var written = await behind.OpenAsync<TangoRegister<string>>("other");
+            await using TangoLease lease = await map.GrantAsync(s_ttl);
+            await using TangoTransaction tx = behind.Runtime.BeginTx(new TransactionOptions { Explicit = true });
+            await Assert.ThrowsAsync<TangoRejectedException>(
+                () => tx.Use(late).SetAsync("x", 1, lease).AsTask());
+            await tx.Use(written).WriteAsync("there is no such lease");
+            Assert.IsType<TxOutcome.Aborted>(await tx.EndTxAsync());
+            Assert.Null(await other.ReadAsync());
+        });
+
+    [Fact]
     public void Its_state_comes_back_from_a_checkpoint()
     {
         var view = new View<Map>();
-        long lease = view.Apply<long>(4, Bytes.Key("grants"), Bytes.Arguments(1000L));
+        long lease = view.Apply<long>(4, Bytes.Key(default(LeaseGrants)), Bytes.Arguments(1000L));
         view.Apply(2, Bytes.Key("a"), Bytes.Arguments(1, lease));
         view.Apply(3, Bytes.Key("b"), Bytes.Arguments(2, 1000L));
         Assert.True(view.Apply<bool>(5, Bytes.Key(new LeaseRenewal(lease)), Bytes.NoArguments));

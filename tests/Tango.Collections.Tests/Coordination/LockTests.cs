@@ -109,6 +109,49 @@ public sealed class LockTests
             Assert.True(next.IsHeld);
         });
 
+    /// <summary>The holder has sent its token to a process whose view is behind.</summary>
+    [Fact]
+    public void A_refusal_by_a_view_that_is_behind_aborts_the_transaction() =>
+        CoordinationWorld.Run(10, async (world, _) =>
+        {
+            Process behind = world.NewProcess();
+            TangoLock late = await behind.OpenAsync<TangoLock>("lock");
+            var guarded = await behind.OpenAsync<TangoRegister<string>>("guarded");
+            TangoLock mine = await world.NewProcess().OpenAsync<TangoLock>("lock");
+            await using HeldLock held = await mine.AcquireAsync(s_ttl);
+            await using (TangoTransaction tx = behind.Runtime.BeginTx(new TransactionOptions { Explicit = true }))
+            {
+                await Assert.ThrowsAsync<TangoLeaseLostException>(
+                    () => tx.Use(late).RequireHeldAsync(held.FencingToken).AsTask());
+                await tx.Use(guarded).WriteAsync("the leader has lost its lock");
+                Assert.IsType<TxOutcome.Aborted>(await tx.EndTxAsync());
+            }
+
+            // Begun again, it sees the holder.
+            TxOutcome outcome = await behind.Runtime.RunTransactionAsync(async _ =>
+            {
+                await late.RequireHeldAsync(held.FencingToken);
+                await guarded.WriteAsync("in time");
+            });
+            Assert.IsType<TxOutcome.Committed>(outcome);
+        });
+
+    [Fact]
+    public void A_transaction_whose_view_is_behind_is_tried_again() => CoordinationWorld.Run(11, async (world, _) =>
+    {
+        Process behind = world.NewProcess();
+        TangoLock late = await behind.OpenAsync<TangoLock>("lock");
+        var guarded = await behind.OpenAsync<TangoRegister<string>>("guarded");
+        TangoLock mine = await world.NewProcess().OpenAsync<TangoLock>("lock");
+        await using HeldLock held = await mine.AcquireAsync(s_ttl);
+        TxOutcome outcome = await behind.Runtime.RunTransactionAsync(async _ =>
+        {
+            await late.RequireHeldAsync(held.FencingToken);
+            await guarded.WriteAsync("in time");
+        });
+        Assert.IsType<TxOutcome.Committed>(outcome);
+    });
+
     [Fact]
     public void A_guarded_transaction_aborts_when_the_lock_changes_hands_before_it_commits() =>
         CoordinationWorld.Run(6, async (world, _) =>

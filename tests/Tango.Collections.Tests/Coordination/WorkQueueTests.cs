@@ -147,6 +147,48 @@ public sealed class WorkQueueTests
         });
 
     [Fact]
+    public void A_delivery_that_is_completed_is_not_lost() => CoordinationWorld.Run(9, async (world, time) =>
+    {
+        Queue queue = await world.NewProcess().OpenAsync<Queue>();
+        await queue.EnqueueAsync("a");
+        Delivery<string> delivery = await queue.ReceiveAsync(s_ttl);
+        await queue.CompleteAsync(delivery);
+        await Task.Delay(3 * s_ttl, time);
+        Assert.False(delivery.IsHeld);
+        Assert.False(delivery.Lost.IsCancellationRequested);
+        await delivery.DisposeAsync();
+        Assert.True(delivery.Lost.IsCancellationRequested);
+    });
+
+    /// <summary>The consumer has sent its numbers to a process whose view is behind.</summary>
+    [Fact]
+    public void A_refusal_by_a_view_that_is_behind_aborts_the_transaction() =>
+        CoordinationWorld.Run(10, async (world, _) =>
+        {
+            Process behind = world.NewProcess();
+            Queue late = await behind.OpenAsync<Queue>("queue");
+            var done = await behind.OpenAsync<TangoList<string>>("done");
+            Queue queue = await world.NewProcess().OpenAsync<Queue>("queue");
+            await queue.EnqueueAsync("a");
+            await using Delivery<string> delivery = await queue.ReceiveAsync(s_ttl);
+            await using (TangoTransaction tx = behind.Runtime.BeginTx(new TransactionOptions { Explicit = true }))
+            {
+                await Assert.ThrowsAsync<TangoRejectedException>(
+                    () => tx.Use(late).CompleteAsync(delivery.Item, delivery.Token).AsTask());
+                await tx.Use(done).AddAsync("the delivery is over");
+                Assert.IsType<TxOutcome.Aborted>(await tx.EndTxAsync());
+            }
+
+            TxOutcome outcome = await behind.Runtime.RunTransactionAsync(async _ =>
+            {
+                await late.CompleteAsync(delivery.Item, delivery.Token);
+                await done.AddAsync("a");
+            });
+            Assert.IsType<TxOutcome.Committed>(outcome);
+            Assert.Equal(["a"], await done.SnapshotAsync());
+        });
+
+    [Fact]
     public void Nothing_is_received_within_a_transaction() => CoordinationWorld.Run(7, async (world, _) =>
     {
         Process process = world.NewProcess();
