@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Reflection;
 
 namespace Tango;
@@ -45,14 +46,25 @@ public static class TangoTypeName
         if (type.IsArray) return Of(type.GetElementType()!) + "[]";
         if (Nullable.GetUnderlyingType(type) is { } underlying) return Of(underlying) + "?";
         var declared = type.GetCustomAttribute<TangoNameAttribute>()?.Name;
-        var plain = declared ?? PlainName(type);
-        return type.IsGenericType ? Generic(plain, type.GetGenericArguments()) : plain;
+        if (!type.IsGenericType) return declared ?? type.FullName!;
+        return declared is null ? OfParts(type) : Generic(declared, type.GetGenericArguments());
     }
 
-    private static string PlainName(Type type)
+    // A nested type has the arguments of the types around it: each stands behind the part that declares it, so that
+    // types nested in one have names of their own.
+    private static string OfParts(Type type)
     {
-        var name = type.IsGenericType ? type.GetGenericTypeDefinition().FullName! : type.FullName!;
-        var tick = name.IndexOf('`', StringComparison.Ordinal);
-        return tick < 0 ? name : name[..tick];
+        var parts = type.GetGenericTypeDefinition().FullName!.Split('+');
+        var arguments = type.GetGenericArguments().AsSpan();
+        for (var i = 0; i < parts.Length; i++)
+        {
+            var tick = parts[i].IndexOf('`', StringComparison.Ordinal);
+            if (tick < 0) continue;
+            var own = int.Parse(parts[i].AsSpan(tick + 1), NumberStyles.None, CultureInfo.InvariantCulture);
+            parts[i] = Generic(parts[i][..tick], arguments[..own]);
+            arguments = arguments[own..];
+        }
+
+        return string.Join('+', parts);
     }
 }
