@@ -7,14 +7,14 @@ namespace Tango.Checkpoints;
 
 /// <summary>
 /// What the chunks of a checkpoint hold, one part behind the other. The first part is the head:
-/// <c>[1, end, [[object, type name, version capacity, versions], ...], [awaited, ...]]</c>; the others are the
-/// members' states, as their code wrote them.
+/// <c>[1, end, [[object, type name, version capacity, versions, has state], ...], [awaited, ...]]</c>; the others are
+/// the members' states, as their code wrote them.
 /// </summary>
 internal static class CheckpointContent
 {
     private const int Format = 1;
     private const int HeadLength = 4;
-    private const int MemberLength = 4;
+    private const int MemberLength = 5;
     private const int VersionsLength = 4;
     private const int KeyLength = 3;
     private const int VersionLength = 2;
@@ -29,7 +29,7 @@ internal static class CheckpointContent
         foreach (var member in snapshot.Members)
         {
             var before = output.Length;
-            ((ITangoView)member.View!).SaveState(output);
+            ((ITangoView?)member.View)?.SaveState(output);
             parts.Add(output.Length - before);
         }
 
@@ -69,6 +69,8 @@ internal static class CheckpointContent
             writer.WriteText(member.Entry.TypeName);
             writer.Write(member.Entry.VersionCapacity);
             WriteVersions(ref writer, member.Versions);
+            // Without one it is the state with which the type begins.
+            writer.Write(member.View is null ? 0 : 1);
         }
 
         var waitsFor = snapshot.Awaited;
@@ -96,8 +98,11 @@ internal static class CheckpointContent
             throw new TangoFormatException(
                 $"The checkpoint has {id} of type {typeName} with capacity {capacity}, not {member?.Entry}");
         var versions = ReadVersions(ref reader);
+        var hasState = reader.ReadInt32() != 0;
+        if (!hasState && !state.IsEmpty)
+            throw new TangoFormatException($"The checkpoint has a state of {id}, which was never written");
         var view = member.Type?.Create();
-        ((ITangoView?)view)?.LoadState(state);
+        if (hasState) ((ITangoView?)view)?.LoadState(state);
         return new MemberSnapshot(entry, view, versions);
     }
 

@@ -39,14 +39,14 @@ internal sealed record UnitSnapshot(
 }
 
 /// <summary>One object in a <see cref="UnitSnapshot"/>.</summary>
-/// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: it
-/// was loaded for its versions only.</param>
+/// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: the
+/// initial state, of a type that this program does not know; or it was loaded for its versions only.</param>
 internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
 {
     public static MemberSnapshot Take(HostedObject member, PublishedViews published)
     {
-        RequireType(member);
         var view = published.Of(member);
+        if (member.Type is null) return TakeInitial(member, view.Stopped);
 #if PLANTED
         if (Planted.Is("checkpoint-of-a-stopped-view"))
             return new MemberSnapshot(member.Entry, view.View, member.Versions.Capture());
@@ -56,15 +56,18 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
 
     public static MemberSnapshot Take(HostedObject member)
     {
-        RequireType(member);
+        if (member.Type is null) return TakeInitial(member, member.Stopped);
         return member.Stopped is { } stopped
             ? throw stopped.Told
             : new MemberSnapshot(member.Entry, member.CurrentView, member.Versions.Capture());
     }
 
-    // Its state is not known here.
-    private static void RequireType(HostedObject member)
+    // A state that was written is not known here.
+    private static MemberSnapshot TakeInitial(HostedObject member, TangoObjectStoppedException? stopped)
     {
-        if (member.Type is null) throw TangoDirectoryException.UnknownType(member.Entry);
+        if (stopped is not null) throw stopped.Told;
+        return member.IsInitial
+            ? new MemberSnapshot(member.Entry, null, member.Versions.Capture())
+            : throw TangoDirectoryException.UnknownType(member.Entry);
     }
 }

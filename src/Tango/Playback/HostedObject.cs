@@ -31,6 +31,10 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     public VersionTable Versions { get; private set; } = new(entry.VersionCapacity);
 
+    /// <summary>No record was written to it: its state is the one with which its type begins.</summary>
+    public bool IsInitial =>
+        Entry.Origin is null && Versions.LastWriteEnd == (Entry.Birth?.Next ?? LogPosition.Zero);
+
     public bool HoldsMutableValues => Type is { HoldsMutableValues: true };
 
     /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>

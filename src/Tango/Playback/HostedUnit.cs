@@ -34,8 +34,9 @@ internal sealed class HostedUnit
     /// <summary>The members as of what is played. Its first one never changes.</summary>
     public IReadOnlyList<HostedObject> Objects => _objects;
 
-    /// <summary>A member that is played here without a view: this program does not know its type.</summary>
-    public HostedObject? Viewless => Array.Find(_objects, static member => member.Type is null);
+    /// <summary>A member whose state is not known here: it was written, and is played without a view, for this program
+    /// does not know its type.</summary>
+    public HostedObject? Viewless => Array.Find(_objects, static member => member is { Type: null, IsInitial: false });
 
     /// <summary>Playback only: hears of each member that joins.</summary>
     public Action<HostedObject>? MemberAdded { get; set; }

@@ -125,7 +125,7 @@ public class CheckpointFormatTests
         var write = end.Offset - 1;
         Assert.Equal(
             $"5 1 True True [[{entries[0].Position.Offset}]] [1, {end.Offset}, [[256, 'test-accounts', 65536, "
-            + $"[[['key', {write}, 0]], None, [{write}, 0], None]]], []]",
+            + $"[[['key', {write}, 0]], None, [{write}, 0], None], 1]], []]",
             ForeignDecoderTests.Run(script)?.Trim());
     }
 

@@ -82,6 +82,31 @@ public class AddingMembersTests
         await world.NewRuntime().OpenGroupAsync("group", static _ => { });
     }
 
+    /// <summary>A newer program added it and was withdrawn. History must not grow for it.</summary>
+    [Fact]
+    public async Task A_member_of_an_unknown_type_that_was_never_written_is_checkpointed_as_empty()
+    {
+        await using var world = new World();
+        var older = await Group.OpenOlderAsync(world);
+        await older.First.SetAsync("x", 1);
+        await Group.OpenUnknownAsync(world.NewRuntime());
+        await older.First.SetAsync("x", 2);
+        var end = await older.Runtime.CheckpointAsync(older.First);
+        await older.Runtime.CheckpointDirectoryAsync();
+        await world.Log.TrimPrefixAsync(end);
+
+        // Another one of the older code, and one that knows the type, from that checkpoint.
+        Assert.Equal(2, await (await Group.OpenOlderAsync(world)).First.BalanceAsync("x"));
+        var unknown = await Group.OpenUnknownAsync(world.NewRuntime());
+        Assert.Equal(0, await unknown.SumAsync());
+        await unknown.PutAsync(5);
+        Assert.Equal(5, await unknown.SumAsync());
+        await older.Runtime.SyncAsync();
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await older.Runtime.CheckpointAsync(older.First));
+        Assert.Equal(5, await (await Group.OpenUnknownAsync(world.NewRuntime())).SumAsync());
+    }
+
     /// <summary>A checkpoint would lack the member's state. Another runtime makes it.</summary>
     [Fact]
     public void A_runtime_that_lacks_a_type_makes_no_checkpoints_and_says_so_once() =>
