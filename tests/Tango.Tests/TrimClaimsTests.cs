@@ -163,6 +163,8 @@ public class TrimClaimsTests
                 }
 
                 Assert.True(claims.Released >= before.Released, $"seed {seed} at {at}: it fell");
+                Assert.Equal(
+                    claims.Units.Select(static unit => (unit.Value.Forget, unit.Key)).Order(), claims.ByForget);
                 Assert.All(claims.Units.Values, unit => Assert.True(unit.Forget >= claims.Released));
                 Assert.All(claims.Units.Values, unit => Assert.True(!(unit.Checkpoint < unit.Forget)));
                 Assert.All(claims.Holds.Values, hold => Assert.True(hold.Position >= claims.Released));

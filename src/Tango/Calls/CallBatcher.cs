@@ -18,7 +18,6 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     // What the writer asks for at once.
     private const int MinimumBuffer = 256;
 
-    private readonly UnplayedWrites _unplayedWrites = new(player, loops, lifetime);
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
 
@@ -153,8 +152,6 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
             for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
             if (Array.Exists(batch, static call => call.NeedsPlayback))
                 loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position));
-            else if (Array.Exists(batch, static call => call.WritesOpenObject))
-                _unplayedWrites.OnAcknowledged(result.Position.Next, batch.Length);
         }
         catch (EntryTooLargeException e)
         {

@@ -21,9 +21,6 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     /// <summary>False: the caller is answered as soon as the record is durable.</summary>
     public bool NeedsPlayback { get; } = needsPlayback;
 
-    /// <summary>It writes to an object that is open here, so that it will be played here.</summary>
-    public bool WritesOpenObject { get; init; }
-
     /// <summary>Where Apply's value goes, if the caller wants it.</summary>
     public virtual ApplyResult? Result => null;
 

@@ -5,26 +5,29 @@ using Tango.Playback;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// Makes the checkpoints that the policy asks for, beside playback, one at a time, and trims the log behind them. One
-/// that fails is logged and tried again after more updates.
+/// Keeps the log short and openings quick, beside playback and one thing after the other. (1) Makes the checkpoints
+/// that the policy asks for: of a unit that has had so many updates, and of all whose claims are too far behind, open
+/// here or nowhere. (2) Trims the log behind what counts then. One that fails is logged and tried again.
 /// </summary>
 /// <param name="runtime">Its identity.</param>
 /// <param name="policy">Null: none by itself.</param>
-/// <param name="mayWrite">Whether the directory is open and takes claims.</param>
-/// <param name="findClaim">The unit's claim that the directory knows.</param>
+/// <param name="findClaims">What the directory knows, with the log's span; null while it is not served.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
+/// <param name="findUnhosted">The members of a unit that is not open here; null: it is, or cannot be loaded.</param>
+/// <param name="checkpointUnhosted">Loads it, and lets go of it.</param>
 /// <param name="trim">Trims what no claim needs any more.</param>
-/// <param name="freePinned">Sees to units that are not open here and hold the trim point; what is played is
-/// given.</param>
 internal sealed class Checkpointer(
-    ulong runtime, CheckpointPolicy? policy, Func<bool> mayWrite, Func<HostedUnit, UnitClaim> findClaim,
+    ulong runtime, CheckpointPolicy? policy, Func<(TrimClaims Claims, long MaxSpan)?> findClaims,
     Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
-    Func<CancellationToken, ValueTask> trim, Action<LogPosition> freePinned, LoopContext loops, ILogger logger,
-    CancellationToken lifetime)
+    Func<ObjectId, IReadOnlyList<DirectoryEntry>?> findUnhosted,
+    Func<IReadOnlyList<DirectoryEntry>, CancellationToken, ValueTask> checkpointUnhosted,
+    Func<CancellationToken, ValueTask> trim, LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // So many at most follow one checkpoint that was due, so that a runtime with thousands of idle objects does not
     // write their checkpoints only.
     private const int MaxBehind = 256;
+
+    private const int MaxOfUnhosted = 2;
 
     // Of the log, about: what a large object's checkpoint is weighed against.
     private const int BytesOfPosition = 512;
@@ -48,13 +51,13 @@ internal sealed class Checkpointer(
     private readonly HashSet<ObjectId> _lacking = [];
 
     // Guarded by _gate, by first member.
-    private readonly SortedDictionary<ObjectId, HostedUnit> _watched = [];
+    private readonly Dictionary<ObjectId, HostedUnit> _watched = [];
 
     /// <summary>The unit is open: from now on its checkpoints are made here.</summary>
     public void Watch(HostedUnit unit)
     {
         if (policy is null) return;
-        Know(unit, findClaim(unit).Checkpoint);
+        Know(unit, FindClaim(unit).Checkpoint);
         lock (_gate) _watched[unit.Objects[0].Id] = unit;
         unit.Traffic.Watch(policy.SpreadFor(runtime, unit.Objects[0].Id), () => Enqueue(unit));
     }
@@ -121,35 +124,87 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Units with few updates: without a new checkpoint now and then, they would hold the trim
-    /// point.</summary>
-    private List<(LogPosition? Newest, HostedUnit Unit)> FindBehind(LogPosition end)
+    /// <summary>
+    /// Units with few updates, and those that no runtime has open: without a new checkpoint now and then, they would
+    /// hold the trim point. In the order of what they need, the oldest first.
+    /// </summary>
+    private async ValueTask CheckpointBehindAsync(LogPosition end)
     {
-        List<HostedUnit> watched;
-        lock (_gate) watched = [.. _watched.Values];
-        var behind = new List<(LogPosition? Newest, HostedUnit Unit)>();
-        foreach (var unit in watched)
+        if (findClaims() is not { } known) return;
+        // Others hold the log: it costs as much, and frees nothing.
+        var isHeld = known.Claims.ByForget.IsEmpty || known.Claims.Lowest < known.Claims.ByForget.Min.Forget;
+        var made = 0;
+        foreach (var (_, id) in known.Claims.ByForget)
         {
-            var claim = findClaim(unit);
-            // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
-            var patience = Math.Max(policy!.Updates, unit.Traffic.CheckpointSize / BytesOfPosition);
-            if (end - (claim.Checkpoint ?? claim.Forget) > patience
-                && unit.Objects.All(static member => member.Stopped is null)) behind.Add((claim.Checkpoint, unit));
+            if (made >= MaxBehind || lifetime.IsCancellationRequested) return;
+            var claim = known.Claims.Units[id];
+            if (FindWatched(id) is { } unit)
+            {
+                if (!IsBehind(unit, claim, end)) continue;
+                await TryCheckpointAsync(unit, claim.Checkpoint);
+                made++;
+            }
+            else if (policy!.TrimsLog && !isHeld && IsPinned(id, end))
+            {
+                made += await TryCheckpointUnhostedAsync(id, end);
+                isHeld = IsPinned(id, end);
+            }
+        }
+    }
+
+    private bool IsBehind(HostedUnit unit, UnitClaim claim, LogPosition end)
+    {
+        // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
+        var patience = Math.Max(policy!.Updates, unit.Traffic.CheckpointSize / BytesOfPosition);
+        return end - (claim.Checkpoint ?? claim.Forget) > patience
+            && unit.Objects.All(static member => member.Stopped is null);
+    }
+
+    /// <summary>Whether a unit that is not open here holds too much. Hosts make their checkpoints twice as
+    /// early.</summary>
+    private bool IsPinned(ObjectId id, LogPosition end)
+    {
+        if (findClaims() is not { } known || !known.Claims.Units.TryGetValue(id, out var claim)) return false;
+        var patience = 2 * policy!.SpreadFor(runtime, id).Updates;
+        // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
+        var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
+            ? (newest, 0)
+            : (claim.Forget, known.MaxSpan);
+        return end - held > patience + slack;
+    }
+
+    /// <summary>Usually no runtime has it open.</summary>
+    /// <returns>How many were made.</returns>
+    private async ValueTask<int> TryCheckpointUnhostedAsync(ObjectId id, LogPosition end)
+    {
+        // A claim rises to the last checkpoint but one. If it does not, an undecided record holds it.
+        for (var made = 0; made < MaxOfUnhosted; made++)
+        {
+            if (!IsPinned(id, end) || findUnhosted(id) is not { } members) return made;
+            try
+            {
+                await checkpointUnhosted(members, lifetime);
+            }
+            catch (Exception e)
+            {
+                if (!lifetime.IsCancellationRequested)
+                    logger.LogWarning(e, "{Name} holds the log and was not checkpointed; it is tried again",
+                        members[0].Name);
+                return made;
+            }
         }
 
-        return [.. behind.OrderBy(static found => found.Newest).Take(MaxBehind)];
+        return MaxOfUnhosted;
     }
 
     private async ValueTask TryRaiseTrimPointAsync(LogPosition end)
     {
         try
         {
-            if (!mayWrite()) return;
+            if (findClaims() is null) return;
             lock (_gate) _lookedAt = LogPosition.Max(_lookedAt ?? end, end);
-            foreach (var (newest, unit) in FindBehind(end)) await TryCheckpointAsync(unit, newest);
-            if (!policy!.TrimsLog) return;
-            await trim(lifetime);
-            freePinned(end);
+            await CheckpointBehindAsync(end);
+            if (policy!.TrimsLog) await trim(lifetime);
         }
         catch (Exception e)
         {
@@ -167,13 +222,13 @@ internal sealed class Checkpointer(
         var (updates, bytes) = (unit.Traffic.Updates, unit.Traffic.Bytes);
         try
         {
-            if (!mayWrite() || !HasAllViews(unit))
+            if (findClaims() is null || !HasAllViews(unit))
             {
                 unit.Traffic.Failed();
                 return null;
             }
 
-            var newest = findClaim(unit).Checkpoint;
+            var newest = FindClaim(unit).Checkpoint;
             if (newest is null || newest == known) newest = await checkpoint(unit, lifetime);
             Know(unit, newest);
             unit.Traffic.Done(updates, bytes);
@@ -201,6 +256,14 @@ internal sealed class Checkpointer(
             "No checkpoints of the group {Group} are made here: {Name} is of type {Type}, which this program does not "
             + "know", viewless.Entry.Group, viewless.Name, viewless.Entry.TypeName);
         return false;
+    }
+
+    private UnitClaim FindClaim(HostedUnit unit) =>
+        findClaims()?.Claims.Units.GetValueOrDefault(unit.Objects[0].Id) ?? default;
+
+    private HostedUnit? FindWatched(ObjectId first)
+    {
+        lock (_gate) return _watched.GetValueOrDefault(first);
     }
 
     private void Know(HostedUnit unit, LogPosition? newest)

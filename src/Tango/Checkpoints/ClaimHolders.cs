@@ -14,32 +14,89 @@ namespace Tango.Checkpoints;
 /// </summary>
 internal sealed class ClaimHolders(PlaybackContext context, CancellationToken lifetime)
 {
-    private int _isRunning;
+    private readonly Lock _gate = new();
 
-    /// <summary>A checkpoint met commit records without decisions.</summary>
+    // Guarded by _gate, by unit: how to find its records that have no decision yet.
+    private Dictionary<ObjectId, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>> _found = [];
+    private bool _isRunning;
+
+    /// <summary>A checkpoint of the unit met commit records without decisions.</summary>
     /// <param name="find">Those that have none after a while.</param>
-    public void Start(Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
+    public void Start(ObjectId unit, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
     {
-        if (Interlocked.Exchange(ref _isRunning, 1) == 0) context.Loops.Start(() => RunAsync(find));
+        lock (_gate)
+        {
+            _found[unit] = find;
+            if (_isRunning) return;
+            _isRunning = true;
+        }
+
+        context.Loops.Start(RunAsync);
     }
 
-    private async Task RunAsync(Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
+    private async Task RunAsync()
     {
+        while (await WaitForFoundAsync() is { } found)
+        {
+            foreach (var find in found)
+            {
+                try
+                {
+                    foreach (var held in (await find(lifetime)).ToImmutableArray()) await TryDecideAsync(held.Commit);
+                }
+                catch (Exception e)
+                {
+                    Report(e);
+                }
+            }
+        }
+    }
+
+    /// <returns>Null: nothing was found, and the next one starts the loop again.</returns>
+    private async ValueTask<IEnumerable<Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>>?>
+        WaitForFoundAsync()
+    {
+        lock (_gate)
+        {
+            _isRunning = _found.Count > 0 && !lifetime.IsCancellationRequested;
+            if (!_isRunning) return null;
+        }
+
         try
         {
             // As long as runtimes wait that are blocked: the client, or a host of all that was read, comes first.
             await Task.Delay(2 * context.Options.OrphanTimeout, context.Time, lifetime);
-            foreach (var held in (await find(lifetime)).ToImmutableArray()) await DecideAsync(held.Commit);
+        }
+        catch (OperationCanceledException)
+        {
+            // The runtime has ended: so does the loop.
+        }
+
+        lock (_gate)
+        {
+            (var found, _found) = (_found, []);
+            return found.Values;
+        }
+    }
+
+    private async ValueTask TryDecideAsync(RecordVersion commit)
+    {
+        try
+        {
+            await DecideAsync(commit);
         }
         catch (Exception e)
         {
-            if (!lifetime.IsCancellationRequested)
-                context.Logger.LogWarning(e, "An undecided commit record holds history; it is tried again");
+            // The others may be decided.
+            Report(e);
         }
-        finally
-        {
-            Volatile.Write(ref _isRunning, 0);
-        }
+    }
+
+    private void Report(Exception reason)
+    {
+        if (!lifetime.IsCancellationRequested)
+            context.Logger.LogWarning(
+                reason, "An undecided commit record holds history; it is tried again after the next checkpoint");
     }
 
     private async ValueTask DecideAsync(RecordVersion commit)

@@ -38,8 +38,13 @@ internal sealed partial class TangoDirectory
         QueryHelperAsync<TangoDirectory, ValueTuple, ImmutableArray<DirectoryEntry>>(
             ObjectKey.None, default, static (view, _) => [.. view._objects.Values], cancellationToken);
 
-    /// <summary>The names that exist, and the trim point with what holds it back: of one moment.</summary>
-    public ValueTask<(ImmutableArray<DirectoryEntry> Objects, TrimClaims Claims)> ReadClaimsAsync(
+    /// <summary>The trim point and what holds it back.</summary>
+    public ValueTask<TrimClaims> ReadClaimsAsync(CancellationToken cancellationToken) =>
+        QueryHelperAsync<TangoDirectory, ValueTuple, TrimClaims>(
+            ObjectKey.None, default, static (view, _) => view._claims, cancellationToken);
+
+    /// <summary>The names that exist, and the trim point: of one moment.</summary>
+    public ValueTask<(ImmutableArray<DirectoryEntry> Objects, TrimClaims Claims)> ReadNamesAndClaimsAsync(
         CancellationToken cancellationToken) =>
         QueryHelperAsync<TangoDirectory, ValueTuple, (ImmutableArray<DirectoryEntry>, TrimClaims)>(
             ObjectKey.None, default, static (view, _) => ([.. view._objects.Values], view._claims), cancellationToken);

@@ -26,9 +26,22 @@ internal sealed record TrimClaims
     /// <summary>Everything below may be trimmed.</summary>
     public LogPosition Released { get; init; }
 
+    private readonly UnitTable _units = UnitTable.Empty;
+
     /// <summary>By the unit's first member.</summary>
-    public ImmutableSortedDictionary<ObjectId, UnitClaim> Units { get; init; } =
-        ImmutableSortedDictionary<ObjectId, UnitClaim>.Empty;
+    public ImmutableSortedDictionary<ObjectId, UnitClaim> Units
+    {
+        get => _units.Claims;
+        init => _units = UnitTable.Of(value);
+    }
+
+    /// <summary>The same units: what needs the oldest history comes first.</summary>
+    public ImmutableSortedSet<(LogPosition Forget, ObjectId Unit)> ByForget => _units.ByForget;
+
+    private UnitTable Table
+    {
+        init => _units = value;
+    }
 
     public ImmutableSortedDictionary<string, HoldClaim> Holds { get; init; } =
         ImmutableSortedDictionary.Create<string, HoldClaim>(StringComparer.Ordinal);
@@ -54,8 +67,7 @@ internal sealed record TrimClaims
     {
         get
         {
-            var lowest = long.MaxValue;
-            foreach (var unit in Units.Values) lowest = Math.Min(lowest, unit.Forget.Offset);
+            var lowest = ByForget.IsEmpty ? long.MaxValue : ByForget.Min.Forget.Offset;
 #if PLANTED
             if (Planted.Is("release-ignores-a-claim")) return new LogPosition(lowest);
 #endif
@@ -77,14 +89,14 @@ internal sealed record TrimClaims
 
     /// <summary>A unit is born: its history begins at the record that creates it.</summary>
     public TrimClaims Create(ObjectId unit, LogPosition at) =>
-        this with { Units = Units.Add(unit, new UnitClaim(at, null)) };
+        this with { Table = _units.Set(unit, new UnitClaim(at, null)) };
 
     /// <summary>A unit is born with a checkpoint, which stands in the log above its end.</summary>
     /// <param name="end">Not released.</param>
     /// <param name="hold">The reader that held the log from there on until now.</param>
     public TrimClaims CreateFork(ObjectId unit, LogPosition end, string hold) => this with
     {
-        Units = Units.Add(unit, new UnitClaim(end, end)),
+        Table = _units.Set(unit, new UnitClaim(end, end)),
         Holds = Holds.GetValueOrDefault(hold).Position == end ? Holds.Remove(hold) : Holds,
     };
 
@@ -93,7 +105,7 @@ internal sealed record TrimClaims
     /// <param name="members">The unit's entries, its first member's first.</param>
     public TrimClaims Delete(ImmutableArray<DirectoryEntry> members, LogPosition at) => this with
     {
-        Units = Units.Remove(members[0].Id),
+        Table = _units.Remove(members[0].Id),
         Deleted = Deleted.SetItem(members[0].Id, new DeletedUnit(Units[members[0].Id].Forget, at, members)),
     };
 
@@ -132,7 +144,7 @@ internal sealed record TrimClaims
         if (Planted.Is("forget-ignores-live-places")) held = end;
 #endif
         var risen = LogPosition.Max(known.Forget, LogPosition.Min(LogPosition.Min(forget, loadable), held));
-        return this with { Units = Units.SetItem(unit, new UnitClaim(risen, end, lowest)) };
+        return this with { Table = _units.Set(unit, new UnitClaim(risen, end, lowest)) };
     }
 
     /// <param name="at">The position of the record: what is created later must not be below what is released.</param>
@@ -202,6 +214,28 @@ internal sealed record TrimClaims
             throw new TangoRejectedException(
                 $"History below {Released.Offset} is released, so that nothing from {claim.Offset} on can be kept");
     }
+}
+
+/// <summary>The claims of units, by unit and by what they need.</summary>
+internal sealed record UnitTable(
+    ImmutableSortedDictionary<ObjectId, UnitClaim> Claims,
+    ImmutableSortedSet<(LogPosition Forget, ObjectId Unit)> ByForget)
+{
+    public static UnitTable Empty { get; } = new(ImmutableSortedDictionary<ObjectId, UnitClaim>.Empty, []);
+
+    public static UnitTable Of(ImmutableSortedDictionary<ObjectId, UnitClaim> claims) =>
+        new(claims, [.. claims.Select(static unit => (unit.Value.Forget, unit.Key))]);
+
+    public UnitTable Set(ObjectId unit, UnitClaim claim)
+    {
+        var without = Claims.TryGetValue(unit, out var known) ? ByForget.Remove((known.Forget, unit)) : ByForget;
+        return new UnitTable(Claims.SetItem(unit, claim), without.Add((claim.Forget, unit)));
+    }
+
+    public UnitTable Remove(ObjectId unit) =>
+        Claims.TryGetValue(unit, out var known)
+            ? new UnitTable(Claims.Remove(unit), ByForget.Remove((known.Forget, unit)))
+            : this;
 }
 
 /// <summary>What one unit, an object or a group, still needs of the log.</summary>

@@ -31,7 +31,7 @@ internal sealed class FeedClaim(
     {
         (_start, _newest) = (start, start);
         _checkpoints.Clear();
-        var (_, claims) = await directory.ReadClaimsAsync(cancellationToken);
+        var claims = await directory.ReadClaimsAsync(cancellationToken);
         await HoldAsync(claims, cancellationToken);
     }
 
@@ -40,7 +40,7 @@ internal sealed class FeedClaim(
     public async ValueTask RenewIfDueAsync(LogPosition done, CancellationToken cancellationToken)
     {
         if (time.GetElapsedTime(_lookedAt) < Pause) return;
-        var (_, claims) = await directory.ReadClaimsAsync(cancellationToken);
+        var claims = await directory.ReadClaimsAsync(cancellationToken);
         _lookedAt = time.GetTimestamp();
         if (claims.Units.GetValueOrDefault(unit).Checkpoint is { } newest && newest > _newest)
         {
@@ -70,7 +70,7 @@ internal sealed class FeedClaim(
             }
             catch (TangoRejectedException e)
             {
-                (_, claims) = await directory.ReadClaimsAsync(cancellationToken);
+                claims = await directory.ReadClaimsAsync(cancellationToken);
                 // It was not a release in between, so that the next attempt would end alike.
                 if (claims.Released <= needed) throw new TangoDirectoryException(e.Reason);
             }

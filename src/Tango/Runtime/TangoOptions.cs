@@ -53,9 +53,10 @@ public sealed record TangoOptions
     /// 1,000.</summary>
     public int MaxRemoteUnits { get; init; } = 1_000;
 
-    /// <summary>How often this runtime plays while nothing uses it. A quiet program then stays close to the tail: its
-    /// next read is quick, and programs of older code hear the decisions that they cannot make. Each time costs one
-    /// request to the sequencer. Null: never. Between a millisecond and a day. Default: one second.</summary>
+    /// <summary>How often this runtime plays while nothing reads through it. A quiet program then stays close to the
+    /// tail: its next read is quick, one that only writes makes checkpoints of its open objects, and programs of older
+    /// code hear the decisions that they cannot make. Each time costs one request to the sequencer. Null: never.
+    /// Between a millisecond and a day. Default: one second.</summary>
     public TimeSpan? IdlePlayback { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>How often this runtime plays while a call waits for a change of an object: for a lock, or an item of a

@@ -51,14 +51,11 @@ public sealed partial class TangoRuntime
     }
 
     // A directory that has stopped tells nothing any more, and callers of units that were opened must hear of them.
-    private UnitClaim FindClaim(HostedUnit unit)
-    {
-        if (_directoryUnit is not { } directory) return default;
-        var published = Player.Published.Of(directory.Objects[0]);
-        return published is { Stopped: null, View: TangoDirectory view }
-            ? view.Claims.Units.GetValueOrDefault(unit.Objects[0].Id)
-            : default;
-    }
+    private (TrimClaims Claims, long MaxSpan)? FindClaims() =>
+        _directoryUnit is { } directory
+        && Player.Published.Of(directory.Objects[0]) is { Stopped: null, View: TangoDirectory view }
+            ? (view.Claims, view.MaxSpan)
+            : null;
 
     private ValueTask<LogPosition> CheckpointByItselfAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
@@ -95,7 +92,7 @@ public sealed partial class TangoRuntime
 #endif
             await WriteCheckpointAsync(unit, snapshot, stop.Token);
             if (snapshot.Awaited.Any(static one => !one.IsDecided))
-                _claimHolders.Start(async token => (await Player.CaptureAsync(unit, token)).Awaited
+                _claimHolders.Start(unit.Objects[0].Id, async token => (await Player.CaptureAsync(unit, token)).Awaited
                     .Where(static one => !one.IsDecided));
             return snapshot.End;
         }
@@ -127,7 +124,7 @@ public sealed partial class TangoRuntime
         var lowest = checkpoint.FindLowestPlace();
         for (var mayRepeat = true; ; mayRepeat = false)
         {
-            var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
+            var claims = await _directory.ReadClaimsAsync(cancellationToken);
             if (!claims.Units.TryGetValue(first, out var claim))
                 throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
             try

@@ -52,7 +52,7 @@ public sealed partial class TangoRuntime
     {
         RequireName(name);
         await OpenDirectoryAsync(cancellationToken);
-        var (_, claims) = await _directory.ReadClaimsAsync(cancellationToken);
+        var claims = await _directory.ReadClaimsAsync(cancellationToken);
         if (claims.Holds.TryGetValue(name, out var hold))
             await _directory.ExpireAsync(name, hold.Version, cancellationToken);
     }
@@ -100,6 +100,13 @@ public sealed partial class TangoRuntime
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
+        return NewFeed<T>(entry, members, claim, options, stop);
+    }
+
+    private ChangeFeed<T> NewFeed<T>(DirectoryEntry entry, IReadOnlyList<DirectoryEntry> members, FeedClaim? claim,
+        FeedOptions options, CancellationToken stop)
+        where T : TangoObject, ITangoObject<T>
+    {
         return new ChangeFeed<T>(entry, NewUnit, claim, options, _feedPoll, _beside, stop);
 
         // Of the other members of its group the versions are enough, to decide transactions.

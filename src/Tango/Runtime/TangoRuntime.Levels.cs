@@ -64,8 +64,4 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         return AttachDirectoryAsync(cancellationToken);
     }
-
-    // A directory that has stopped takes no claims.
-    private bool IsDirectoryServed =>
-        _directoryUnit is { } unit && Player.Published.Of(unit.Objects[0]).Stopped is null;
 }

@@ -21,7 +21,7 @@ public sealed partial class TangoRuntime
     public async ValueTask<TangoTrimPoint> ReadTrimPointAsync(CancellationToken cancellationToken = default)
     {
         await OpenDirectoryAsync(cancellationToken);
-        var (objects, claims) = await _directory.ReadClaimsAsync(cancellationToken);
+        var (objects, claims) = await _directory.ReadNamesAndClaimsAsync(cancellationToken);
         return TangoTrimPoint.Of(objects, claims);
     }
 

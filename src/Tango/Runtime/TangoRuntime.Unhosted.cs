@@ -42,7 +42,7 @@ public sealed partial class TangoRuntime
             await Player.SyncAsync(stop.Token);
             var snapshot = await UnhostedUnit.PlayAsync(unit, PlayedTo, _beside, stop.Token);
             await WriteCheckpointAsync(unit, snapshot, stop.Token);
-            if (!snapshot.Awaited.IsEmpty) _claimHolders.Start(_ => new(snapshot.Awaited));
+            if (!snapshot.Awaited.IsEmpty) _claimHolders.Start(members[0].Id, _ => new(snapshot.Awaited));
             return snapshot.End;
         }
         catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
@@ -51,26 +51,17 @@ public sealed partial class TangoRuntime
         }
     }
 
-    /// <summary>The unit that holds the trim point, if no host looks after it and it can be loaded here. Hosts make
-    /// their checkpoints twice as early.</summary>
-    private IReadOnlyList<DirectoryEntry>? FindPinned(LogPosition end)
+    /// <summary>A unit that is not open here, if this program can play all of it.</summary>
+    private IReadOnlyList<DirectoryEntry>? FindUnhosted(ObjectId first)
     {
-        if (_directoryUnit is not { } unit
-            || Player.Published.Of(unit.Objects[0]) is not { Stopped: null, View: TangoDirectory directory })
-            return null;
-        var (id, claim) = directory.Claims.Units.MinBy(static known => known.Value.Forget);
-        if (directory.Claims.Lowest < claim.Forget || _openings.IsOpen(id)) return null;
-        var patience = 2 * _options.Checkpoints!.SpreadFor(_runtimeId, id).Updates;
-        // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
-        var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
-            ? (newest, 0)
-            : (claim.Forget, directory.MaxSpan);
-        if (end - held <= patience + slack) return null;
-        var members = directory.GroupOf(id);
-        return members.All(member => _options.Types.TryGet(member.TypeName, out _)) ? members : null;
+        if (_openings.IsOpen(first)) return null;
+        var members = LastDirectoryView.GroupOf(first);
+        return members.Count > 0 && members.All(member => _options.Types.TryGet(member.TypeName, out _))
+            ? members
+            : null;
     }
 
-    private async ValueTask CheckpointPinnedAsync(
+    private async ValueTask CheckpointUnhostedByItselfAsync(
         IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
     {
         LeaveTransaction();

@@ -59,9 +59,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, _options.NewestLevel, logger);
         _checkpointer = new Checkpointer(
-            id, _options.Checkpoints, () => IsDirectoryServed, FindClaim, CheckpointByItselfAsync, TrimByItselfAsync,
-            new PinnedUnits(FindPinned, CheckpointPinnedAsync, TrimByItselfAsync, loops, logger, _lifetime.Token).Start,
-            loops, logger, _lifetime.Token);
+            id, _options.Checkpoints, FindClaims, CheckpointByItselfAsync, FindUnhosted,
+            CheckpointUnhostedByItselfAsync, TrimByItselfAsync, loops, logger, _lifetime.Token);
         var context = new PlaybackContext(
             log, Calls, FindMaxSpan, FindVersionAge, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle,
             _options, time, loops, entropy, logger);
@@ -89,9 +88,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
                 _checkpointer.Unwatch(unit);
                 leases.Unwatch(unit);
             });
-        Trimmer = new Trimmer(
-            log, _directory, async token => (await _directory.ReadClaimsAsync(token)).Claims, time, loops,
-            logger);
+        Trimmer = new Trimmer(log, _directory, _directory.ReadClaimsAsync, time, loops, logger);
 
         void OnPlayed(LogPosition end)
         {

@@ -114,7 +114,6 @@ public sealed partial class TangoTransaction
             _runtime.MaxSpan, _writes[0].Host.Entry)
         {
             Log = _runtime.Log,
-            WritesOpenObject = _writes.Exists(static write => write.Host.Hosted is not null),
         };
         _runtime.Calls.Send(call);
         var outcome = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);

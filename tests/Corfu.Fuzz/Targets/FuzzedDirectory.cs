@@ -66,7 +66,7 @@ internal sealed class FuzzedDirectory
         _state = FuzzedViews.Save(_view);
         var loaded = (TangoDirectory)FuzzedViews.Load(TangoDirectory.Type, _state);
         if (!FuzzedViews.Save(loaded).AsSpan().SequenceEqual(_state) || loaded.Level != _view.Level
-            || loaded.MaxSpan != _view.MaxSpan)
+            || loaded.MaxSpan != _view.MaxSpan || loaded.VersionAge != _view.VersionAge)
             throw new InvalidOperationException("A checkpoint of the directory loads to another one");
         RequireInvariants(_view);
         _left = left;
@@ -88,7 +88,8 @@ internal sealed class FuzzedDirectory
         var claims = view.Claims;
         var holds = claims.Released <= claims.Lowest
             && claims.Units.Values.All(unit => unit.Checkpoint is not { } end || unit.Forget <= end)
-            && view.Level is >= FeatureLevel.First and <= FeatureLevel.Newest && view.MaxSpan > 0;
+            && view.Level is >= FeatureLevel.First and <= FeatureLevel.Newest && view.MaxSpan > 0
+            && view.VersionAge > 0 && claims.ByForget.Count == claims.Units.Count;
         if (!holds) throw new InvalidOperationException("The directory has accepted what breaks its invariants");
     }
 

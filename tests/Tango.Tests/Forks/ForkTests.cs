@@ -256,7 +256,7 @@ public class ForkTests
         // The first caller was only slow.
         await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Directory.CheckpointedAsync(
             left.Id, left.Created, left.Created, null, default));
-        Assert.Empty((await runtime.Directory.ReadClaimsAsync(default)).Claims.Holds);
+        Assert.Empty((await runtime.Directory.ReadClaimsAsync(default)).Holds);
     }
 
     private static IEnumerable<KeyValuePair<string, long>> Ordered(ImmutableDictionary<string, long> balances) =>

@@ -130,7 +130,7 @@ public class AddingMembersTests
 
         var line = Assert.Single(lines.Written, static line => line.Contains("checkpoint", StringComparison.Ordinal));
         Assert.Contains("unknown is of type test-fragile", line, StringComparison.Ordinal);
-        Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default)).Claims
+        Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default))
             .Units[new ObjectId(256)].Checkpoint);
     });
 
