@@ -29,6 +29,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ObjectCommands.Open(),
     ObjectCommands.Playback(),
     LifetimeCommand.Create(),
+    MemoryCommand.Create(),
     LifetimeWriter.Create(),
     WorkerCommand.Create(),
     NodeProcessCommand.Create(),
