@@ -46,7 +46,8 @@ internal sealed class ChangeFeed<T>(
         place.Position < entry.Created
         && (entry.Origin is not null || place.CompareTo(ChangePlace.Before(LogPosition.Zero)) > 0);
 
-    private TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
+    /// <summary>R23: the object has ended here.</summary>
+    public TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
 
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
     public async ValueTask StartAsync(ChangePlace? after)
@@ -86,6 +87,41 @@ internal sealed class ChangeFeed<T>(
             // A fork begins with checkpoints only, and none that is left is below the place.
             (_last, _passed) = (after.Value, after.Value);
             await ResetAsync(e);
+        }
+    }
+
+    /// <summary>Begins with the state of the object's newest checkpoint, or with its first record.</summary>
+    public async ValueTask StartFromStateAsync()
+    {
+        await LoadAsync(null);
+        TellState(Object);
+    }
+
+    /// <summary>Learns what is to be played: all that was acknowledged before the call.</summary>
+    public async ValueTask SyncAsync()
+    {
+        try
+        {
+            await _playback.SyncAsync(ReadConsistency.Linearizable);
+        }
+        catch (LogTrimmedException e)
+        {
+            await StartAnewAsync(e);
+        }
+    }
+
+    /// <summary>Plays an entry of what <see cref="SyncAsync"/> has learnt.</summary>
+    /// <returns>False: there is none.</returns>
+    public async ValueTask<bool> TryPlayNextAsync()
+    {
+        try
+        {
+            return await _playback.PlayNextAsync();
+        }
+        catch (LogTrimmedException e)
+        {
+            await StartAnewAsync(e);
+            return true;
         }
     }
 
@@ -161,6 +197,12 @@ internal sealed class ChangeFeed<T>(
         TellState(Object);
     }
 
+    private async ValueTask StartAnewAsync(LogTrimmedException reason)
+    {
+        await ResetAsync(reason);
+        await _playback.SyncAsync(ReadConsistency.Linearizable);
+    }
+
     private void TellState(HostedObject? member)
     {
         RecordAfter(ChangePlace.Before(LogPosition.Max(_unit.Start, entry.Created)));
@@ -196,6 +238,7 @@ internal sealed class ChangeFeed<T>(
     private static TangoChange<T> ToChange(RecordedChange recorded) => new(TangoChangeKind.Update, recorded.Place)
     {
         Mutator = T.ObjectType.Mutators.First(mutator => mutator.Number == recorded.Mutator),
+        At = recorded.At,
         Transaction = recorded.Transaction,
         Key = recorded.Key,
         Arguments = recorded.Arguments,

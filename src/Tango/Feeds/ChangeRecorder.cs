@@ -15,7 +15,8 @@ internal sealed class ChangeRecorder(ChangePlace after) : ICallObserver
     // The next call's index within the entry at _position.
     private int _next;
 
-    public void OnApplied(scoped in CallRecord call, RecordVersion version, bool isTransaction, bool tookEffect)
+    public void OnApplied(
+        scoped in CallRecord call, RecordVersion version, LogPlace at, bool isTransaction, bool tookEffect)
     {
         if (version.Position != _position) (_position, _next) = (version.Position, 0);
         var place = new ChangePlace(version.Position, _next++);
@@ -24,13 +25,14 @@ internal sealed class ChangeRecorder(ChangePlace after) : ICallObserver
 #endif
         if (!tookEffect || place.CompareTo(after) <= 0) return;
         _changes.Enqueue(new RecordedChange(
-            place, isTransaction ? version : null, call.Mutator, call.Key, call.Arguments));
+            place, at, isTransaction ? version : null, call.Mutator, call.Key, call.Arguments));
     }
 
     public bool TryTake([NotNullWhen(true)] out RecordedChange? change) => _changes.TryDequeue(out change);
 }
 
+/// <param name="At">Where the call stands: of a spilled one, not in the entry of <paramref name="Place"/>.</param>
 /// <param name="Transaction">The commit record; null: a plain update.</param>
 internal sealed record RecordedChange(
-    ChangePlace Place, RecordVersion? Transaction, int Mutator, ReadOnlyMemory<byte> Key,
+    ChangePlace Place, LogPlace At, RecordVersion? Transaction, int Mutator, ReadOnlyMemory<byte> Key,
     ReadOnlyMemory<byte> Arguments);

@@ -41,6 +41,9 @@ public sealed class TangoChange<T>
     /// <summary>Of an update: the other parameters, as they stand in the log.</summary>
     public ReadOnlyMemory<byte> Arguments { get; internal init; }
 
+    /// <summary>Of an update: where the call stands.</summary>
+    internal LogPlace At { get; init; }
+
     /// <summary>Of a reset: the object's state, read-only.</summary>
     public T? State { get; internal init; }
 

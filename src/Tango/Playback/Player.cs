@@ -38,19 +38,15 @@ internal sealed class Player
     /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
     /// <param name="grown">Called within the cycle in which a unit gets a member. It must not throw.</param>
     /// <param name="deleted">Called within the cycle in which a unit is deleted. It must not throw.</param>
-    /// <param name="isObserver">It answers no caller and publishes no decision: another player does (R20).</param>
     public Player(
         PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, Action<LogPosition> played,
-        CancellationToken lifetime, Action<HostedUnit>? grown = null, Action<HostedUnit>? deleted = null,
-        bool isObserver = false)
+        CancellationToken lifetime, Action<HostedUnit>? grown = null, Action<HostedUnit>? deleted = null)
     {
-        (_takeUnused, _grown, _deleted, IsObserver) = (takeUnused, grown, deleted, isObserver);
+        (_takeUnused, _grown, _deleted) = (takeUnused, grown, deleted);
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _played, _lifetime) = (context, played, lifetime);
         _playback = NewPlayback();
     }
-
-    public bool IsObserver { get; }
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => _views.Published;
@@ -223,8 +219,7 @@ internal sealed class Player
     }
 
     private Playback NewPlayback() =>
-        new(_context, IsObserver ? null : SyncAsync, IsObserver ? null : _context.Calls, null, _lifetime, OnGrown,
-            _deleted);
+        new(_context, SyncAsync, _context.Calls, null, _lifetime, OnGrown, _deleted);
 
     private void OnGrown(HostedUnit unit)
     {

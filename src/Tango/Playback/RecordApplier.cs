@@ -313,7 +313,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         var rejection = target.Apply(update, version, place, result, context.VersionAge());
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
         target.Observer?.OnApplied(
-            update, version, isTransaction, tookEffect: rejection is null && target.Stopped is null);
+            update, version, place, isTransaction, tookEffect: rejection is null && target.Stopped is null);
         return rejection;
     }
 

@@ -35,8 +35,7 @@ internal sealed class UnitOpening
     {
         (Unit, _anew) = (unit, unit.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
-        _replay = new UnitReplay(
-            context, player.IsObserver ? null : token => _done.Task.WaitOrCancelAsync(token), null, _cancel.Token);
+        _replay = new UnitReplay(context, token => _done.Task.WaitOrCancelAsync(token), null, _cancel.Token);
     }
 
     public HostedUnit Unit { get; }

@@ -1,48 +1,148 @@
-using Microsoft.Extensions.Logging;
-using Tango.Playback;
+using Corfu.Protocol;
+using Tango.Feeds;
 
 namespace Tango.SecondViews;
 
-/// <summary>
-/// One object's history played into a view of another type (Tango 3.1, Fig. 5b), with a player of its own. It answers
-/// no caller, publishes no decision (R20) and writes no checkpoint: the object's hosts do.
-/// </summary>
-internal sealed class SecondView
+/// <summary>A view of one object's history that readers share.</summary>
+internal interface ISecondView
 {
-    private readonly UnitOpenings _openings;
-    private readonly ILogger _logger;
+    /// <summary>The view with everything that was acknowledged before the call. It is not changed any more.</summary>
+    ValueTask<TangoObject> ReadAsync(CancellationToken cancellationToken);
+}
 
-    /// <param name="context">Its loader knows where the view can start.</param>
-    /// <param name="typeOf">Of the members of the object's unit; null: without a view.</param>
-    public SecondView(
-        PlaybackContext context, Func<DirectoryEntry, TangoObjectType?> typeOf, CancellationToken lifetime)
+/// <summary>
+/// One object's changes applied to a view of another type (Tango 3.1, Fig. 5b): what a program makes of a feed by
+/// itself, kept once for all readers. They wait together for catch-ups, which run one after the other.
+/// </summary>
+/// <param name="entry">Of the object.</param>
+/// <param name="newFeed">Of the object; not started.</param>
+internal sealed class SecondView<TObject, TView>(
+    DirectoryEntry entry, Func<ChangeFeed<TObject>> newFeed, LoopContext loops) : ISecondView
+    where TObject : TangoObject, ITangoObject<TObject>
+    where TView : TangoObject, ITangoObject<TView>
+{
+    private readonly Lock _gate = new();
+
+    // Guarded by _gate. _next: callers may still join it, because it has not asked the log.
+    private Task<TangoObject>? _next;
+    private Task _last = Task.CompletedTask;
+
+    // Used by one catch-up at a time. Null: the view starts anew.
+    private ChangeFeed<TObject>? _feed;
+    private TangoObject _view = null!;
+
+    // Readers may hold it: the next change is made on a copy (R17).
+    private bool _isShown;
+
+    public async ValueTask<TangoObject> ReadAsync(CancellationToken cancellationToken)
     {
-        _logger = context.Logger;
-        Player = new Player(
-            context, decisions => _openings!.TakeUnused(decisions), static _ => { }, lifetime, isObserver: true);
-        _openings = new UnitOpenings(
-            typeOf, unit => new UnitOpening(unit, Player, context, lifetime), context.Options.RemoteStay,
-            context.Options.MaxRemoteUnits, static _ => false, context.Time, context.Loops, context.Calls,
-            static _ => { }, static _ => { });
-    }
+        Task<TangoObject> joined;
+        lock (_gate)
+        {
+            if (_next is null)
+            {
+                var before = _last;
+                _last = _next = loops.RunAsync(() => RunAfterAsync(before));
+            }
 
-    public Player Player { get; }
+            joined = _next;
+        }
 
-    public ValueTask<HostedUnit> OpenAsync(
-        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken) =>
-        _openings.OpenAsync(members, cancellationToken);
-
-    /// <summary>R22, R23: as for the object itself.</summary>
-    public async ValueTask RebuildIfStoppedAsync(HostedUnit unit, CancellationToken cancellationToken)
-    {
-        if (!unit.Objects.Any(member => Player.Published.Of(member).Stopped is { MayRebuild: true })) return;
         try
         {
-            await _openings.RebuildAsync(unit, cancellationToken);
+            await joined.WaitOrCancelAsync(cancellationToken);
+            return await joined;
         }
-        catch (TangoTrimmedException e)
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            _logger.LogWarning(e, "A second view of {Name} cannot be played anew", unit.Objects[0].Name);
+            // The feed ends with the runtime.
+            throw new ObjectDisposedException(nameof(TangoRuntime));
+        }
+    }
+
+    private async Task<TangoObject> RunAfterAsync(Task before)
+    {
+        // Out of the lock.
+        await Task.Yield();
+        try
+        {
+            await before;
+        }
+        catch (Exception)
+        {
+            // Its callers hear of it.
+        }
+
+        lock (_gate) _next = null;
+        try
+        {
+            return await CatchUpAsync();
+        }
+        catch (TangoException e) when (e is not TangoObjectDeletedException)
+        {
+            _feed = null;
+            throw;
+        }
+    }
+
+    private async ValueTask<TangoObject> CatchUpAsync()
+    {
+        var feed = _feed ??= await StartAsync();
+        await feed.SyncAsync();
+        do
+        {
+            while (feed.TryTake(out var change)) await ApplyAsync(change);
+        }
+        while (await feed.TryPlayNextAsync());
+        if (feed.Stopped is { } stopped) throw stopped.Told;
+        _isShown = true;
+        return _view;
+    }
+
+    private async ValueTask<ChangeFeed<TObject>> StartAsync()
+    {
+        var feed = newFeed();
+        (_view, _isShown) = (TView.ObjectType.Create(), false);
+        if (_view is ITangoViewOf<TObject>) await feed.StartFromStateAsync();
+        else await feed.StartAsync(ChangePlace.Before(LogPosition.Zero));
+        return feed;
+    }
+
+    private async ValueTask ApplyAsync(TangoChange<TObject> change)
+    {
+        if (change.Kind == TangoChangeKind.Reset)
+        {
+            // R22: what came before is not in the log any more.
+            var view = TView.ObjectType.Create();
+            if (view is not ITangoViewOf<TObject> startsFrom)
+                throw new TangoTrimmedException(
+                    $"{TView.ObjectType.Name} is made from all of the history of '{entry.Name}', which begins at "
+                    + $"{change.Place.Position.Offset}", change.Place.Position, null);
+            await startsFrom.StartFromAsync(change.State!);
+            (_view, _isShown) = (view, false);
+        }
+        else if (change.Kind == TangoChangeKind.Update)
+        {
+            if (_isShown) (_view, _isShown) = (_view.CloneView(), false);
+            Apply(change);
+        }
+    }
+
+    private void Apply(TangoChange<TObject> change)
+    {
+        try
+        {
+            ((ITangoView)_view).Apply(
+                change.Mutator!.Number, change.Key, change.Arguments, new ApplyContext(null, change.At));
+        }
+        catch (TangoRejectedException)
+        {
+            // R23: before any change. The object took the call, and the view has no use for it.
+        }
+        catch (Exception e) when (!TangoPlaybackFailedException.IsReason(e))
+        {
+            var at = new RecordVersion(change.At.Position, change.At.Record);
+            throw TangoObjectStoppedException.At(at, entry.Name, entry.Id, e);
         }
     }
 }

@@ -1,12 +1,13 @@
-using Tango.Playback;
 using Tango.Runtime;
 
 namespace Tango.SecondViews;
 
 /// <summary>What a handle of a second view forwards to: linearizable reads, and nothing else.</summary>
-internal sealed class SecondViewHost(TangoRuntime runtime, SecondView view, HostedObject hosted) : IObjectHost
+/// <param name="holdsMutable">Whether the view's values are copied for readers.</param>
+internal sealed class SecondViewHost(
+    TangoRuntime runtime, ISecondView view, DirectoryEntry entry, bool holdsMutable) : IObjectHost
 {
-    public string Name => hosted.Name;
+    public string Name => entry.Name;
 
     public ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
         CancellationToken cancellationToken) =>
@@ -23,14 +24,12 @@ internal sealed class SecondViewHost(TangoRuntime runtime, SecondView view, Host
         // It is at another position than the transaction's snapshot.
         if (runtime.Current is { IsActive: true })
             throw new TangoTransactionException($"A second view, as this one of '{Name}', is not read in transactions");
-        await view.Player.SyncAsync(cancellationToken);
-        await view.RebuildIfStoppedAsync(hosted.Unit, cancellationToken);
-        var published = (TView)view.Player.Published.Of(hosted).Require(hosted);
-        return ResultCopy<TResult>.Of(read(published, state), hosted);
+        var shown = (TView)await view.ReadAsync(cancellationToken);
+        return ResultCopy<TResult>.Of(read(shown, state), holdsMutable);
     }
 
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
-        runtime.CallReader.ReadAsync(place, hosted.Entry, cancellationToken);
+        runtime.CallReader.ReadAsync(place, entry, cancellationToken);
 
     /// <summary>Its reads may be of several positions.</summary>
     public ValueTask<TResult> AsOneAsync<TResult>(

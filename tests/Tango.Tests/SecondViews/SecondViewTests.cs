@@ -50,6 +50,35 @@ public class SecondViewTests
         Assert.Equal(await wealth.RichestAsync(), await same.RichestAsync());
     }
 
+    /// <summary>The first one's readers wait for a check that was sent before the later call.</summary>
+    [Fact]
+    public async Task Readers_at_once_see_what_was_acknowledged_before_each()
+    {
+        await using var world = new World();
+        var (_, accounts) = await world.OpenAccountsAsync();
+        var wealth = await world.NewRuntime().OpenViewAsync<Accounts, Wealth>("accounts");
+        for (var i = 0; i < 50; i++)
+        {
+            var early = wealth.RichestAsync().AsTask();
+            await accounts.SetAsync($"{i}", 100 + i);
+            var late = await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => wealth.RichestAsync().AsTask()));
+            Assert.All(late, richest => Assert.Equal($"{i}", richest[0]));
+            await early;
+        }
+    }
+
+    /// <summary>The object has refused it, whatever the view would make of it.</summary>
+    [Fact]
+    public async Task A_call_that_the_object_refused_is_none_of_the_views()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var count = await runtime.OpenViewAsync<Accounts, CallCount>("accounts");
+        await accounts.SetAsync("a", 1);
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await accounts.WithdrawAsync("a", 50));
+        Assert.Equal(1, await count.CountAsync());
+    }
+
     [Fact]
     public async Task A_view_starts_from_the_checkpoint_of_its_object()
     {
