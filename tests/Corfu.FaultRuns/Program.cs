@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Corfu.FaultRuns.Clients;
+using Corfu.FaultRuns.Contexts;
 using Corfu.FaultRuns.Faults;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.PowerCuts;
@@ -95,6 +96,17 @@ transactions.SetAction(
     (result, stop) => Guarded(
         () => new TransactionRun(result.GetValue(seed), result.GetValue(count), Console.Out).RunAsync(stop)));
 root.Add(transactions);
+
+var guests = new Option<int>("--guests")
+{
+    Description = "how many callers of each kind come",
+    DefaultValueFactory = _ => 20
+};
+var contexts = new Command("contexts",
+    "Makes the first calls from contexts that end or block, and others on the thread pool beside them.") { guests };
+contexts.SetAction((result, stop) => Guarded(
+    () => new ContextRun(result.GetValue(guests), Console.Out).RunAsync(stop)));
+root.Add(contexts);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
