@@ -1,3 +1,6 @@
+using Corfu.Protocol;
+using Tango.Runtime;
+
 namespace Tango.Tests;
 
 public class TransactionTests
@@ -278,5 +281,21 @@ public class TransactionTests
         var (runtime, _) = await world.OpenAccountsAsync();
         await using var transaction = runtime.BeginTx();
         await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ListObjectsAsync());
+    }
+
+    /// <summary>Its members are there again before the unit is readable: whether what was read was written since is
+    /// not known.</summary>
+    [Fact]
+    public async Task Transaction_over_an_object_that_is_being_loaded_anew_aborts()
+    {
+        await using var world = new World();
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        await using var transaction = runtime.BeginTx();
+        await accounts.SetAsync("x", await accounts.BalanceAsync("x") + 1);
+        var hosted = ((ObjectHost)accounts.Host).Hosted!;
+        hosted.Unit.Stop(new RecordVersion(LogPosition.Zero, 0), new TangoTrimmedException(new TimeoutException()));
+        hosted.TakeOver(hosted.Unit.Anew().Objects[0]);
+        var aborted = Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
+        Assert.Equal(AbortReason.SnapshotTooOld, aborted.Reason);
     }
 }

@@ -1,3 +1,4 @@
+using Corfu.Protocol;
 using Tango.Playback;
 using Tango.Records;
 using Tango.Runtime;
@@ -94,10 +95,16 @@ internal sealed class TxObject(ObjectHost host)
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Hosted!;
-        // R22: while a unit is reloaded, its members stop being stopped before it becomes readable.
         if (hosted.Unit.IsUnreadable)
-            throw hosted.Stopped?.Told
-                ?? new TangoTrimmedException($"'{Host.Name}' was loaded anew while the transaction ended", null, null);
+        {
+            // R22: while a unit is loaded anew, its members stop being stopped before it becomes readable. The next
+            // attempt reads what was loaded.
+            return hosted.Stopped is { } stopped
+                ? throw stopped.Told
+                : new TxOutcome.Aborted(AbortReason.SnapshotTooOld, hosted.Id, hosted.Name, ObjectKey.None,
+                    new RecordVersion(LogPosition.Zero, 0));
+        }
+
         if (hosted.Versions.LastWriteEnd <= snapshot.End) return null;
         if (ReadsWhole) return Conflict(hosted, ObjectKey.None, snapshot);
         foreach (var key in ReadKeys)
