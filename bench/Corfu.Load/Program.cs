@@ -28,6 +28,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClientCommands.Objects(),
     ObjectCommands.Open(),
     ObjectCommands.Playback(),
+    OrphanCommand.Create(),
     LifetimeCommand.Create(),
     MemoryCommand.Create(),
     LifetimeWriter.Create(),

@@ -240,6 +240,34 @@ public class DecisionTests
         Assert.Equal(tail.Next, await world.TailAsync());
     });
 
+    /// <summary>They stand in the log as long as the first of them, which alone is waited for. Half of them conflict
+    /// with an update in between.</summary>
+    [Fact]
+    public void Orphans_are_waited_for_together_and_decided_by_one_replay() => SeededContext.Run(11, async time =>
+    {
+        await using var world = new World(time: time);
+        var (reader, first) = await OpenAsync(world, "first");
+        var (writer, second) = await OpenAsync(world, "second");
+        var snapshotEnd = (await world.TailAsync()).Offset;
+        for (var i = 0; i < 25; i++) await AppendOrphanAsync(world, snapshotEnd);
+        await first.SetAsync("x", 1);
+        await (await reader.OpenWriteOnlyAsync<Accounts>("second")).SetAsync("x", 1);
+        for (var i = 0; i < 25; i++) await AppendOrphanAsync(world, snapshotEnd);
+        await reader.DisposeAsync();
+        await writer.DisposeAsync();
+
+        var lines = new LogLines();
+        await using var late = new TangoRuntime(world.Log, world.Log.OpenCursor, time, SystemEntropy.Instance,
+            new TangoOptions { IdlePlayback = null }, lines, SeededContext.Loops);
+        var began = time.GetTimestamp();
+        var balance = await (await late.OpenAsync<Accounts>("second")).BalanceAsync("x");
+        Assert.Equal(1, balance);
+        Assert.True(time.GetElapsedTime(began) < TimeSpan.FromSeconds(1), "one wait, and not one for each");
+        Assert.Single(lines.Written, static line => line.Contains("playing its read set", StringComparison.Ordinal));
+        await Task.Delay(TimeSpan.FromSeconds(1), time);
+        Assert.Equal(50, (await DecisionsAsync(world)).Count);
+    });
+
     /// <summary>The directory is a unit like others. Its view is not read in transactions, so that such a record comes
     /// from other code.</summary>
     [Fact]

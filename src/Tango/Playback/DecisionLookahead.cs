@@ -9,47 +9,56 @@ namespace Tango.Playback;
 /// <summary>
 /// Finds the decision of the commit record at which playback is blocked: its read set is not hosted here, or not
 /// readable (R20). It reads the hosted streams of the record's entry ahead of playback, in which its decision record
-/// will stand too, and keeps decisions only.
+/// will stand too, and keeps decisions and undecided commit records only.
 /// </summary>
-/// <param name="isProbe">The playback that waits is itself a probe's.</param>
+/// <param name="waits">Since when the log has had records; of the playback that a probe is made for, in a
+/// probe.</param>
+/// <param name="probe">Not null: the playback that waits is its own.</param>
 internal sealed class DecisionLookahead(
-    HostedObjects hosted, Decisions decisions, PlaybackContext context, bool isProbe, CancellationToken lifetime)
+    HostedObjects hosted, Decisions decisions, PlaybackContext context, OrphanWaits waits, DecisionProbe? probe,
+    CancellationToken lifetime)
 {
+    // So many commit records are decided by one replay at most.
+    private const int MaxTogether = 4096;
+
     private readonly HashSet<StreamId> _streams = [];
+
+    // Commit records ahead of playback, in _streams, that had no decision when they were met.
+    private readonly SortedDictionary<RecordVersion, Participants> _undecided = [];
 
     // Reads _streams.
     private IStreamCursor? _cursor;
 
     /// <summary>
-    /// Returns when <see cref="Decisions"/> knows the outcome. After twice the orphan time-out no host of the read set
-    /// has published it, and a probe plays the read set. Where that is impossible, the wait goes on until a host that
-    /// can decides.
+    /// Returns when <see cref="Decisions"/> knows the outcome. A record that has stood in the log for twice the orphan
+    /// time-out has no host of its read set that publishes it, and a probe plays the read set. Where that is
+    /// impossible, the wait goes on until a host that can decides.
     /// </summary>
     /// <exception cref="UndecidableException">Only within a probe: while it waited, the decision that it is made for
     /// would not be looked for.</exception>
     public async ValueTask LearnAsync(LogEntry entry, RecordVersion commit)
     {
         var (options, time) = (context.Options, context.Time);
-        var started = time.GetTimestamp();
+        var started = 0L;
         var mayProbe = true;
         for (var attempt = 0; ; attempt++)
         {
             if (await FindAheadAsync(entry, commit)) return;
+            // What it was made for is decided: the rest is left to the next one.
+            if (probe is { IsFound: true }) throw new UndecidableException(commit, null);
+            if (attempt == 0) started = waits.Since(commit.Position);
             if (mayProbe && time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)
             {
                 try
                 {
-                    context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
-                    var probed = await DecisionProbe.RunAsync(entry, commit, context, lifetime);
-                    decisions.Publish(commit, probed);
-                    decisions.Learn(commit, probed.Aborted, commit.Position);
+                    await ProbeAsync(entry, commit);
                     return;
                 }
                 catch (Exception e) when (e is TangoTrimmedException or UndecidableException)
                 {
                     // R22, R23: the state of the read set at the record cannot be played here. One of its hosts will
                     // publish the outcome.
-                    if (isProbe) throw new UndecidableException(commit, e);
+                    if (probe is not null) throw new UndecidableException(commit, e);
                     context.Logger.LogWarning(e, "{Commit} can be decided by hosts of its read set only", commit);
                     mayProbe = e is not UndecidableException { IsFinal: true };
                     started = time.GetTimestamp();
@@ -60,6 +69,25 @@ internal sealed class DecisionLookahead(
         }
     }
 
+    /// <summary>A client that dies leaves many: all that have waited as long, and read no more than this one, are
+    /// decided by one replay.</summary>
+    private async ValueTask ProbeAsync(LogEntry entry, RecordVersion commit)
+    {
+        var others = _undecided.Where(other => other.Key.CompareTo(commit) > 0 && waits.Covers(other.Key.Position)
+            && !decisions.TryGet(other.Key, out _) && !IsDecidedHere(other.Key, other.Value)).Take(MaxTogether);
+        context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
+        foreach (var (decided, outcome) in await DecisionProbe.RunAsync(
+            entry, commit, [.. others], context, waits, lifetime))
+        {
+            decisions.Publish(decided, outcome);
+            decisions.Learn(decided, outcome.Aborted, decided.Position);
+        }
+    }
+
+    /// <summary>Playback decides it when it gets there.</summary>
+    private bool IsDecidedHere(RecordVersion commit, Participants participants) => participants.ReadSet.TrueForAll(
+        id => hosted.TryGet(id, commit.Position, out var read) && !read.Unit.IsUnreadable);
+
     private async ValueTask<bool> FindAheadAsync(LogEntry entry, RecordVersion commit)
     {
         // R22: entries that were played may be trimmed, so a cursor that playback has overtaken begins anew.
@@ -68,6 +96,7 @@ internal sealed class DecisionLookahead(
         {
             _cursor = context.OpenCursor();
             _streams.Clear();
+            _undecided.Clear();
             foreach (var (stream, from) in hosted.StreamsOf(entry))
             {
                 _streams.Add(stream);
@@ -75,26 +104,39 @@ internal sealed class DecisionLookahead(
             }
         }
 
-        await _cursor.SyncAsync(ReadConsistency.Session, lifetime);
-        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead)
-            LearnDecisionsOf(ahead);
+        while (_undecided.Count > 0 && _undecided.First().Key is var passed && passed.Position < hosted.Applied)
+            _undecided.Remove(passed);
+        waits.Saw(await _cursor.SyncAsync(ReadConsistency.Session, lifetime));
+        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead) Read(ahead);
         return decisions.IsLearnt(commit);
     }
 
-    private void LearnDecisionsOf(LogEntry entry)
+    private void Read(LogEntry entry)
     {
         if (entry.Position < hosted.Applied) return;
         try
         {
             var reader = new MessagePackReader(entry.Payload);
-            for (var left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
+            var records = EntryFormat.ReadHeader(ref reader).Records;
+            for (var index = 0; index < records; index++)
             {
                 var peek = reader;
                 reader.SkipValue();
-                if (peek.ReadCount() != RecordFormat.DecisionLength
-                    || peek.ReadInt32() != (int)RecordKind.Decision) continue;
-                var decision = DecisionFormat.Read(ref peek);
-                decisions.Learn(decision.Commit, decision.Aborted, entry.Position);
+                var elements = peek.ReadCount();
+                var kind = elements > 0 ? (RecordKind)peek.ReadInt32() : 0;
+                if (kind == RecordKind.Commit && elements == RecordFormat.CommitLength)
+                {
+                    var needsDecision = ((CommitFlags)peek.ReadInt32()).HasFlag(CommitFlags.NeedsDecision);
+                    peek.SkipValue();
+                    if (needsDecision)
+                        _undecided[new RecordVersion(entry.Position, index)] = CommitFormat.ReadParticipants(peek);
+                }
+                else if (kind == RecordKind.Decision && elements == RecordFormat.DecisionLength)
+                {
+                    var decision = DecisionFormat.Read(ref peek);
+                    decisions.Learn(decision.Commit, decision.Aborted, entry.Position);
+                    _undecided.Remove(decision.Commit);
+                }
             }
         }
         catch (Exception e) when (e is TangoLevelException || StrictMessagePack.IsDamage(e))

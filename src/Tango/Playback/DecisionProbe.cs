@@ -8,36 +8,58 @@ namespace Tango.Playback;
 
 /// <summary>
 /// Tango 4.1, Failure handling, last resort: plays the versions of a commit record's read set, without views, exactly
-/// up to the record. A probe answers no caller and publishes no views.
+/// up to the record, and on through others that read nothing else. A probe answers no caller and publishes no views.
 /// </summary>
-internal sealed class DecisionProbe(RecordVersion commit)
+/// <param name="others">Commit records further on.</param>
+internal sealed class DecisionProbe(
+    RecordVersion commit, IReadOnlyDictionary<RecordVersion, Participants> others, OrphanWaits waits)
 {
     private static readonly LogPosition s_end = new(long.MaxValue);
 
+    private readonly Dictionary<RecordVersion, TxOutcome.Aborted?> _decided = [];
+
+    /// <summary>The record was met; it is decided if <see cref="IsEvaluated"/>.</summary>
     public bool IsFound { get; private set; }
 
     /// <summary>False, once found: what it read cannot be read by this code (R23).</summary>
     public bool IsEvaluated { get; private set; }
 
-    /// <summary>Null, once evaluated: it committed.</summary>
-    public TxOutcome.Aborted? Aborted { get; private set; }
+    /// <summary>Nothing more is played.</summary>
+    public bool IsOver { get; private set; }
 
-    /// <summary>Playback is at a commit record; the probe ends if it is the one looked for.</summary>
+    /// <summary>Of the playback that waits for the probe: what the probe meets has been in the log as long.</summary>
+    public OrphanWaits Waits => waits;
+
+    /// <summary>Playback is at a commit record.</summary>
+    /// <returns>True: the probe ends here, and the record is not applied.</returns>
     public bool TryEnd(RecordVersion met, bool isEvaluated, TxOutcome.Aborted? aborted)
     {
-        if (met != commit) return false;
-        (IsFound, IsEvaluated, Aborted) = (true, isEvaluated, aborted);
-        return true;
+        if (met == commit) (IsFound, IsEvaluated) = (true, isEvaluated);
+        else if (!others.ContainsKey(met)) return false;
+        // One that waits for its spills is met again.
+        if (isEvaluated) _decided.TryAdd(met, aborted);
+        return IsOver = !isEvaluated || _decided.Count > others.Count;
     }
 
+    /// <summary>Decides one record.</summary>
     /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
     /// decide.</exception>
     /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
     public static async ValueTask<PendingDecision> RunAsync(
-        LogEntry entry, RecordVersion commit, PlaybackContext context, CancellationToken lifetime)
+        LogEntry entry, RecordVersion commit, PlaybackContext context, CancellationToken lifetime) =>
+        (await RunAsync(entry, commit, [], context, new OrphanWaits(context.Time), lifetime))[0].Decision;
+
+    /// <summary>As the other one, and decides of the others what can be decided without a wait.</summary>
+    /// <param name="undecided">In the order of the log.</param>
+    /// <returns>The record's own decision first.</returns>
+    /// <inheritdoc cref="RunAsync(LogEntry, RecordVersion, PlaybackContext, CancellationToken)"/>
+    public static async ValueTask<ImmutableArray<(RecordVersion Commit, PendingDecision Decision)>> RunAsync(
+        LogEntry entry, RecordVersion commit, ImmutableArray<KeyValuePair<RecordVersion, Participants>> undecided,
+        PlaybackContext context, OrphanWaits waits, CancellationToken lifetime)
     {
         var (readSet, streams) = ParticipantsOf(entry, commit.Index);
-        var probe = new DecisionProbe(commit);
+        var others = new Dictionary<RecordVersion, Participants>();
+        var probe = new DecisionProbe(commit, others, waits);
         var replay = new UnitReplay(context, null, probe, lifetime);
         var added = new HashSet<ObjectId>();
         foreach (var id in readSet)
@@ -46,7 +68,7 @@ internal sealed class DecisionProbe(RecordVersion commit)
             var group = await context.FindGroup(id, lifetime);
             // The record stands behind the deletion, which it did not see.
             if (group.Count == 0 && context.IsDeleted(id, commit.Position))
-                return new PendingDecision(OfDeletion(id, commit), streams, 0);
+                return [(commit, new PendingDecision(OfDeletion(id, commit), streams, 0))];
             // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
             if (group.Count == 0 && context.IsDeleted(id, s_end))
                 throw new TangoTrimmedException(
@@ -62,12 +84,19 @@ internal sealed class DecisionProbe(RecordVersion commit)
             replay.Playback.Add(unit);
         }
 
+        // R20: no more is played than the record itself needs, so that no other object's history holds it up.
+        foreach (var other in undecided.Where(other => other.Value.ReadSet.TrueForAll(added.Contains)))
+            others.Add(other.Key, other.Value);
         try
         {
             await replay.Playback.SyncAsync(ReadConsistency.Linearizable);
             while (await replay.Playback.PlayNextAsync())
             {
             }
+        }
+        catch (Exception) when (probe is { IsFound: true, IsEvaluated: true })
+        {
+            // What stands beyond it is left to the next probe.
         }
         catch (LogTrimmedException e)
         {
@@ -77,14 +106,19 @@ internal sealed class DecisionProbe(RecordVersion commit)
         if (!probe.IsFound)
             throw new TangoFormatException($"Commit record {commit} was not met in the streams of its read set");
         if (!probe.IsEvaluated) throw new UndecidableException(commit, null);
-        return new PendingDecision(probe.Aborted, streams, 0);
+        return
+        [
+            (commit, new PendingDecision(probe._decided[commit], streams, 0)),
+            .. others.Where(other => probe._decided.ContainsKey(other.Key)).Select(other =>
+                (other.Key, new PendingDecision(probe._decided[other.Key], other.Value.Streams, 0))),
+        ];
     }
 
     /// <summary>What becomes of a commit record that read an object which was deleted below it.</summary>
     public static TxOutcome.Aborted OfDeletion(ObjectId id, RecordVersion commit) =>
         new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
 
-    private static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ParticipantsOf(LogEntry entry, int index)
+    private static Participants ParticipantsOf(LogEntry entry, int index)
     {
         try
         {

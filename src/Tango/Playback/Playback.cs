@@ -37,7 +37,7 @@ internal sealed class Playback
     /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
     /// for it may end anywhere.</param>
     /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
-    /// <param name="probe">Not null: playback ends at the probe's commit record.</param>
+    /// <param name="probe">Not null: playback ends where the probe says.</param>
     /// <param name="grown">Called when a unit that is played here has got a member.</param>
     /// <param name="deleted">Called when a unit that is played here was deleted.</param>
     public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
@@ -51,7 +51,8 @@ internal sealed class Playback
             lifetime);
         _spilled = new SpilledWrites(context.Log);
         _applier = new RecordApplier(Hosted, Decisions, _spilled, context, calls, probe);
-        _lookahead = new DecisionLookahead(Hosted, Decisions, context, probe is not null, lifetime);
+        _lookahead = new DecisionLookahead(
+            Hosted, Decisions, context, probe?.Waits ?? new OrphanWaits(context.Time), probe, lifetime);
         (Hosted.Joined, Hosted.Deleted) = (Join, deleted);
     }
 
@@ -99,7 +100,7 @@ internal sealed class Playback
     /// <returns>False: everything is applied, or the probe has ended.</returns>
     public async ValueTask<bool> PlayNextAsync()
     {
-        if (_probe is { IsFound: true }) return false;
+        if (_probe is { IsOver: true }) return false;
         _entry ??= await ReadNextAsync();
         if (_entry is not { } entry)
         {

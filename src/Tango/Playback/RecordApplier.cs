@@ -38,9 +38,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             {
                 var version = new RecordVersion(entry.Position, progress.Next);
                 if (!TryReadRecord(ref reader, version, entry, progress)) return version;
-                // R20: a probe ends at its commit record. The rest of the entry may need decisions of its own, which
+                // R20: a probe ends at a commit record. The rest of the entry may need decisions of its own, which
                 // need this one.
-                if (probe is { IsFound: true }) return null;
+                if (probe is { IsOver: true }) return null;
             }
 
             TangoTelemetry.Records.Add(header.Records);

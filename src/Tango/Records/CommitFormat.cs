@@ -44,7 +44,7 @@ internal static class CommitFormat
 
     /// <summary>The objects read, and the streams of all that are read or written.</summary>
     /// <param name="reader">Stands at the reads; taken by value, so that the caller's stays there.</param>
-    public static (List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams) ReadParticipants(MessagePackReader reader)
+    public static Participants ReadParticipants(MessagePackReader reader)
     {
         var readSet = new List<ObjectId>();
         for (var reads = reader.ReadCount(); reads > 0; reads--)
@@ -63,7 +63,7 @@ internal static class CommitFormat
 
         foreach (var spill in SpillFormat.ReadReferences(ref reader).References)
             streams.UnionWith(spill.Objects.Select(static id => id.Stream));
-        return (readSet, [.. streams]);
+        return new Participants(readSet, [.. streams]);
     }
 
     private static void WriteWrite(ref MessagePackWriter writer, TxWrite write)
@@ -86,3 +86,7 @@ internal static class CommitFormat
         foreach (var key in read.ReadKeys) writer.Write(key.Bytes);
     }
 }
+
+/// <summary>What a commit record concerns.</summary>
+/// <param name="Streams">Of all objects that are read or written.</param>
+internal sealed record Participants(List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams);
