@@ -289,11 +289,13 @@ internal sealed class Decisions(
     private async Task SyncForAWhileAsync()
     {
         using var late = new CancellationTokenSource(orphanTimeout, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(lifetime, late.Token);
         try
         {
-            await sync!(lifetime).WaitOrCancelAsync(late.Token);
+            await sync!(either.Token);
         }
-        catch (OperationCanceledException) when (late.IsCancellationRequested)
+        catch (OperationCanceledException)
+            when (late.IsCancellationRequested && !lifetime.IsCancellationRequested)
         {
         }
     }

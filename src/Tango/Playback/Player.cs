@@ -57,20 +57,21 @@ internal sealed class Player
 
     /// <summary>Completes when everything acknowledged before the call is applied and published.</summary>
     public Task SyncAsync(CancellationToken cancellationToken) =>
-        Join(ReadConsistency.Linearizable, null).WaitOrCancelAsync(cancellationToken);
+        Join(ReadConsistency.Linearizable, null).WaitAsync(cancellationToken);
 
     /// <summary>Plays what one cheap check finds.</summary>
-    public Task CatchUpAsync() => Join(ReadConsistency.Session, null);
+    public Task CatchUpAsync() => Join(ReadConsistency.Session, null).WaitAsync(CancellationToken.None);
 
     /// <summary>Lets a unit that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
-    public Task HostAsync(UnitOpening opening) => Join(ReadConsistency.Linearizable, opening);
+    public Task HostAsync(UnitOpening opening) =>
+        Join(ReadConsistency.Linearizable, opening).WaitAsync(CancellationToken.None);
 
     /// <summary>What a checkpoint of the unit holds, when everything acknowledged before the call is applied.</summary>
     /// <exception cref="TangoObjectStoppedException">A member has stopped (R23).</exception>
     public async ValueTask<UnitSnapshot> CaptureAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         var captured = new TaskCompletionSource<UnitSnapshot>(TaskCreationOptions.RunContinuationsAsynchronously);
-        await Join(ReadConsistency.Linearizable, null, Capture).WaitOrCancelAsync(cancellationToken);
+        await Join(ReadConsistency.Linearizable, null, Capture).WaitAsync(cancellationToken);
         return await captured.Task;
 
         void Capture()
@@ -98,7 +99,7 @@ internal sealed class Player
             var consistency = attempt == 0 ? ReadConsistency.Session : ReadConsistency.Linearizable;
             try
             {
-                await Join(consistency, null).WaitOrCancelAsync(cancellationToken);
+                await Join(consistency, null).WaitAsync(cancellationToken);
                 if (attempt < _options.MaxPlaybackAttempts || Published.End >= end) continue;
             }
             catch (Exception e) when (attempt < _options.MaxPlaybackAttempts
@@ -120,12 +121,12 @@ internal sealed class Player
     public async ValueTask CatchUpAsync(LogPosition end, CancellationToken cancellationToken)
     {
         if (Published.End >= end || Volatile.Read(ref _caughtUpTo) >= end.Offset) return;
-        await Join(ReadConsistency.Session, null).WaitOrCancelAsync(cancellationToken);
+        await Join(ReadConsistency.Session, null).WaitAsync(cancellationToken);
         lock (_gate) Volatile.Write(ref _caughtUpTo, Math.Max(_caughtUpTo, end.Offset));
     }
 
     /// <param name="atEnd">Runs within the cycle, when all that it played is published. It must not throw.</param>
-    private Task Join(ReadConsistency consistency, UnitOpening? opening, Action? atEnd = null)
+    private Completion Join(ReadConsistency consistency, UnitOpening? opening, Action? atEnd = null)
     {
         Cycle cycle;
         lock (_gate)
@@ -135,12 +136,12 @@ internal sealed class Player
             if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
             if (opening is not null) cycle.Openings.Add(opening);
             if (atEnd is not null) cycle.AtEnd.Add(atEnd);
-            if (_isRunning) return cycle.Done.Task;
+            if (_isRunning) return cycle.Done;
             _isRunning = true;
         }
 
         _context.Loops.Start(RunCyclesAsync);
-        return cycle.Done.Task;
+        return cycle.Done;
     }
 
     private async Task RunCyclesAsync()
@@ -163,7 +164,7 @@ internal sealed class Player
             try
             {
                 await RunCycleAsync(cycle);
-                cycle.Done.TrySetResult();
+                cycle.Done.End(null);
             }
             catch (Exception e)
             {
@@ -281,14 +282,12 @@ internal sealed class Player
             typed = e;
         }
 
-        cycle.Done.TrySetException(typed);
-        // Observed here: every caller may have been cancelled.
-        _ = cycle.Done.Task.Exception;
+        cycle.Done.End(typed);
     }
 
     private sealed class Cycle
     {
-        public TaskCompletionSource Done { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public Completion Done { get; } = new();
 
         /// <summary>The strongest that a caller of this cycle asked for.</summary>
         public ReadConsistency Consistency { get; set; } = ReadConsistency.Session;

@@ -23,7 +23,6 @@ internal sealed class UnitOpening
     private const int GivenUp = 3;
 
     private readonly HostedUnit _anew;
-    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly CancellationTokenSource _cancel = new();
     private readonly CancellationToken _lifetime;
     private readonly PlaybackContext _context;
@@ -35,13 +34,13 @@ internal sealed class UnitOpening
     {
         (Unit, _anew) = (unit, unit.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
-        _replay = new UnitReplay(context, token => _done.Task.WaitOrCancelAsync(token), null, _cancel.Token);
+        _replay = new UnitReplay(context, Done.WaitAsync, null, _cancel.Token);
     }
 
     public HostedUnit Unit { get; }
 
-    /// <summary>Completes when the unit is open.</summary>
-    public Task Done => _done.Task;
+    /// <summary>Ends when the unit is open.</summary>
+    public Completion Done { get; } = new();
 
     /// <summary>Guarded by the lock of <see cref="UnitOpenings"/>: callers that wait for it.</summary>
     public int Waiters { get; set; }
@@ -84,15 +83,13 @@ internal sealed class UnitOpening
     {
         if (reason is null)
         {
-            _done.TrySetResult();
+            Done.End(null);
             return;
         }
 
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
-        _done.TrySetException(typed);
-        // Observed here: every caller may have been cancelled.
-        _ = _done.Task.Exception;
+        Done.End(typed);
         if (typed is not (ObjectDisposedException or OperationCanceledException))
             _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
     }

@@ -207,7 +207,7 @@ internal sealed class UnitOpenings(
         if (opening.TryStart()) loops.Start(() => RunAsync(opening));
         try
         {
-            await opening.Done.WaitOrCancelAsync(cancellationToken);
+            await opening.Done.WaitAsync(cancellationToken);
             return opening.Unit;
         }
         finally

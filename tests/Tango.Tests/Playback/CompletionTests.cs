@@ -1,0 +1,48 @@
+using System.Runtime.CompilerServices;
+using Tango.Playback;
+
+namespace Tango.Tests.Playback;
+
+public class CompletionTests
+{
+    [Fact]
+    public async Task End_reaches_every_wait_and_those_that_come_later()
+    {
+        using var unused = new CancellationTokenSource();
+        var (done, failed) = (new Completion(), new Completion());
+        Task[] waits = [done.WaitAsync(default), done.WaitAsync(unused.Token)];
+        Task[] failing = [failed.WaitAsync(default), failed.WaitAsync(unused.Token)];
+        done.End(null);
+        failed.End(new TimeoutException());
+        await Task.WhenAll([.. waits, done.WaitAsync(unused.Token)]);
+        foreach (var wait in failing.Append(failed.WaitAsync(unused.Token)))
+            await Assert.ThrowsAsync<TimeoutException>(() => wait);
+    }
+
+    [Fact]
+    public async Task Cancelled_wait_leaves_nothing_behind()
+    {
+        var completion = new Completion();
+        var waits = Enumerable.Range(0, 10).Select(_ => Cancelled(completion)).ToArray();
+        foreach (var wait in waits) await Eventually(wait);
+        GC.Collect();
+        Assert.All(waits, static wait => Assert.False(wait.TryGetTarget(out _)));
+        completion.End(null);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference<Task> Cancelled(Completion completion)
+    {
+        using var cancel = new CancellationTokenSource();
+        var wait = completion.WaitAsync(cancel.Token);
+        cancel.Cancel();
+        return new WeakReference<Task>(wait);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static async Task Eventually(WeakReference<Task> wait)
+    {
+        if (wait.TryGetTarget(out var task))
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => task);
+    }
+}
