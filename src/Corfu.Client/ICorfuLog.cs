@@ -14,6 +14,8 @@ public interface ICorfuLog
     /// <exception cref="EntryTooLargeException">Nothing was done.</exception>
     /// <exception cref="StreamRangeException">A stream is in the range of Tango's objects. Nothing was
     /// done.</exception>
+    /// <exception cref="CorfuException">Nothing is in the log, whatever the reason: a doubt is an
+    /// <see cref="AppendOutcome.Unknown"/>.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before a position was granted; after that, cancellation
     /// yields <see cref="AppendOutcome.Unknown"/>.</exception>
     ValueTask<AppendResult> AppendAsync(

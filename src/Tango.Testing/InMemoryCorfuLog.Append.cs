@@ -99,8 +99,17 @@ public sealed partial class InMemoryCorfuLog
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
         var result = Append(payload.ToArray(), streams, terms, given);
-        if (_options.AroundAppend is { } after) await after(CancellationToken.None);
-        return result;
+        if (_options.AroundAppend is not { } after) return result;
+        try
+        {
+            await after(CancellationToken.None);
+            return result;
+        }
+        catch (CorfuException)
+        {
+            // As when the answer is lost: it has its position.
+            return result with { Outcome = AppendOutcome.Unknown };
+        }
     }
 
     private AppendResult Append(

@@ -155,6 +155,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                 // As a refusal that may pass.
             }
 
+            var isRepeated = response is null;
             if (response is null || MayPass(response.Status))
                 response = await PersistAsync(grant.View, address, request, cancellationToken);
             switch (response.Status)
@@ -185,6 +186,8 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                     // R5: the resolver propagates a trim, and finds good copies of a damaged page.
                     return Written.Unsure;
                 default:
+                    // The head may have it.
+                    if (i > 0 || isRepeated) return Written.Unknown;
                     throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
             }
         }

@@ -21,8 +21,10 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
 
-    // Guarded by _gate. Every queued call is taken by a sending loop, of which there are _loops.
-    private readonly Queue<PendingCall> _queue = new();
+    // Guarded by _gate. Every call that waits is taken by a sending loop, of which there are _loops; one that is
+    // withdrawn leaves.
+    private readonly LinkedList<PendingCall> _waiting = [];
+    private long _waitingBytes;
     private int _loops;
     private long _sequence;
 
@@ -37,7 +39,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     public int MaxRecordBytes => log.MaxPayload - EntryFormat.MaxHeaderSize;
 
     /// <exception cref="TangoTooLargeException">The record does not fit into an entry.</exception>
-    /// <exception cref="TangoBusyException">Too many calls are waiting.</exception>
+    /// <exception cref="TangoBusyException">Too many calls are waiting, or too many bytes.</exception>
     public void Send(PendingCall call)
     {
         if (call.Record.Length > MaxRecordBytes)
@@ -45,8 +47,12 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(lifetime.IsCancellationRequested, typeof(TangoRuntime));
-            if (_queue.Count >= options.MaxQueuedCalls) throw new TangoBusyException(options.MaxQueuedCalls);
-            _queue.Enqueue(call);
+            if (_waiting.Count >= options.MaxQueuedCalls) throw TangoBusyException.OfCalls(options.MaxQueuedCalls);
+            if (_waiting.Count > 0 && _waitingBytes + call.Record.Length > options.MaxQueuedBytes)
+                throw TangoBusyException.OfBytes(options.MaxQueuedBytes);
+            call.Withdrawn = Leave;
+            call.Waiting = _waiting.AddLast(call);
+            _waitingBytes += call.Record.Length;
             if (_loops >= options.MaxAppendsInFlight) return;
             _loops++;
         }
@@ -65,8 +71,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     /// <summary>A number for <see cref="AreAnswered"/>.</summary>
     public long CountAccepted()
     {
-        // Each queued call is in an entry of its own at most.
-        lock (_gate) return _sequence + _queue.Count;
+        // Each waiting call is in an entry of its own at most.
+        lock (_gate) return _sequence + _waiting.Count;
     }
 
     /// <summary>Whether all calls that need playback, and that had been accepted when they were counted, are answered,
@@ -74,7 +80,18 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
     public bool AreAnswered(long count)
     {
         lock (_gate)
-            return (_queue.Count == 0 || _sequence >= count) && _unplayed.Keys.All(sequence => sequence > count);
+            return (_waiting.Count == 0 || _sequence >= count) && _unplayed.Keys.All(sequence => sequence > count);
+    }
+
+    private void Leave(PendingCall call)
+    {
+        lock (_gate)
+        {
+            if (call.Waiting is not { } place) return;
+            _waiting.Remove(place);
+            _waitingBytes -= call.Record.Length;
+            call.Waiting = null;
+        }
     }
 
     private async Task SendLoopAsync()
@@ -114,12 +131,12 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         var streams = 0;
         long bytes = EntryFormat.MaxHeaderSize;
         var maxBytes = Math.Min(options.MaxBatchBytes, log.MaxPayload);
-        while (_queue.TryPeek(out var call))
+        while (_waiting.First?.Value is { } call)
         {
             if (batch.Count > 0 && (batch.Count >= options.MaxBatchRecords || bytes + call.Record.Length > maxBytes
                 || streams + call.Streams.Length > options.MaxBatchStreams
                 || IsForDirectory(call) != IsForDirectory(batch[0]))) break;
-            _queue.Dequeue();
+            Leave(call);
             if (!call.TryMarkSent()) continue;
             batch.Add(call);
             bytes += call.Record.Length;
@@ -137,44 +154,64 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
 
     private async Task SendAsync(PendingCall[] batch, long sequence)
     {
+        AppendResult result;
+        Exception? unresolved;
         try
         {
-            var result = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
-            for (var i = 0; i < batch.Length; i++) batch[i].OnPlaced(result, i);
-            if (!result.IsAppended)
-            {
-                Abandon(batch, sequence,
-                    call => call.OnInDoubt(result.Position, "The append's outcome is unknown", null));
-                return;
-            }
-
-            Acknowledge(result.Position.Next);
-            for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
-            if (Array.Exists(batch, static call => call.NeedsPlayback))
-                loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position));
+            (result, unresolved) = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
         }
-        catch (EntryTooLargeException e)
+        catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
         {
-            Abandon(batch, sequence, call => call.OnFailed(e));
+            // By the log's contract nothing is in it.
+            var reason = lifetime.IsCancellationRequested ? new ObjectDisposedException(nameof(TangoRuntime)) : e;
+            Abandon(batch, sequence, call => call.OnFailed(reason));
+            if (reason == e) logger.LogWarning(e, "The log refused an append of {Records} records", batch.Length);
+            return;
         }
         catch (Exception e)
         {
             Abandon(batch, sequence, call => call.OnInDoubt(null, "The append failed", e));
-            logger.LogWarning(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
+            logger.LogError(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
+            return;
         }
+
+        for (var i = 0; i < batch.Length; i++) batch[i].OnPlaced(result, i);
+        if (!result.IsAppended)
+        {
+            Abandon(batch, sequence,
+                call => call.OnInDoubt(result.Position, "The append's outcome is unknown", unresolved));
+            return;
+        }
+
+        Acknowledge(result.Position.Next);
+        for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
+        if (Array.Exists(batch, static call => call.NeedsPlayback))
+            loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position));
     }
 
-    private async ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
+    /// <exception cref="Exception">Nothing is in the log.</exception>
+    /// <returns>Not <see cref="AppendOutcome.NotAppended"/>; and why an unknown outcome could not be looked
+    /// up.</returns>
+    private async ValueTask<(AppendResult Result, Exception? Unresolved)> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
     {
         while (true)
         {
+            lifetime.ThrowIfCancellationRequested();
             var result = await log.AppendToObjectsAsync(payload, streams, lifetime);
-            for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
-                attempt++)
-                result = result with { Outcome = await log.ResolveAsync(result, lifetime) };
+            try
+            {
+                for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
+                    attempt++)
+                    result = result with { Outcome = await log.ResolveAsync(result, lifetime) };
+            }
+            catch (Exception e)
+            {
+                return (result, e);
+            }
 
             // R9: NotAppended is final, so that sending the records again cannot double them.
-            if (result.Outcome != AppendOutcome.NotAppended) return result;
+            if (result.Outcome != AppendOutcome.NotAppended) return (result, null);
         }
     }
 

@@ -10,9 +10,16 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
 {
     private const int Queued = 0;
     private const int Sent = 1;
-    private const int Withdrawn = 2;
+    private const int Gone = 2;
     private int _state;
     private volatile bool _isUnattended;
+
+    /// <summary>Guarded by the lock of <see cref="CallBatcher"/>: its place among those that wait. Null: it does not
+    /// wait, or not any more.</summary>
+    public LinkedListNode<PendingCall>? Waiting { get; set; }
+
+    /// <summary>Called when it is withdrawn before it was sent.</summary>
+    public Action<PendingCall>? Withdrawn { get; set; }
 
     public ReadOnlyMemory<byte> Record { get; } = record;
 
@@ -32,8 +39,11 @@ internal abstract class PendingCall(ReadOnlyMemory<byte> record, ImmutableArray<
     /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
     public void Cancel(CancellationToken token)
     {
-        if (Interlocked.CompareExchange(ref _state, Withdrawn, Queued) == Queued)
+        if (Interlocked.CompareExchange(ref _state, Gone, Queued) == Queued)
+        {
+            Withdrawn?.Invoke(this);
             OnFailed(new OperationCanceledException(token));
+        }
         else
         {
             _isUnattended = true;

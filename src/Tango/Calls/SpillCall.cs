@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Records;
 
@@ -35,5 +36,7 @@ internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<Obje
             ? reason
             : new TangoSpillException($"The writes could not be spilled; nothing took effect: {message}", reason));
 
-    public override void OnFailed(Exception reason) => _done.TrySetException(reason);
+    public override void OnFailed(Exception reason) => _done.TrySetException(reason is LogUnavailableException
+        ? new TangoSpillException($"The writes could not be spilled; nothing took effect: {reason.Message}", reason)
+        : reason);
 }

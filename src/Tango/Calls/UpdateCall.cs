@@ -21,8 +21,12 @@ internal sealed class UpdateCall<TResult>(ReadOnlyMemory<byte> record, Immutable
         if (!NeedsPlayback) _done.TrySetResult(default!);
     }
 
-    public override void OnApplied(RecordVersion version, TangoRejectedException? rejection, Exception? stopped) =>
-        _refusal = stopped ?? rejection;
+    // Without a result the caller is told that the record is in the log, and no more: whether playback is first or the
+    // append must make no difference.
+    public override void OnApplied(RecordVersion version, TangoRejectedException? rejection, Exception? stopped)
+    {
+        if (NeedsPlayback) _refusal = stopped ?? rejection;
+    }
 
     public override void OnPublished()
     {

@@ -12,6 +12,10 @@ public sealed record TangoOptions
     /// <summary>Calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>.</summary>
     public int MaxQueuedCalls { get; init; } = 100_000;
 
+    /// <summary>Bytes of calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>, but one call
+    /// may always wait. Default: 256 MiB.</summary>
+    public long MaxQueuedBytes { get; init; } = 256L << 20;
+
     /// <summary>Entries being appended at once. With 1, callers that come while an append is in flight share the next
     /// entry.</summary>
     public int MaxAppendsInFlight { get; init; } = 1;
@@ -110,6 +114,7 @@ public sealed record TangoOptions
         (bool Holds, string Fault)[] rules =
         [
             (MaxQueuedCalls > 0, "MaxQueuedCalls must be positive."),
+            (MaxQueuedBytes > 0, "MaxQueuedBytes must be positive."),
             (MaxAppendsInFlight > 0, "MaxAppendsInFlight must be positive."),
             (MaxBatchRecords > 0, "MaxBatchRecords must be positive."),
             (MaxBatchBytes > 0, "MaxBatchBytes must be positive."),

@@ -10,7 +10,8 @@ public sealed partial class TangoRuntime
 {
     /// <summary>
     /// Finds out what became of a transaction that ended in doubt. It never writes the transaction again. May be
-    /// repeated: where the answer is in doubt again, a unit or the log could not be reached.
+    /// repeated: where the answer is in doubt again, a unit or the log could not be reached. For a call whose position
+    /// never became known here the answer stays in doubt.
     /// </summary>
     /// <param name="inDoubt">From a transaction of this runtime, or from <see cref="TangoInDoubtException.Outcome"/>.
     /// </param>

@@ -159,7 +159,8 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     /// </summary>
     public void LeaveTransaction() => _current.Value = null;
 
-    /// <summary>Stops playback and sending. Calls in flight are told that they are in doubt.</summary>
+    /// <summary>Stops playback and sending. Calls in flight are told that they are in doubt; those that wait to be sent
+    /// fail.</summary>
     public ValueTask DisposeAsync()
     {
         _lifetime.Cancel();

@@ -48,6 +48,9 @@ public sealed class TxChecker
             if (PlaceOf(tx) is { } place)
             {
                 placed.Add((tx, place));
+                if (tx.Decision == TxDecision.NotWritten)
+                    _found.Add(new(CheckerNames.Transactions,
+                        $"{tx}: refused by the log, which holds its writes at {place.Position}"));
             }
             else if (tx.Decision == TxDecision.Committed)
             {

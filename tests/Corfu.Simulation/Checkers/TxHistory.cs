@@ -66,6 +66,9 @@ public enum TxDecision
     Committed,
     Aborted,
 
+    /// <summary>Told that the log refused it: it is not there.</summary>
+    NotWritten,
+
     /// <summary>Never heard of, or told "in doubt": the model decides.</summary>
     Unknown,
 }

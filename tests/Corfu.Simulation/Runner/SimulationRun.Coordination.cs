@@ -41,7 +41,7 @@ public sealed partial class SimulationRun
                     node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, _plan.Seed % 2 == 0, options,
                     new SimLogger(World, node.Name));
             }
-            catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
+            catch (Exception e) when (e is TangoInDoubtException || TangoWorkload.IsLogsRefusal(e))
             {
                 Cluster.Monitor.Mark("opening was in doubt");
             }

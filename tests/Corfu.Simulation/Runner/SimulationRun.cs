@@ -155,7 +155,7 @@ public sealed partial class SimulationRun
                     node.Process!.Time, node.Entropy, hosted, ReadsRemote(node), OptionsOf(node),
                     new SimLogger(World, node.Name));
             }
-            catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
+            catch (Exception e) when (e is TangoInDoubtException || TangoWorkload.IsLogsRefusal(e))
             {
                 Cluster.Monitor.Mark("opening was in doubt");
             }

@@ -32,7 +32,7 @@ public sealed class CoordinationWorkload(
             {
                 await step;
             }
-            catch (LogUnavailableException)
+            catch (Exception e) when (TangoWorkload.IsLogsRefusal(e))
             {
                 monitor.Mark("operation given up");
             }

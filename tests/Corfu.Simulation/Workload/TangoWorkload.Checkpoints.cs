@@ -65,8 +65,8 @@ public sealed partial class TangoWorkload
         history.Views.Add(new ViewSample(client, at, $"state and versions of {handle.ObjectName}", check.ToString()));
     }
 
-    /// <summary>Of entries that are no calls of objects: the log cannot be reached for a while, or is full.</summary>
-    private static bool IsLogsRefusal(Exception e) =>
+    /// <summary>The log cannot be reached for a while, or is full. What was to be appended is not in it.</summary>
+    internal static bool IsLogsRefusal(Exception e) =>
         e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace };
 
     private async Task CheckpointOrTrimAsync(int client, TangoClient tango, SimRandom random)

@@ -71,7 +71,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
                 await step;
                 ledger.Done();
             }
-            catch (LogUnavailableException)
+            catch (Exception e) when (IsLogsRefusal(e))
             {
                 monitor.Mark("operation given up");
             }
@@ -180,6 +180,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             monitor.Mark("spilling failed");
             op.Decided(TxDecision.Unknown);
         }
+        catch (Exception e) when (IsLogsRefusal(e))
+        {
+            op.Decided(TxDecision.NotWritten);
+        }
     }
 
     /// <summary>What a transaction in doubt is said to have come to must be true as well.</summary>
@@ -238,6 +242,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         {
             op.Decided(TxDecision.Unknown);
         }
+        catch (Exception e) when (IsLogsRefusal(e))
+        {
+            op.Decided(TxDecision.NotWritten);
+        }
     }
 
     /// <summary>Moves money with the retry helper: each attempt is a transaction of its own, and only the last one may
@@ -276,6 +284,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         {
             op.Decided(TxDecision.Unknown);
         }
+        catch (Exception e) when (IsLogsRefusal(e))
+        {
+            op.Decided(TxDecision.NotWritten);
+        }
     }
 
     private async Task ExchangeAsync(int client, TangoClient tango, SimRandom random)
@@ -292,6 +304,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         catch (TangoInDoubtException)
         {
             op.Decided(TxDecision.Unknown);
+        }
+        catch (Exception e) when (IsLogsRefusal(e))
+        {
+            op.Decided(TxDecision.NotWritten);
         }
     }
 
