@@ -5,7 +5,8 @@ using MessagePack;
 
 namespace Corfu.Load;
 
-/// <summary>A log whose client never gets a decision record out: as if it died before. For entries of one record.</summary>
+/// <summary>A log whose client never gets a decision record out: as if it died before. For entries of one
+/// record.</summary>
 internal sealed class MutedLog(ICorfuLog inner) : ICorfuLog
 {
     // docs/formats.md: [2, runtime, sequence, [record, ...]]; a record begins with its kind.
