@@ -176,7 +176,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         var request = new SettleRequest
         {
             Origins = { Messages.ToMessage(origin) },
-            From = Messages.ToMessage(bounds.From),
+            Since = Messages.ToMessage(bounds.From),
             BelowOffset = bounds.Below.Offset,
         };
         var response = await _calls.RunAsync(

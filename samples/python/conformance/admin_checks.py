@@ -22,7 +22,7 @@ def status(bench: Bench) -> None:
     same(found.projection.epoch, by_tool["epoch"], "the epoch")
     same([len(chain.units) for chain in found.projection.chains], [len(chain) for chain in by_tool["chains"]],
          "the replicas of each chain")
-    holds(found.HasField("tail") and found.tail >= tail, f"The tail is {found.tail}, after {tail}.")
+    holds(found.HasField("tail") and found.tail.offset >= tail, f"The tail is {found.tail.offset}, after {tail}.")
 
 
 @check("admin: history begins with the newest epoch")
@@ -32,6 +32,7 @@ def history(bench: Bench) -> None:
     holds(epochs, "There is no epoch.")
     same(epochs, sorted(epochs, reverse=True), "the order")
     same(len(admin.history(1)), 1, "the number of epochs that were asked for")
+    same([projection.epoch for projection in admin.all_history(1)], epochs, "the epochs, page by page")
 
 
 @check("admin: a change is refused unless the front end allows changes")

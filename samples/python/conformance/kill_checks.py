@@ -7,11 +7,13 @@ import os
 import signal
 import threading
 import time
+import uuid
 
 import grpc
-from corfu.log.v1 import log_pb2
+from corfu.log.v1 import log_pb2, log_pb2_grpc
 
 from corfu_client.errors import CorfuError
+from corfu_client.front_ends import FrontEnds
 from corfu_client.log import Appended, CorfuLog, Outcome, stream_id
 from corfu_client.tango import Tango
 
@@ -51,7 +53,7 @@ def in_stream(log: CorfuLog, stream: str, start: int) -> dict[int, bytes]:
     """What the log has of a stream, by reading all of it."""
     return {result.position.offset: result.entry.payload for result in log.read_range(start, log.tail())
             if result.state == log_pb2.STATE_DATA
-            and stream_id(stream) in [header.stream for header in result.entry.streams]}
+            and stream_id(stream) in [header.stream_id for header in result.entry.streams]}
 
 
 @check("killed node: a subscription goes on at another, nothing lost, nothing twice")
@@ -184,6 +186,34 @@ def resolve(bench: Bench) -> None:
     same([result.outcome for _, result in results if result.outcome == Outcome.UNKNOWN], [], "the unknown outcomes")
     same(in_stream(log, stream, start),
          {result.position: payload for payload, result in results if result.outcome == Outcome.APPENDED}, "the log")
+    mend(bench)
+
+
+@check("unknown outcomes: what a stopped front end still holds is settled for good")
+def settle_across_a_stop(bench: Bench) -> None:
+    stopped = next(node for node in bench.cluster.nodes()
+                   if not any(duty.endswith("serving") for duty in node.duties))
+    others = [address for address in bench.cluster.front_ends() if address != stopped.front_end]
+    stream = bench.fresh_name("stream")
+    with FrontEnds([stopped.front_end]) as held, FrontEnds(others) as serving:
+        log = CorfuLog(serving)
+        since = log.check().tail
+        below = since.offset + 100
+        origin = log_pb2.Origin(writer=uuid.uuid4().bytes, sequence=1)
+        entry = log_pb2.NewEntry(payload=b"held", stream_names=[stream], origin=origin, below_offset=below)
+        stub = log_pb2_grpc.LogServiceStub(held.pick()[1])
+        stub.Describe(log_pb2.DescribeRequest(), timeout=10.0)
+        os.kill(stopped.process, signal.SIGSTOP)
+        try:
+            call = stub.Append.future(log_pb2.AppendRequest(entry=entry), timeout=60.0)
+            [settled] = log.settle([origin], since, below)
+            same(settled.outcome, Outcome.NOT_APPENDED, "what it is settled as")
+        finally:
+            os.kill(stopped.process, signal.SIGCONT)
+        # Awake it tries, and is too late.
+        error = call.exception(timeout=90.0)
+        holds(isinstance(error, grpc.RpcError), "The entry was appended though it was settled as absent.")
+        same(in_stream(log, stream, since.offset), {}, "the log")
     mend(bench)
 
 

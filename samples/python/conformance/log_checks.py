@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import uuid
 
 import grpc
-from corfu.log.v1 import log_pb2
+from corfu.log.v1 import log_pb2, log_pb2_grpc
 
-from corfu_client.errors import CorfuError
+from corfu_client.errors import CorfuError, typed_errors
 from corfu_client.log import Appended, CorfuLog, Outcome, stream_id
 
 from .runner import Bench, check, holds, same
@@ -29,7 +30,7 @@ def append_and_read(bench: Bench) -> None:
     [found] = log.read(position)
     same(found.state, log_pb2.STATE_DATA, "the state")
     same((found.entry.payload, found.entry.position.offset), (b"hello", position), "the entry")
-    holds(stream_id(stream) in [header.stream for header in found.entry.streams], "It is not in its stream.")
+    holds(stream_id(stream) in [header.stream_id for header in found.entry.streams], "It is not in its stream.")
 
 
 @check("append: an empty payload and all byte values come back as they were")
@@ -49,7 +50,7 @@ def append_many(bench: Bench) -> None:
     of_entries = positions(log.append_many(sent, [stream]))
     same(len(set(of_entries)), len(sent), "the number of positions")
     found = {result.position.offset: result.entry.payload for result in log.read_range(start, log.tail())
-             if stream_id(stream) in [header.stream for header in result.entry.streams]}
+             if stream_id(stream) in [header.stream_id for header in result.entry.streams]}
     same(found, dict(zip(of_entries, sent)), "the log")
 
 
@@ -62,16 +63,55 @@ def append_many_refused(bench: Bench) -> None:
     same(refused.error.reason if refused.error else None, "ENTRY_TOO_LARGE", "its reason")
 
 
-@check("read range: every position in order, unwritten above the tail")
+@check("read range: every position in order, up to the tail")
 def read_range(bench: Bench) -> None:
     log = CorfuLog(bench.front_ends)
     positions(log.append_many([bytes([number]) for number in range(100)]))
     tail = log.tail()
     found = list(log.read_range(tail - 100, tail + 3))
-    same([result.position.offset for result in found], list(range(tail - 100, tail + 3)), "the positions")
-    holds(all(result.state in (log_pb2.STATE_DATA, log_pb2.STATE_JUNK) for result in found[:100]),
-          "A hole was left open.")
-    same([result.state for result in found[100:]], [log_pb2.STATE_UNWRITTEN] * 3, "the states above the tail")
+    same([result.position.offset for result in found], list(range(tail - 100, tail)), "the positions")
+    holds(all(result.state in (log_pb2.STATE_DATA, log_pb2.STATE_JUNK) for result in found), "A hole was left open.")
+
+
+@check("settle: says what is there, and makes final what is not")
+def settle(bench: Bench) -> None:
+    log = CorfuLog(bench.front_ends)
+    since = log.check().tail
+    below = since.offset + 100
+    there, absent = (log_pb2.Origin(writer=uuid.uuid4().bytes, sequence=number) for number in (1, 2))
+    _, channel = bench.front_ends.pick()
+    stub = log_pb2_grpc.LogServiceStub(channel)
+
+    def send(origin: log_pb2.Origin) -> log_pb2.AppendResult:
+        entry = log_pb2.NewEntry(payload=b"x", origin=origin, below_offset=below)
+        with typed_errors():
+            return stub.Append(log_pb2.AppendRequest(entry=entry), timeout=10.0).result
+
+    position = send(there).position.offset
+    same([(found.outcome, found.position) for found in log.settle([there, absent], since, below)],
+         [(Outcome.APPENDED, position), (Outcome.NOT_APPENDED, None)], "the outcomes")
+    try:
+        send(absent)
+    except CorfuError as error:
+        same((error.code, error.reason), (grpc.StatusCode.ABORTED, "BOUND_PASSED"), "the error")
+    else:
+        raise AssertionError("An entry came to stand where it was said to be absent for good.")
+
+
+@check("clusters: a call that demands another cluster is refused")
+def wrong_cluster(bench: Bench) -> None:
+    _, channel = bench.front_ends.pick()
+    stub = log_pb2_grpc.LogServiceStub(channel)
+    own = stub.Describe(log_pb2.DescribeRequest(), timeout=10.0).cluster_id
+    same(stub.Check(log_pb2.CheckRequest(), timeout=10.0, metadata=[("corfu-cluster-id", own)]).cluster_id, own,
+         "the cluster")
+    try:
+        with typed_errors():
+            stub.Check(log_pb2.CheckRequest(), timeout=10.0, metadata=[("corfu-cluster-id", str(uuid.uuid4()))])
+    except CorfuError as error:
+        same((error.code, error.reason), (grpc.StatusCode.FAILED_PRECONDITION, "WRONG_CLUSTER"), "the error")
+    else:
+        raise AssertionError("It was answered.")
 
 
 @check("subscribe: from a position, in order")
@@ -125,7 +165,7 @@ def streams(bench: Bench) -> None:
         same([next(subscription).payload for _ in expected], expected, f"stream {'+'.join(names)}")
         subscription.cancel()
     tails = log.check([left, right])
-    same([list(tail.positions) for tail in tails.streams],
+    same([list(tail.offsets) for tail in tails.streams],
          [[of_entries[3], of_entries[2], of_entries[0]], [of_entries[2], of_entries[1]]], "the newest positions")
 
 

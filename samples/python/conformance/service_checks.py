@@ -94,7 +94,7 @@ def object_not_found(bench: Bench) -> None:
 @check("deadline: a subscription ends at its deadline")
 def deadline(bench: Bench) -> None:
     tail = CorfuLog(bench.front_ends).tail()
-    request = log_pb2.SubscribeRequest(**{"from": tail})
+    request = log_pb2.SubscribeRequest(from_offset=tail)
     _, channel = bench.front_ends.pick()
     try:
         with typed_errors():

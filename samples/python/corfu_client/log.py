@@ -1,34 +1,37 @@
 """The shared log: append, read, subscribe, check, trim.
 
 Results are generated messages where they are plain data (Entry, ReadResult); see corfu/log/v1/log.proto for their
-fields. `from` is a word of Python, so requests with such a field are built from a dictionary.
+fields.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import grpc
 from corfu.log.v1 import log_pb2 as pb
 from corfu.log.v1 import log_pb2_grpc
+from corfu.v1 import types_pb2
 
 from .errors import CorfuError, error_of, typed_errors
 from .front_ends import FrontEnds
 
 ENTRIES_A_MESSAGE = 64
+ENTRIES_A_CALL = 32_768
+ORIGINS_A_CALL = 4_096
 
-# A front end gives up an append at its deadline. Later than this behind it, nothing more of the append happens.
-MARGIN = 1.0
+# How far the log may go on before an entry is refused. A lost append in a log where nothing else happens burns so many
+# positions when it is settled.
+WINDOW = 8_192
 
-# The codes of a call that ended without the front end's word about the entry.
-CUT_OFF = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED,
-           grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+# Refused, and not for the entry's sake: it is sent again.
+AGAIN = ("BOUND_PASSED", "SHUTTING_DOWN")
 
 
 class Outcome(Enum):
@@ -39,7 +42,8 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Appended:
-    """What became of an append. UNKNOWN remains only where the cluster did not answer in time."""
+    """What became of an append. UNKNOWN remains only where the cluster did not answer in time, or what was written
+    has been trimmed."""
 
     outcome: Outcome
     position: int | None = None
@@ -49,11 +53,23 @@ class Appended:
 
 @dataclass
 class _Append:
-    """An append under way."""
+    """An append under way. Its origin is in the entry, so that a lost answer can be looked up."""
 
     payload: bytes
-    result: pb.AppendResult | None = None
+    origin: pb.Origin
+    unknown: pb.AppendResult | None = None
+    error: CorfuError | None = None
     final: Appended | None = None
+
+
+@dataclass
+class _Call:
+    """One AppendMany call: the entries that it carries, by their ids, and those without an answer."""
+
+    appends: list[_Append]
+    below: int
+    unanswered: set[int] = field(default_factory=set)
+    leaving: bool = False
 
 
 class CorfuLog:
@@ -61,8 +77,9 @@ class CorfuLog:
 
     def __init__(self, front_ends: FrontEnds) -> None:
         self._front_ends = front_ends
-        # Every entry of this client is in this stream too, where it is found again after a call that broke.
-        self._own_stream = f"writer-{uuid.uuid4().hex}"
+        # A client that starts anew is another writer, so that no two entries ever have the same origin.
+        self._writer = uuid.uuid4().bytes
+        self._sequence = itertools.count(1)
 
     def _pick(self) -> tuple[str, log_pb2_grpc.LogServiceStub]:
         address, channel = self._front_ends.pick()
@@ -72,40 +89,39 @@ class CorfuLog:
 
     def append(self, payload: bytes, streams: Sequence[str] = (), timeout: float = 10.0) -> Appended:
         """Appends one entry; durable at every replica when the outcome is APPENDED."""
-        began, start = time.monotonic(), self.tail()
-        append = _Append(payload)
-        address, stub = self._pick()
-        try:
-            append.result = stub.Append(
-                pb.AppendRequest(entry=self._entry(payload, streams)), timeout=timeout).result
-        except grpc.RpcError as failure:
-            error = error_of(failure)
-            if not self._is_cut_off(error):
-                append.final = Appended(Outcome.NOT_APPENDED, error=error)
-            if error.is_front_end_gone:
-                self._front_ends.next_after(address)
-        self._settle([append], start, began + timeout)
-        return _final(append)
+        append, deadline = self._new(payload), time.monotonic() + timeout
+        while append.final is None:
+            since = self.check().tail
+            below = since.offset + WINDOW
+            address, stub = self._pick()
+            request = pb.AppendRequest(entry=self._entry(append, streams, below))
+            try:
+                result = stub.Append(request, timeout=max(0.001, deadline - time.monotonic())).result
+                if not self._take(append, result):
+                    self._settle([append], since, below)
+            except grpc.RpcError as failure:
+                append.error = error_of(failure)
+                if append.error.is_front_end_gone:
+                    self._front_ends.next_after(address)
+                # With a reason the front end has spoken: not in the log, unless the front end itself failed.
+                if not append.error.reason or append.error.code == grpc.StatusCode.INTERNAL:
+                    self._settle([append], since, below)
+                elif append.error.reason not in AGAIN or time.monotonic() > deadline:
+                    append.final = Appended(Outcome.NOT_APPENDED, error=append.error)
+            self._resolve_unknown([append])
+        return append.final
 
     def append_many(
             self, payloads: Sequence[bytes], streams: Sequence[str] = (), timeout: float = 30.0) -> list[Appended]:
-        """Appends entries over one call, many of them at once. Their order in the log is any; the results are in the
-        order of the payloads."""
-        began, start = time.monotonic(), self.tail()
-        appends = [_Append(payload) for payload in payloads]
-        address, stub = self._pick()
-        call = stub.AppendMany(self._requests(payloads, streams), timeout=timeout)
-        try:
-            for response in call:
-                for item in response.items:
-                    if item.result.outcome == pb.OUTCOME_NOT_APPENDED:
-                        appends[item.id].final = Appended(Outcome.NOT_APPENDED, error=_refused(item.error))
-                    else:
-                        appends[item.id].result = item.result
-        except grpc.RpcError as failure:
-            if error_of(failure).is_front_end_gone:
-                self._front_ends.next_after(address)
-        self._settle(appends, start, began + timeout)
+        """Appends entries, many of them at once. Their order in the log is any; the results are in the order of the
+        payloads."""
+        appends, deadline = [self._new(payload) for payload in payloads], time.monotonic() + timeout
+        while still_open := [append for append in appends if append.final is None]:
+            if time.monotonic() > deadline:
+                for append in still_open:
+                    append.final = Appended(Outcome.NOT_APPENDED, error=append.error)
+                break
+            self._append_once(still_open[:ENTRIES_A_CALL], streams, deadline)
         return [_final(append) for append in appends]
 
     def resolve(self, unknown: pb.AppendResult, patience: float = 30.0) -> Outcome:
@@ -119,59 +135,89 @@ class CorfuLog:
                 return Outcome(outcome)
             time.sleep(0.1)
 
-    def _requests(self, payloads: Sequence[bytes], streams: Sequence[str]) -> Iterator[pb.AppendManyRequest]:
-        for first in range(0, len(payloads), ENTRIES_A_MESSAGE):
-            batch = payloads[first:first + ENTRIES_A_MESSAGE]
-            yield pb.AppendManyRequest(items=[
-                pb.AppendManyRequest.Item(id=first + index, entry=self._entry(payload, streams))
-                for index, payload in enumerate(batch)])
+    def settle(self, origins: Sequence[pb.Origin], since: types_pb2.Position, below: int) -> list[Appended]:
+        """What became of appends whose answers were lost. Where it says NOT_APPENDED, the entry can no more come to
+        stand below the bound, whatever front end still holds it."""
+        found: list[Appended] = []
+        for first in range(0, len(origins), ORIGINS_A_CALL):
+            request = pb.SettleRequest(
+                origins=origins[first:first + ORIGINS_A_CALL], since=since, below_offset=below)
+            results = self._front_ends.call(
+                lambda channel: log_pb2_grpc.LogServiceStub(channel).Settle(request, timeout=30.0), 60.0).results
+            found += [Appended(Outcome(result.outcome),
+                               result.position.offset if result.HasField("position") else None)
+                      for result in results]
+        return found
 
-    def _entry(self, payload: bytes, streams: Sequence[str]) -> pb.NewEntry:
-        return pb.NewEntry(payload=payload, stream_names=[*streams, self._own_stream])
+    def _new(self, payload: bytes) -> _Append:
+        return _Append(payload, pb.Origin(writer=self._writer, sequence=next(self._sequence)))
 
     @staticmethod
-    def _is_cut_off(error: CorfuError) -> bool:
-        """With a reason the front end has spoken: the entry is not in the log, unless the front end itself failed."""
-        return error.code in CUT_OFF and (not error.reason or error.code == grpc.StatusCode.INTERNAL)
+    def _entry(append: _Append, streams: Sequence[str], below: int) -> pb.NewEntry:
+        return pb.NewEntry(
+            payload=append.payload, stream_names=streams, origin=append.origin, below_offset=below)
 
-    def _settle(self, appends: list[_Append], start: int, deadline: float) -> None:
-        """1. Results that are final. 2. UNKNOWN with a position: the cluster is asked about it. 3. No result: the entry
-        is looked for in this client's own stream. What is not there once the front end has given up is not appended."""
-        known: set[int] = set()
-        for append in appends:
-            result = append.result
-            if append.final is None and result is not None and result.HasField("position"):
-                outcome = Outcome(result.outcome)
-                append.final = Appended(
-                    self.resolve(result) if outcome == Outcome.UNKNOWN else outcome, result.position.offset)
-            if append.final is not None and append.final.position is not None:
-                known.add(append.final.position)
-        # Entries with the same payload are alike: it does not matter which of them is which.
-        missing: defaultdict[bytes, list[_Append]] = defaultdict(list)
-        for append in appends:
-            if append.final is None:
-                missing[append.payload].append(append)
-        given_up = False
-        while any(missing.values()) and not given_up:
-            given_up = time.monotonic() > deadline + MARGIN
-            for entry in self._own_entries(start):
-                offset = entry.position.offset
-                if offset not in known and missing[entry.payload]:
-                    missing[entry.payload].pop().final = Appended(Outcome.APPENDED, offset)
-                    known.add(offset)
-            if not given_up and any(missing.values()):
-                time.sleep(0.2)
-        for append in appends:
-            if append.final is None:
-                append.final = Appended(Outcome.NOT_APPENDED)
+    def _append_once(self, appends: list[_Append], streams: Sequence[str], deadline: float) -> None:
+        """1. Each entry is sent once; a front end that stops is sent nothing more. 2. A call that broke: what has no
+        answer is settled. 3. What was refused for the front end's or the bound's sake, or was not sent, stays open."""
+        since = self.check().tail
+        call = _Call(appends, since.offset + len(appends) + WINDOW, set(range(len(appends))))
+        address, stub = self._pick()
+        lost: list[_Append] = []
+        try:
+            for response in stub.AppendMany(
+                    self._requests(call, streams), timeout=max(0.001, deadline - time.monotonic())):
+                for item in response.items:
+                    append = appends[item.id]
+                    call.unanswered.discard(item.id)
+                    if not self._take(append, item.result):
+                        lost.append(append)
+                    if append.error is not None and append.error.reason == "SHUTTING_DOWN":
+                        call.leaving = True
+        except grpc.RpcError as failure:
+            error = error_of(failure)
+            call.leaving = error.is_front_end_gone
+            for number in call.unanswered:
+                appends[number].error = error
+                lost.append(appends[number])
+        self._settle(lost, since, call.below)
+        if call.leaving:
+            self._front_ends.next_after(address)
+        self._resolve_unknown(appends)
 
-    def _own_entries(self, start: int) -> Iterator[pb.Entry]:
-        """Up to the tail of now. Reading closes the holes that a dead front end left: afterwards they stay closed."""
-        tail = self.tail()
-        for result in self.read_range(start, tail):
-            if result.state == pb.STATE_DATA and any(
-                    header.stream == stream_id(self._own_stream) for header in result.entry.streams):
-                yield result.entry
+    def _requests(self, call: _Call, streams: Sequence[str]) -> Iterator[pb.AppendManyRequest]:
+        for first in range(0, len(call.appends), ENTRIES_A_MESSAGE):
+            if call.leaving:
+                return
+            batch = call.appends[first:first + ENTRIES_A_MESSAGE]
+            yield pb.AppendManyRequest(items=[
+                pb.AppendManyRequest.Item(id=first + index, entry=self._entry(append, streams, call.below))
+                for index, append in enumerate(batch)])
+
+    @staticmethod
+    def _take(append: _Append, result: pb.AppendResult) -> bool:
+        """False: the answer leaves it open, and names no position that Resolve could look at."""
+        append.error = _refused(result.error) if result.HasField("error") else None
+        if result.outcome == pb.OUTCOME_APPENDED:
+            append.final = Appended(Outcome.APPENDED, result.position.offset)
+        elif result.outcome == pb.OUTCOME_NOT_APPENDED:
+            if append.error is None or append.error.reason not in AGAIN:
+                append.final = Appended(Outcome.NOT_APPENDED, error=append.error)
+        elif result.HasField("position"):
+            append.unknown = result
+        else:
+            return False
+        return True
+
+    def _resolve_unknown(self, appends: list[_Append]) -> None:
+        for append in appends:
+            if append.final is None and append.unknown is not None:
+                append.final = Appended(self.resolve(append.unknown), append.unknown.position.offset)
+
+    def _settle(self, lost: list[_Append], since: types_pb2.Position, below: int) -> None:
+        for append, settled in zip(lost, self.settle([append.origin for append in lost], since, below)):
+            append.final = Appended(settled.outcome, settled.position,
+                                    append.error if settled.outcome == Outcome.NOT_APPENDED else None)
 
     # ---- reads
 
@@ -186,7 +232,7 @@ class CorfuLog:
 
     def read(self, *positions: int) -> list[pb.ReadResult]:
         """In the order of the positions. A hole below the tail is closed first."""
-        request = pb.ReadRequest(positions=positions)
+        request = pb.ReadRequest(offsets=positions)
 
         def all_results(channel: grpc.Channel) -> list[pb.ReadResult]:
             stub = log_pb2_grpc.LogServiceStub(channel)
@@ -195,16 +241,17 @@ class CorfuLog:
         return self._front_ends.call(all_results)
 
     def read_range(self, start: int, end: int) -> Iterator[pb.ReadResult]:
-        """Goes on at another front end where one dies."""
+        """Ends at the tail where that is below the end. Goes on at another front end where one dies."""
         while start < end:
             address, stub = self._pick()
-            call = stub.ReadRange(pb.ReadRangeRequest(**{"from": start, "to": end}))
+            call = stub.ReadRange(pb.ReadRangeRequest(from_offset=start, to_offset=end))
             try:
                 with typed_errors():
                     for response in call:
                         for result in response.results:
                             start = result.position.offset + 1
                             yield result
+                return
             except CorfuError as error:
                 if not error.is_front_end_gone:
                     raise
@@ -220,11 +267,11 @@ class CorfuLog:
     # ---- trims
 
     def trim(self, position: int) -> None:
-        request = pb.TrimRequest(position=pb.Position(offset=position))
+        request = pb.TrimRequest(position=types_pb2.Position(offset=position))
         self._front_ends.call(lambda channel: log_pb2_grpc.LogServiceStub(channel).Trim(request, timeout=10.0))
 
     def trim_prefix(self, below: int) -> None:
-        request = pb.TrimPrefixRequest(below=pb.Position(offset=below))
+        request = pb.TrimPrefixRequest(below=types_pb2.Position(offset=below))
         self._front_ends.call(lambda channel: log_pb2_grpc.LogServiceStub(channel).TrimPrefix(request, timeout=10.0))
 
 
@@ -276,7 +323,7 @@ class Subscription:
                 if self._call is None:
                     request = pb.SubscribeRequest(stream_names=self._streams)
                     if self._next_message is not None:
-                        setattr(request, "from", self._next_message)
+                        request.from_offset = self._next_message
                     stub = log_pb2_grpc.LogServiceStub(channel)
                     self.front_end, self._call = address, stub.Subscribe(request)
                 response = next(self._call)
@@ -290,7 +337,7 @@ class Subscription:
             time.sleep(0.1)
             return
         self._waiting.extend(response.entries)
-        self._next_message = response.resume_from
+        self._next_message = response.resume_offset
         if not self._waiting:
             self.resume_from = self._next_message
 
@@ -301,12 +348,12 @@ def stream_id(name: str) -> int:
     return int.from_bytes(digest[:8], "little") | 1 << 63
 
 
-def _refused(error: pb.Error) -> CorfuError:
+def _refused(error: types_pb2.EntryError) -> CorfuError:
     code = next(code for code in grpc.StatusCode if code.value[0] == error.code)
     return CorfuError(code, error.message, error.reason, dict(error.metadata))
 
 
 def _final(append: _Append) -> Appended:
     if append.final is None:
-        raise AssertionError("Settling leaves no append open.")
+        raise AssertionError("No append is left open.")
     return append.final

@@ -75,13 +75,13 @@ internal sealed class LogEndpoint(
             throw new RequestException(
                 $"origins: {request.Origins.Count}, where at most {_options.MaxPositions} are settled in one call.");
         var origins = request.Origins.Select(LogMessages.OriginOf).ToImmutableArray();
-        var from = LogMessages.PositionOf(request.From, "from");
+        var from = LogMessages.PositionOf(request.Since, "since");
         if (from.Epoch == Epoch.None)
-            throw new RequestException("from.epoch: missing. A tail or a result has it.");
+            throw new RequestException("since.epoch: missing. A tail or a result has it.");
         var below = LogMessages.PositionOf(request.BelowOffset, "below_offset");
         if (below - from > _options.MaxSettleSpan)
             throw new RequestException(
-                $"below_offset: {below - from} above from, where at most {_options.MaxSettleSpan} are settled.");
+                $"below_offset: {below - from} above since, where at most {_options.MaxSettleSpan} are settled.");
         if (await source.GetAsync(context.CancellationToken) is not IDelegatedLog log)
             throw new RequestException("origins: this front end's log takes none.");
         var results = await log.SettleAsync(origins, from, below, context.CancellationToken);

@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Grpc.Protocol.V1;
+using Corfu.Hosting;
 using Corfu.Protocol;
 using Google.Protobuf;
 using Google.Rpc;
@@ -107,10 +108,28 @@ public sealed class AllowanceTests
             async () => await client.FillAsync(new FillRequest { Position = new Position() }),
             async () => await client.TrimAsync(new TrimRequest { Position = new Position() }),
             async () => await client.TrimPrefixAsync(new TrimPrefixRequest { Below = new Position { Offset = 1 } }),
+            async () => await client.RetainAsync(new RetainRequest { StreamName = "orders" }),
         ];
         foreach (var call in calls)
             Assert.Equal((StatusCode.PermissionDenied, "NOT_ALLOWED"), await FailureOf(call));
         Assert.True((await log.ReadManyAsync([LogPosition.Zero]))[0].IsData);
+    }
+
+    [Fact]
+    public async Task Stream_that_a_caller_retains_is_declared_in_the_directory()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync(
+            new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        await using var frontEnd = await FrontEnd.ConnectAsync(
+            cluster.ConnectionString, static options => options.AllowTrims = true);
+        var client = new LogService.LogServiceClient(frontEnd.Channel);
+        await client.RetainAsync(new RetainRequest { StreamName = "orders" });
+        Assert.Equal((StatusCode.InvalidArgument, "INVALID_REQUEST"),
+            await FailureOf(async () => await client.RetainAsync(new RetainRequest())));
+        await using var log = await cluster.ConnectAsync();
+        await using var runtime = new TangoRuntime(log);
+        var declared = Assert.Single((await runtime.ReadTrimPointAsync()).Streams);
+        Assert.Equal((StreamId.FromName("orders"), "orders"), (declared.Stream, declared.Name));
     }
 
     [Fact]

@@ -76,7 +76,7 @@ public sealed class OriginTests
         var other = new LogService.LogServiceClient(second.Channel);
         var from = (await log.CheckAsync(new CheckRequest())).Tail;
         var appended = (await log.AppendAsync(Append(1, 1000))).Result;
-        var request = new SettleRequest { Origins = { Own(1), Own(2) }, From = from, BelowOffset = 1000 };
+        var request = new SettleRequest { Origins = { Own(1), Own(2) }, Since = from, BelowOffset = 1000 };
         for (var i = 0; i < 2; i++)
         {
             var settled = (await other.SettleAsync(request)).Results;
@@ -115,7 +115,7 @@ public sealed class OriginTests
         for (var i = 0; i < 4; i++) await log.AppendAsync(Append(i, 100));
         await using var client = await cluster.ConnectAsync();
         await client.TrimPrefixAsync(new LogPosition(2));
-        var request = new SettleRequest { Origins = { Own(0), Own(3), Own(9) }, From = from, BelowOffset = 100 };
+        var request = new SettleRequest { Origins = { Own(0), Own(3), Own(9) }, Since = from, BelowOffset = 100 };
         Assert.Equal([Outcome.Unknown, Outcome.Appended, Outcome.Unknown],
             (await log.SettleAsync(request)).Results.Select(result => result.Outcome));
     }
@@ -130,15 +130,15 @@ public sealed class OriginTests
         var from = (await log.CheckAsync(new CheckRequest())).Tail;
         SettleRequest[] requests =
         [
-            new() { From = new Position(), BelowOffset = 5 }, new() { From = from, BelowOffset = 11 },
-            new() { BelowOffset = 5 }, new() { From = from, BelowOffset = 5, Origins = { new Origin() } },
+            new() { Since = new Position(), BelowOffset = 5 }, new() { Since = from, BelowOffset = 11 },
+            new() { BelowOffset = 5 }, new() { Since = from, BelowOffset = 5, Origins = { new Origin() } },
         ];
         foreach (var request in requests)
             Assert.Equal((StatusCode.InvalidArgument, "INVALID_REQUEST"),
                 await FailureOf(async () => await log.SettleAsync(request)));
         // A position of another log, far above this one's tail, moves nothing.
-        var foreign = new SettleRequest { From = new Position { Offset = 1L << 40, Epoch = from.Epoch } };
-        foreign.BelowOffset = foreign.From.Offset + 5;
+        var foreign = new SettleRequest { Since = new Position { Offset = 1L << 40, Epoch = from.Epoch } };
+        foreign.BelowOffset = foreign.Since.Offset + 5;
         Assert.Equal((StatusCode.OutOfRange, "NOT_GRANTED"),
             await FailureOf(async () => await log.SettleAsync(foreign)));
         Assert.Equal(0, (await log.CheckAsync(new CheckRequest())).Tail.Offset);
