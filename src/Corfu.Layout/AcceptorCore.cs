@@ -124,6 +124,8 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     {
         if (_slots.GetValueOrDefault(request.Slot.Value) is { IsDecided: true } slot)
             return Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot));
+        if (request.Slot.Value - Known.Value > MessageLimits.EpochReach)
+            return Plain(request.Fail(Status.BadRequest, Known));
         var decided = Record(request.Slot, new DecidedRecord(request.Value));
         var floor = Known.Value - _options.KeptSlots;
         if (_slots.Count <= 2 * _options.KeptSlots || floor <= _floor.Value) return decided;

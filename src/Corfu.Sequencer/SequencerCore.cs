@@ -66,6 +66,7 @@ internal sealed class SequencerCore
         if (_projection is { } served && projection.Cluster != served.Cluster) return Status.WrongNode;
         if (projection.Epoch < _epoch) return Status.Sealed;
         if (projection.Epoch == _epoch) return projection.Equals(_projection) ? Status.Ok : Status.Conflict;
+        if (projection.Epoch.Value - _epoch.Value > MessageLimits.EpochReach) return Status.BadRequest;
         _projection = projection;
         _epoch = projection.Epoch;
         _start = projection.Start.Offset;
@@ -113,6 +114,7 @@ internal sealed class SequencerCore
     {
         if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count) return false;
         var streams = request.Streams.AsSpan();
+        if (streams.Length > EntryCodec.MaxStreams) return false;
         if (streams.Length > 16) return request.Streams.Distinct().Count() == streams.Length;
         for (var i = 1; i < streams.Length; i++)
         {
@@ -169,11 +171,20 @@ internal sealed class SequencerCore
         return newestFirst.Length <= StreamHeader.MaxBackpointers;
     }
 
-    /// <summary>R8: only what this incarnation granted in this epoch is answered.</summary>
+    /// <summary>R8: only what this incarnation granted in this epoch is answered. One run may have many streams and
+    /// positions, so the answer is counted in streams.</summary>
     private GrantsResponse Grants(GrantsRequest request)
     {
-        var found = request.Positions.Select(p => _grants.Find(p, _start, _epoch)).OfType<Grant>();
-        return new GrantsResponse(Status.Ok, _epoch, [.. found]);
+        var found = ImmutableArray.CreateBuilder<Grant>();
+        var (examined, streams) = (0, 0);
+        while (examined < request.Positions.Length && streams < MessageLimits.GrantBudget)
+        {
+            if (_grants.Find(request.Positions[examined++], _start, _epoch) is not { } grant) continue;
+            streams += grant.Previous.Length;
+            found.Add(grant);
+        }
+
+        return new GrantsResponse(Status.Ok, _epoch, examined, found.DrainToImmutable());
     }
 
     /// <summary>Raises the tail of a mirror, on the word of its copier. An epoch that begins above the copier's tail
@@ -207,7 +218,11 @@ internal sealed class SequencerCore
         ImmutableArray<StreamId>.Builder? unknown = null;
         foreach (var stream in streams)
         {
-            if (!_streams.ContainsKey(stream.Value)) (unknown ??= ImmutableArray.CreateBuilder<StreamId>()).Add(stream);
+            if (_streams.ContainsKey(stream.Value)) continue;
+            (unknown ??= ImmutableArray.CreateBuilder<StreamId>()).Add(stream);
+
+            // The copier of a mirror names more; those that are left come with its next request.
+            if (unknown.Count == MessageLimits.MaxItems) break;
         }
 
         return unknown?.DrainToImmutable() ?? [];

@@ -39,6 +39,8 @@ internal sealed partial class UnitCore
         var projection = request.Projection;
         if (projection.Cluster != _options.Cluster) return Refuse(request, Status.BadRequest);
         if (projection.Epoch < _sealedBelow) return Refuse(request, Status.Sealed);
+        if (projection.Epoch.Value - _sealedBelow.Value > MessageLimits.EpochReach)
+            return Refuse(request, Status.BadRequest);
         // R2: a unit that the projection does not name learns the epoch from it and serves nothing.
         var isNamed = _options.Id.IsNone || projection.HasUnit(_options.Id);
         if (projection.Epoch > (isNamed ? _installed : _sealedBelow))

@@ -147,6 +147,20 @@ public class HoleTests
         Assert.True(asked >= 2);
     }
 
+    /// <summary>R8: the sequencer answers about a part of the positions at a time.</summary>
+    [Fact]
+    public async Task Holes_of_many_streams_get_their_headers_in_several_answers()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(1) });
+        ImmutableArray<StreamId> streams =
+            [.. Enumerable.Range(0, EntryCodec.MaxStreams).Select(i => StreamId.FromName($"{i}"))];
+        await cluster.Transport.CallAsync(
+            cluster.First.Sequencer, new TokenRequest(cluster.First.Epoch, 20, streams), default);
+        var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
+        Assert.All(read, page => Assert.Equal(EntryCodec.MaxStreams, page.Entry!.Streams.Length));
+    }
+
     /// <summary>What operators are told to do about it: no client was ever shown or promised the value, so the log goes
     /// on without it.</summary>
     [Fact]

@@ -196,7 +196,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         var acceptor = p.Acceptors[_random.Next(p.Acceptors.Length)];
         var epoch = AnyEpoch(p.Epoch);
         var at = Position(tail, p.Epoch);
-        switch (_random.Next(23))
+        switch (_random.Next(24))
         {
             case 0: return Call(unit, new WriteRequest(epoch, Entry(at, EntryKind.Data)));
             case 1: return Call(unit, new CompleteRequest(epoch, Entry(at, AnyKind())));
@@ -215,6 +215,13 @@ public sealed class RequestFuzz(int seed, TextWriter output)
                 // A seal that is taken leaves little to ask for in this epoch: rarely.
                 return Call(unit, new SealRequest(new Epoch(_random.OneIn(20) ? Next(p.Epoch) : Far())));
             case 11: return Call(unit, new InstallRequest(Forged(p, tail)));
+            case 22:
+                return _random.Next(3) switch
+                {
+                    0 => Call(unit, new InstallRequest(FarAhead(p))),
+                    1 => Call(p.Sequencer, new BootstrapRequest(FarAhead(p))),
+                    _ => Call(acceptor, new DecidedRequest(FarAhead(p))),
+                };
             case 12: return Call(unit, new ImportStreamTailsRequest(epoch, Tails(tail)));
             case 13:
                 return Call(unit,
@@ -296,6 +303,14 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         var epoch = cluster == p.Cluster ? Past(AnyEpoch(p.Epoch), p) : new Epoch(Math.Max(1, AnyNumber()));
         return new Projection(
             cluster, epoch, foreign, start, p.TrimMark, p.Segments, p.Units, p.Acceptors, "forged");
+    }
+
+    // Out of every node's reach, so refused.
+    private Projection FarAhead(Projection p)
+    {
+        var epoch = Math.Max(p.Epoch.Value + (2 * MessageLimits.EpochReach), AnyNumber());
+        return new Projection(p.Cluster, new Epoch(epoch), p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units,
+            p.Acceptors, "forged");
     }
 
     private static Epoch Past(Epoch epoch, Projection p) => new(Math.Clamp(epoch.Value, 1, p.Epoch.Value));

@@ -105,6 +105,17 @@ public sealed class AcceptorCoreTests
         Assert.Equal(Status.Ok, Prepare(10, 1).Status);
     }
 
+    /// <summary>One wrong number must not become the newest epoch of all, which readers follow.</summary>
+    [Fact]
+    public void A_decision_far_above_what_is_known_is_refused_and_leaves_nothing()
+    {
+        Assert.Equal(Status.Ok, Decided(1).Status);
+        Assert.Equal(Status.BadRequest, Decided(2 + MessageLimits.EpochReach).Status);
+        Assert.Equal(Status.BadRequest, Decided(long.MaxValue).Status);
+        Assert.Equal(new Epoch(1), _core.Latest!.Epoch);
+        Assert.Equal(Status.Ok, Decided(1 + MessageLimits.EpochReach).Status);
+    }
+
     /// <summary>R12: a ballot at the highest round would leave none to outbid it.</summary>
     [Fact]
     public void R12_no_ballot_is_the_last_one()

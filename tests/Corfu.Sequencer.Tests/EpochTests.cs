@@ -39,6 +39,18 @@ public sealed class EpochTests
         Assert.Equal(new LogPosition(10), core.Token().First);
     }
 
+    /// <summary>One wrong number must not make a standby useless for every real epoch.</summary>
+    [Fact]
+    public void A_bootstrap_far_above_what_is_known_is_refused()
+    {
+        var core = new SequencerCore(Setup.Self);
+        Assert.Equal(Status.BadRequest, core.Bootstrap(1 + MessageLimits.EpochReach, 10));
+        Assert.Equal(Status.BadRequest, core.Bootstrap(long.MaxValue, 10));
+        Assert.Equal(Status.Ok, core.Bootstrap(3, 10));
+        Assert.Equal(Status.BadRequest, core.Bootstrap(4 + MessageLimits.EpochReach, 10));
+        Assert.Equal(Status.Ok, core.Bootstrap(3 + MessageLimits.EpochReach, 10));
+    }
+
     [Fact]
     public void Every_answer_says_the_epoch_and_other_epochs_are_refused()
     {

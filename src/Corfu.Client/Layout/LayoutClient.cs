@@ -117,6 +117,8 @@ public sealed partial class LayoutClient(
             throw new ArgumentException($"{next.Epoch} does not follow {current.Epoch}.", nameof(next));
         if (next.Cluster != current.Cluster)
             throw new ArgumentException("The projections belong to different clusters.", nameof(next));
+        if (ProjectionCodec.Encode(next).Length > MessageLimits.MaxProjection)
+            throw new CorfuStatusException(Status.TooLarge, $"The projection of {next.Epoch} is too large.");
         return (await RunBallotAsync(next.Epoch, current.Acceptors, next, cancellationToken))!;
     }
 

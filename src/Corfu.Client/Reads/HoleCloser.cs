@@ -248,19 +248,24 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
         EpochView view, List<LogPosition> open, CancellationToken cancellationToken)
     {
         var headers = new Dictionary<LogPosition, ImmutableArray<StreamHeader>>();
-        var granted = open.Where(p => p >= view.Projection.Start).Take(MessageLimits.MaxItems).ToImmutableArray();
-        if (granted.IsEmpty) return headers;
+        var left = open.Where(p => p >= view.Projection.Start).Take(MessageLimits.MaxItems).ToImmutableArray();
         try
         {
-            var asking = sequencer.CallAsync(view, new GrantsRequest(view.Epoch, granted), cancellationToken).AsTask();
-            if (!await clock.InTimeAsync(asking, options.HoleWait))
+            while (left.Length > 0)
             {
-                asking.Abandon();
-                return headers;
-            }
+                var asking = sequencer.CallAsync(view, new GrantsRequest(view.Epoch, left), cancellationToken).AsTask();
+                if (!await clock.InTimeAsync(asking, options.HoleWait))
+                {
+                    asking.Abandon();
+                    return headers;
+                }
 
-            foreach (var grant in (await asking).Grants)
-                headers[grant.Position] = [.. grant.Previous.Select(t => new StreamHeader(t.Stream, t.Positions))];
+                var answer = await asking;
+                if (!answer.IsOk) return headers;
+                foreach (var grant in answer.Grants)
+                    headers[grant.Position] = [.. grant.Previous.Select(t => new StreamHeader(t.Stream, t.Positions))];
+                left = left[answer.Examined..];
+            }
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 
 namespace Corfu.Protocol;
 
@@ -44,7 +45,7 @@ public readonly record struct NodeEndpoint(string Host, int Port) : IComparable<
         var host = text[..colon];
         if (host.StartsWith('[') && host.EndsWith(']')) host = host[1..^1];
         else if (host.Contains(':')) return false;
-        if (host.Length == 0) return false;
+        if (host.Length == 0 || Encoding.UTF8.GetByteCount(host) > MessageLimits.MaxHost) return false;
         if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port))
             return false;
         if (port is < 1 or > 65535) return false;

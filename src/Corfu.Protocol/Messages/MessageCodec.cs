@@ -20,7 +20,9 @@ public static class MessageCodec
         ushort version = WireProtocol.Baseline) =>
         Write(output, correlation, request.Opcode, Status.Ok, request, version);
 
-    /// <summary>Appends one frame, or throws with nothing appended.</summary>
+    /// <summary>Appends one frame, or throws with nothing appended. An answer that would exceed
+    /// <see cref="MessageLimits.MaxFrame"/> becomes a bare <see cref="Status.TooLarge"/>: its reader would drop the
+    /// connection, and ask again.</summary>
     public static void WriteResponse(FrameBuffer output, uint correlation, Opcode opcode, Response response,
         ushort version = WireProtocol.Baseline) =>
         Write(output, correlation, opcode, response.Status, response, version);
@@ -64,8 +66,14 @@ public static class MessageCodec
             message.WriteBody(ref w);
             w.Flush();
             var length = output.Length - start - LengthSize;
-            if (length > MessageLimits.MaxFrame && message is Request)
-                throw CorfuException.FromStatus(Status.TooLarge, $"A {opcode} request");
+            if (length > MessageLimits.MaxFrame)
+            {
+                if (message is Request) throw CorfuException.FromStatus(Status.TooLarge, $"A {opcode} request");
+                output.TruncateTo(start + HeaderSize);
+                output.From(start)[17] = (byte)Status.TooLarge;
+                length = HeaderSize - LengthSize;
+            }
+
             WriteInt32LittleEndian(output.From(start), length);
         }
         catch

@@ -19,7 +19,7 @@ public sealed class Projection : IEquatable<Projection>
         Segments = segments;
         Units = units;
         Acceptors = acceptors;
-        Reason = reason;
+        Reason = WireWriter.Cut(reason);
         MirrorOf = mirrorOf;
         // As it is encoded: zero says that it is not known.
         var milliseconds = proposedAt?.ToUnixTimeMilliseconds() ?? 0;
@@ -55,7 +55,8 @@ public sealed class Projection : IEquatable<Projection>
     // R12.
     public ImmutableArray<NodeAddress> Acceptors { get; }
 
-    /// <summary>The reason for this epoch, for people.</summary>
+    /// <summary>The reason for this epoch, for people; at most <see cref="MessageLimits.MaxReason"/> bytes of
+    /// it.</summary>
     public string Reason { get; }
 
     /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null if

@@ -43,7 +43,7 @@ public static class ProjectionCodec
         w.Address(p.Sequencer);
         w.Position(p.Start);
         w.Position(p.TrimMark);
-        w.Text(p.Reason);
+        w.Reason(p.Reason);
         w.Array(p.Units, static (ref w, unit) => w.Address(unit));
         w.Array(p.Acceptors, static (ref w, acceptor) => w.Address(acceptor));
         w.Int32(p.Segments.Length);
@@ -63,8 +63,10 @@ public static class ProjectionCodec
         }
     }
 
+    /// <summary>Also refuses what is larger than <see cref="MessageLimits.MaxProjection"/>.</summary>
     internal static Projection Read(ref WireReader r)
     {
+        var rest = r.Remaining - MessageLimits.MaxProjection;
         var version = r.UInt16();
         if (version is < OldestVersion or > Version)
             throw new MalformedDataException($"Projection format {version} is unknown.");
@@ -75,10 +77,10 @@ public static class ProjectionCodec
         var sequencer = r.Address();
         var start = r.Position(epoch);
         var mark = r.Position();
-        var reason = r.Text();
+        var reason = r.Reason();
         var units = Addresses(ref r);
         var acceptors = Addresses(ref r);
-        var parts = r.Array(10, (ref r) => (From: r.Position(), Chains: ReadChains(ref r, units)), MaxSegments);
+        var parts = r.Array(10, (ref r) => (From: r.Position(), Chains: ReadChains(ref r, units, rest)), MaxSegments);
         var segments = parts.Select((part, i) =>
             new Segment(part.From, i + 1 < parts.Length ? parts[i + 1].From : null, part.Chains));
         return new Projection(cluster, epoch, sequencer, start, mark, [.. segments], units, acceptors, reason, mirrorOf,
@@ -101,13 +103,19 @@ public static class ProjectionCodec
         var milliseconds => DateTimeOffset.FromUnixTimeMilliseconds(milliseconds),
     };
 
-    private static ImmutableArray<Chain> ReadChains(ref WireReader r, ImmutableArray<NodeAddress> units)
+    /// <param name="rest">Bytes that follow the largest projection.</param>
+    private static ImmutableArray<Chain> ReadChains(ref WireReader r, ImmutableArray<NodeAddress> units, int rest)
     {
         var count = r.UInt16();
-        var chains = ImmutableArray.CreateBuilder<Chain>();
+        if (r.Remaining < rest) throw new MalformedDataException("A projection is too large.");
+
+        // A length and one replica: nothing is built for chains that cannot be there.
+        if (count * 3 > r.Remaining) throw new MalformedDataException("More chains are counted than bytes follow.");
+        var chains = ImmutableArray.CreateBuilder<Chain>(count);
         for (var i = 0; i < count; i++)
         {
             var length = r.Byte();
+            if (length == 0) throw new MalformedDataException("A chain has no replica.");
             var replicas = ImmutableArray.CreateBuilder<Replica>(length);
             for (var j = 0; j < length; j++)
             {

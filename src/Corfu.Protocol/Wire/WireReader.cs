@@ -56,11 +56,12 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 
     public NodeAddress Address() => new(new NodeId(Guid()), Endpoint());
 
-    public NodeEndpoint Endpoint() => new(Text(), UInt16());
+    public NodeEndpoint Endpoint() => new(Text(MessageLimits.MaxHost), UInt16());
 
     public ImmutableArray<LogPosition> Positions() => Array(8, static (ref r) => r.Position());
 
-    public ImmutableArray<StreamId> Streams() => Array(8, static (ref r) => r.Stream());
+    public ImmutableArray<StreamId> Streams(int limit = MessageLimits.MaxItems) =>
+        Array(8, static (ref r) => r.Stream(), limit);
 
     /// <summary>A count and that many elements, refused as <see cref="Count"/> does.</summary>
     public ImmutableArray<T> Array<T>(int smallestElement, ReadElement<T> read, int limit = MessageLimits.MaxItems)
@@ -81,9 +82,13 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
         return slice;
     }
 
-    public string Text()
+    /// <summary>A text for people.</summary>
+    public string Reason() => Text(MessageLimits.MaxReason);
+
+    public string Text(int limit)
     {
         var bytes = Bytes();
+        if (bytes.Length > limit) throw new MalformedDataException($"A text is longer than {limit} bytes.");
         try
         {
             return Strict.GetString(bytes.Span);

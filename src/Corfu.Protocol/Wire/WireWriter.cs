@@ -58,8 +58,12 @@ public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
         Endpoint(value.Endpoint);
     }
 
+    /// <exception cref="ArgumentException">The host's name is longer than
+    /// <see cref="MessageLimits.MaxHost"/>.</exception>
     public void Endpoint(NodeEndpoint value)
     {
+        if (Encoding.UTF8.GetByteCount(value.Host) > MessageLimits.MaxHost)
+            throw new ArgumentException($"A host name is longer than {MessageLimits.MaxHost} bytes.", nameof(value));
         Text(value.Host);
         UInt16((ushort)value.Port);
     }
@@ -85,6 +89,24 @@ public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
         var length = Encoding.UTF8.GetByteCount(value);
         Int32(length);
         Encoding.UTF8.GetBytes(value, Take(length));
+    }
+
+    /// <summary>A text for people, cut to <see cref="MessageLimits.MaxReason"/>.</summary>
+    public void Reason(string value) => Text(Cut(value));
+
+    /// <summary>The text, up to the last character that ends within <see cref="MessageLimits.MaxReason"/>.</summary>
+    internal static string Cut(string text)
+    {
+        if (Encoding.UTF8.GetByteCount(text) <= MessageLimits.MaxReason) return text;
+        var (length, bytes) = (0, 0);
+        foreach (var rune in text.EnumerateRunes())
+        {
+            bytes += rune.Utf8SequenceLength;
+            if (bytes > MessageLimits.MaxReason) break;
+            length += rune.Utf16SequenceLength;
+        }
+
+        return text[..length];
     }
 
     private Span<byte> Take(int count)

@@ -6,6 +6,17 @@ namespace Corfu.Unit.Tests;
 /// <summary>Sealing and installing (TOCS 2.5, R13, R14), and which epochs a unit serves.</summary>
 public sealed class EpochTests
 {
+    /// <summary>One wrong number must not seal a unit for ever: it could only be thrown away (R2).</summary>
+    [Fact]
+    public async Task An_install_far_above_what_is_known_is_refused()
+    {
+        var unit = await CoreHarness.OpenAsync();
+        Assert.Equal(Status.BadRequest, unit.Install(2 + MessageLimits.EpochReach));
+        Assert.Equal(Status.BadRequest, unit.Install(long.MaxValue));
+        Assert.Equal(Status.Ok, unit.Write(0).Status);
+        Assert.Equal(Status.Ok, unit.Install(1 + MessageLimits.EpochReach));
+    }
+
     [Fact]
     public async Task A_new_unit_serves_nothing_before_its_first_install()
     {

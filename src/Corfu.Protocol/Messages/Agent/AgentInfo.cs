@@ -4,7 +4,7 @@ namespace Corfu.Protocol;
 public sealed record AgentInfoRequest(Epoch Epoch) : Request<AgentInfoResponse>(Opcode.AgentInfo, Epoch)
 {
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
-        ? new AgentInfoResponse(status, epoch, Automation.Read(ref r), r.Text(),
+        ? new AgentInfoResponse(status, epoch, Automation.Read(ref r), r.Reason(),
             r.Array(29, NodeReport.Read), r.Array(42, WorkReport.Read))
         : Fail(status, epoch);
 
@@ -21,7 +21,7 @@ public sealed record AgentInfoResponse(Status Status, Epoch Epoch, Automation Au
     {
         if (!IsOk) return;
         Automation.Write(ref w);
-        w.Text(Note);
+        w.Reason(Note);
         w.Array(Nodes, static (ref w, node) => node.Write(ref w));
         w.Array(Work, static (ref w, work) => work.Write(ref w));
     }
@@ -36,11 +36,11 @@ public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Dut
         w.Byte((byte)Role);
         w.Byte((byte)Duty);
         w.Byte((byte)Health);
-        w.Text(Why);
+        w.Reason(Why);
     }
 
     internal static NodeReport Read(ref WireReader r) =>
-        new(r.Address(), (NodeRole)r.Byte(), (NodeDuty)r.Byte(), (NodeHealth)r.Byte(), r.Text());
+        new(r.Address(), (NodeRole)r.Byte(), (NodeDuty)r.Byte(), (NodeHealth)r.Byte(), r.Reason());
 }
 
 /// <summary>A background job that an agent works at, or has passed on to the next agent in order.</summary>
@@ -55,17 +55,17 @@ public sealed record WorkReport(JobKind Job, string What, long Done, long Total,
     internal void Write(ref WireWriter w)
     {
         w.Byte((byte)Job);
-        w.Text(What);
+        w.Reason(What);
         w.Int64(Done);
         w.Int64(Total);
         w.Int64(Bytes);
         w.Int64(ElapsedMilliseconds);
         w.Bool(IsPassedOn);
-        w.Text(Why);
+        w.Reason(Why);
     }
 
     internal static WorkReport Read(ref WireReader r) =>
-        new((JobKind)r.Byte(), r.Text(), r.Int64(), r.Int64(), r.Int64(), r.Int64(), r.Bool(), r.Text());
+        new((JobKind)r.Byte(), r.Reason(), r.Int64(), r.Int64(), r.Int64(), r.Int64(), r.Bool(), r.Reason());
 }
 
 /// <summary>Numbers are part of the wire format.</summary>

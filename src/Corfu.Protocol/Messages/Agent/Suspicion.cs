@@ -14,7 +14,7 @@ public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Su
     internal static SuspicionRequest Read(Epoch epoch, ref WireReader r) => new(epoch, (NodeRole)r.Byte(), r.Address());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
-        ? new SuspicionResponse(status, epoch, r.Bool(), (NodeHealth)r.Byte(), r.Text())
+        ? new SuspicionResponse(status, epoch, r.Bool(), (NodeHealth)r.Byte(), r.Reason())
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) =>
@@ -30,6 +30,6 @@ public sealed record SuspicionResponse(Status Status, Epoch Epoch, bool Answers,
         if (!IsOk) return;
         w.Bool(Answers);
         w.Byte((byte)Health);
-        w.Text(Why);
+        w.Reason(Why);
     }
 }

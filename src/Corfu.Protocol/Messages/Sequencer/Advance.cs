@@ -24,7 +24,8 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
     {
         var from = r.Position();
         var to = r.Position();
-        var entries = r.Array(12, static (ref r) => new AdvancedEntry(r.Position(), r.Streams()));
+        var entries = r.Array(
+            12, static (ref r) => new AdvancedEntry(r.Position(), r.Streams(EntryCodec.MaxStreams)));
         var next = from;
         foreach (var (position, _) in entries)
         {

@@ -11,19 +11,32 @@ public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Posi
     internal static GrantsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Positions());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
-        ? new GrantsResponse(status, epoch,
+        ? new GrantsResponse(status, epoch, ReadExamined(ref r),
             r.Array(12, (ref r) => new Grant(r.Position(epoch), StreamTail.ReadAll(ref r))))
         : Fail(status, epoch);
 
-    public override Response Fail(Status status, Epoch epoch) => new GrantsResponse(status, epoch, []);
+    public override Response Fail(Status status, Epoch epoch) => new GrantsResponse(status, epoch, 0, []);
+
+    // A caller that asks again for the rest gets on with each answer.
+    private int ReadExamined(ref WireReader r)
+    {
+        var examined = r.Int32();
+        return examined >= Math.Min(1, Positions.Length) && examined <= Positions.Length
+            ? examined
+            : throw new MalformedDataException("An answer is about more grants than were asked for, or none.");
+    }
 }
 
-/// <summary>The grants still remembered, in request order.</summary>
-public sealed record GrantsResponse(Status Status, Epoch Epoch, ImmutableArray<Grant> Grants) : Response(Status, Epoch)
+/// <summary>The grants still remembered, in request order. The answer stops early at
+/// <see cref="MessageLimits.GrantBudget"/>, after the first position at the soonest.</summary>
+/// <param name="Examined">Of the positions asked for, how many the answer is about.</param>
+public sealed record GrantsResponse(Status Status, Epoch Epoch, int Examined, ImmutableArray<Grant> Grants)
+    : Response(Status, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
+        w.Int32(Examined);
         w.Array(Grants, static (ref w, grant) =>
         {
             w.Position(grant.Position);

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>Grants <see cref="Count"/> consecutive positions, each for all of <see cref="Streams"/>. A grant is not a
-/// write.</summary>
+/// <summary>Grants <see cref="Count"/> consecutive positions, each for all of <see cref="Streams"/>, of which there are
+/// as many at most as an entry may name. A grant is not a write.</summary>
 /// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice in a
 /// row. 0 is the default wait.</param>
 // R10.
@@ -20,7 +20,8 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         var count = r.Int32();
         if (count is < 1 or > MessageLimits.MaxTokens)
             throw new MalformedDataException("A token count is out of range.");
-        return new TokenRequest(epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams());
+        return new TokenRequest(
+            epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams(EntryCodec.MaxStreams));
     }
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch

@@ -10,9 +10,9 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Op
         {
             Health = ReadHealth(ref r),
             CorruptPages = r.Int64(),
-            Reason = r.Text(),
+            Reason = r.Reason(),
         },
-        Status.Failed => UnitInfoResponse.Failed(epoch, r.Remaining > 0 ? r.Text() : ""),
+        Status.Failed => UnitInfoResponse.Failed(epoch, r.Remaining > 0 ? r.Reason() : ""),
         _ => Fail(status, epoch),
     };
 
@@ -42,7 +42,7 @@ public sealed record UnitInfoResponse(Status Status, Epoch Epoch, Epoch SealedBe
 
     public override void WriteBody(ref WireWriter w)
     {
-        if (Status == Status.Failed) w.Text(Reason);
+        if (Status == Status.Failed) w.Reason(Reason);
         if (!IsOk) return;
         w.Epoch(SealedBelow);
         w.Epoch(Installed);
@@ -52,7 +52,7 @@ public sealed record UnitInfoResponse(Status Status, Epoch Epoch, Epoch SealedBe
         w.Int64(StoredBytes);
         w.Byte((byte)Health);
         w.Int64(CorruptPages);
-        w.Text(Reason);
+        w.Reason(Reason);
     }
 
     /// <summary>The answer of a unit that serves nothing any more.</summary>
