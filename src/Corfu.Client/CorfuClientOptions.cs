@@ -17,6 +17,10 @@ public sealed record CorfuClientOptions
     /// Default 65,536.</summary>
     public int MaxAppendsWaiting { get; init; } = 65536;
 
+    /// <summary>Bytes of payloads of appends that wait or are in flight; further appends are refused with
+    /// <see cref="LogOverloadedException"/>. One append alone is never refused for it. Default 256 MiB.</summary>
+    public long MaxAppendBytesWaiting { get; init; } = 256L << 20;
+
     /// <summary>Checks in flight; callers meanwhile share the next one. Default 4.</summary>
     public int ChecksInFlight { get; init; } = 4;
 
@@ -65,6 +69,7 @@ public sealed record CorfuClientOptions
         (nameof(MaxPayload), MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2),
         (nameof(MaxAppendsInFlight), MaxAppendsInFlight > 0),
         (nameof(MaxAppendsWaiting), MaxAppendsWaiting >= 0),
+        (nameof(MaxAppendBytesWaiting), MaxAppendBytesWaiting > 0),
         (nameof(ChecksInFlight), ChecksInFlight > 0),
         (nameof(OperationTimeout), OperationTimeout > TimeSpan.Zero),
         (nameof(RetryDelay), RetryDelay > TimeSpan.Zero),

@@ -175,6 +175,24 @@ public class AppendTests
     }
 
     [Fact]
+    public async Task Appends_beyond_the_bytes_that_may_wait_are_refused_and_one_alone_never_is()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var gate = new TaskCompletionSource();
+        cluster.Transport.Faults = async (_, request) =>
+        {
+            if (request is TokenRequest) await gate.Task;
+            return Fault.None;
+        };
+        var client = cluster.Client(TestCluster.Options with { MaxAppendBytesWaiting = 100 });
+        var large = client.AppendAsync(new byte[200], [A]).AsTask();
+        await Assert.ThrowsAsync<LogOverloadedException>(() => client.AppendAsync(new byte[1], [A]).AsTask());
+        gate.SetResult();
+        Assert.True((await large).IsAppended);
+        Assert.True((await client.AppendAsync(new byte[1], [A])).IsAppended);
+    }
+
+    [Fact]
     public async Task Appends_beyond_those_that_may_wait_are_refused_and_not_in_the_log()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);

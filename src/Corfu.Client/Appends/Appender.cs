@@ -28,6 +28,9 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         QueueLimit = options.MaxAppendsWaiting,
     });
 
+    // Of all payloads that callers have handed over: waiting or in flight.
+    private long _bytes;
+
     private enum Written
     {
         AtAllReplicas,
@@ -56,11 +59,26 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         clock.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
         // 1.
-        using var place = await _inFlight.AcquireAsync(1, cancellationToken);
-        return place.IsAcquired
-            ? await RunAsync(payload, streams, terms, cancellationToken)
-            : throw new LogOverloadedException(
-                $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
+        if (Interlocked.Add(ref _bytes, payload.Length) is var bytes && bytes > options.MaxAppendBytesWaiting
+            && bytes > payload.Length)
+        {
+            Interlocked.Add(ref _bytes, -payload.Length);
+            throw new LogOverloadedException(
+                $"Appends of {bytes - payload.Length} bytes wait already; this one was refused and is not in the log.");
+        }
+
+        try
+        {
+            using var place = await _inFlight.AcquireAsync(1, cancellationToken);
+            return place.IsAcquired
+                ? await RunAsync(payload, streams, terms, cancellationToken)
+                : throw new LogOverloadedException(
+                    $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
+        }
+        finally
+        {
+            Interlocked.Add(ref _bytes, -payload.Length);
+        }
     }
 
     private async ValueTask<AppendResult> RunAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
