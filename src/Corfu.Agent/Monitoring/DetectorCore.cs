@@ -46,10 +46,11 @@ internal sealed class DetectorCore
         else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) state.Process.Refuse();
     }
 
-    /// <summary>The node has said that it stops.</summary>
+    /// <summary>The node has said that it stops. A sequencer never returns under its identity (R7), so it is missed as
+    /// soon as it refuses: a standby takes over.</summary>
     public void RecordLeaving(NodeId node, TimeSpan now)
     {
-        if (_nodes.TryGetValue(node, out var state)) state.LeftAt = now;
+        if (_nodes.TryGetValue(node, out var state) && state.Role != NodeRole.Sequencer) state.LeftAt = now;
     }
 
     /// <summary>Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself

@@ -36,7 +36,7 @@ public sealed record DetectorOptions
     /// <summary>A node that has never answered may still be starting for so long.</summary>
     public TimeSpan FirstAnswer { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>A node that said that it stops may be away for so long.</summary>
+    /// <summary>A unit or acceptor that said that it stops may be away for so long.</summary>
     public TimeSpan LeaveGrace { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Slow: a mean round trip of this many times the median of the same role, and at least

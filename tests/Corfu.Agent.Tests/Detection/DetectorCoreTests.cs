@@ -224,6 +224,17 @@ public sealed class DetectorCoreTests
         Assert.Equal(NodeHealth.Dead, Health());
     }
 
+    [Fact]
+    public void R7_a_sequencer_that_said_good_bye_is_missed_at_once()
+    {
+        _core.Forget(Unit);
+        _core.Watch(AddressOf(Unit), NodeRole.Sequencer, _now);
+        Run(20, ProbeOutcome.Answered);
+        _core.RecordLeaving(Unit, _now);
+        Run(10, ProbeOutcome.Refused);
+        Assert.Equal(NodeHealth.Dead, Health());
+    }
+
     private static readonly ProbeSample Answer = new(ProbeOutcome.Answered, TimeSpan.FromMilliseconds(1));
     private static readonly ProbeSample Nothing = new(ProbeOutcome.Nothing, TimeSpan.FromMilliseconds(500));
 
