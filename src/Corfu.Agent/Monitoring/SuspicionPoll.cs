@@ -8,6 +8,8 @@ internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView
 {
     private const int MaxAsked = 3;
 
+    private readonly ProbeBudget _budget = new(clock);
+
     /// <summary>Whether enough other agents share the suspicions that a change rests on.</summary>
     public async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection,
         CancellationToken cancellationToken)
@@ -78,17 +80,18 @@ internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView
 
     public async Task AnswerAsync(SuspicionRequest request, ReplyTo reply, CancellationToken stopped)
     {
-        bool hasProbed;
+        bool probes;
         lock (gate)
         {
             // A node that is gone or overdue has a probe under way: another would wait in vain.
-            hasProbed = monitor.Find(request.Suspect.Id) is { } known && monitor.VerdictOf(known) is var held
+            var hasProbed = monitor.Find(request.Suspect.Id) is { } known && monitor.VerdictOf(known) is var held
                 && (held.IsGone || (known.IsProbing && IsOverdue(held)));
+            probes = !hasProbed && _budget.TryBegin();
         }
 
-        var sample = hasProbed
-            ? new ProbeSample(ProbeOutcome.None, default)
-            : (await prober.ProbeAsync(request.Role, request.Suspect, options.SuspicionTimeout / 2, stopped)).Sample;
+        var sample = probes
+            ? await ProbeAsync(request.Role, request.Suspect, stopped)
+            : new ProbeSample(ProbeOutcome.None, default);
         SuspicionResponse answer;
         lock (gate)
         {
@@ -109,6 +112,18 @@ internal sealed class SuspicionPoll(Lock gate, AgentOptions options, ClusterView
         }
 
         reply.Send(answer);
+    }
+
+    private async Task<ProbeSample> ProbeAsync(NodeRole role, NodeAddress node, CancellationToken stopped)
+    {
+        try
+        {
+            return (await prober.ProbeAsync(role, node, options.SuspicionTimeout / 2, stopped)).Sample;
+        }
+        finally
+        {
+            lock (gate) _budget.End();
+        }
     }
 
     private bool IsOverdue(NodeVerdict verdict) => verdict.Phi >= options.Detector.SilentPhi / 2;

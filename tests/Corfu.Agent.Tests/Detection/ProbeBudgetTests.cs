@@ -1,0 +1,109 @@
+using Corfu.Client.Tests.Cluster;
+using Corfu.Protocol;
+using Corfu.Transport;
+
+namespace Corfu.Agent.Tests.Detection;
+
+public sealed class ProbeBudgetTests
+{
+    private const int Questions = 500;
+
+    /// <summary>Each question names another address: with one probe each, an agent would scan a network.</summary>
+    [Fact]
+    public async Task Questions_about_many_nodes_cause_few_probes_at_once()
+    {
+        var probes = new Silent();
+        var options = new AgentOptions { Self = new NodeEndpoint("test", 1000) };
+        var agent = new ClusterAgent(options, probes, probes, TimeProvider.System, new TestEntropy(1));
+        var answers = new Answers();
+        for (var i = 0; i < Questions; i++)
+        {
+            var suspect = new NodeAddress(new NodeId(new Guid(i, 1, 1, new byte[8])), new NodeEndpoint("other", 1 + i));
+            agent.Handle(new SuspicionRequest(Epoch.First, NodeRole.Unit, suspect), answers.Next());
+        }
+
+        // All others are answered while the first wait for their probes.
+        Assert.Equal(ProbeBudget.MaxAtOnce, probes.Calls);
+        Assert.Equal(Questions - ProbeBudget.MaxAtOnce, answers.Count);
+        probes.Release();
+        await answers.WaitForAsync(Questions);
+    }
+
+    [Fact]
+    public void Probes_of_one_second_are_limited_and_the_next_second_has_its_own()
+    {
+        var time = new HeldTime();
+        var budget = new ProbeBudget(new AgentClock(time));
+        for (var i = 0; i < ProbeBudget.MaxPerSecond; i++)
+        {
+            Assert.True(budget.TryBegin());
+            budget.End();
+        }
+
+        Assert.False(budget.TryBegin());
+        time.Now += TimeSpan.TicksPerSecond;
+        Assert.True(budget.TryBegin());
+    }
+
+    private sealed class HeldTime : TimeProvider
+    {
+        public long Now { get; set; }
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => Now;
+    }
+
+    /// <summary>Nothing answers until it is released.</summary>
+    private sealed class Silent : ITransport
+    {
+        private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private int _calls;
+
+        public int Calls => Volatile.Read(ref _calls);
+
+        public void Release() => _released.SetResult();
+
+        public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+            CancellationToken cancellationToken)
+            where TResponse : Response
+        {
+            Interlocked.Increment(ref _calls);
+            await _released.Task;
+            throw new TransportException("released", outcomeUnknown: false);
+        }
+
+        public void Drop(NodeAddress node)
+        {
+        }
+
+        public async ValueTask<NodeDescription> DescribeAsync(
+            NodeEndpoint endpoint, CancellationToken cancellationToken)
+        {
+            await _released.Task;
+            throw new TransportException("released", outcomeUnknown: false);
+        }
+    }
+
+    private sealed class Answers : IReplySink
+    {
+        private readonly SemaphoreSlim _answered = new(0);
+        private uint _asked;
+        private int _count;
+
+        public int Count => Volatile.Read(ref _count);
+
+        public ReplyTo Next() => new(this, ++_asked, Opcode.Suspicion);
+
+        public void Send(uint correlation, Opcode opcode, Response response)
+        {
+            Interlocked.Increment(ref _count);
+            _answered.Release();
+        }
+
+        public async Task WaitForAsync(int count)
+        {
+            for (var i = 0; i < count; i++) await _answered.WaitAsync(TestContext.Current.CancellationToken);
+        }
+    }
+}
