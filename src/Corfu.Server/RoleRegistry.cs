@@ -12,6 +12,7 @@ public sealed class RoleRegistry : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly ITimer _sweep;
+    private readonly PeerLogLimit _lines;
 
     // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or
     // to none yet.
@@ -28,6 +29,7 @@ public sealed class RoleRegistry : IDisposable
         Options.Validate();
         Time = time ?? TimeProvider.System;
         Logger = logger ?? NullLogger.Instance;
+        _lines = new PeerLogLimit(Time);
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
             Options.SweepInterval);
     }
@@ -112,7 +114,7 @@ public sealed class RoleRegistry : IDisposable
         if (!Enter(connection))
         {
             ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason("too many connections"));
-            ServerLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), "too many connections");
+            LogRefused(context, "too many connections");
             context.Abort();
             return;
         }
@@ -153,6 +155,23 @@ public sealed class RoleRegistry : IDisposable
             return handler;
         }
     }
+
+    internal void LogRefused(ConnectionContext context, string reason)
+    {
+        if (_lines.Admits(context, out var leftOut))
+            ServerLog.Refused(
+                Logger, context.ConnectionId, ServerConnection.PeerOf(context), WithLeftOut(reason, leftOut));
+    }
+
+    internal void LogDropped(ConnectionContext context, string reason)
+    {
+        if (_lines.Admits(context, out var leftOut))
+            ServerLog.Dropped(
+                Logger, context.ConnectionId, ServerConnection.PeerOf(context), WithLeftOut(reason, leftOut));
+    }
+
+    private static string WithLeftOut(string reason, int leftOut) =>
+        leftOut == 0 ? reason : $"{reason} ({leftOut} more lines about this address were left out)";
 
     // Under the gate.
     private ServerConnection[] BoundTo(NodeId id) => [.. _connections.Where(c => c.Target == id)];

@@ -23,8 +23,9 @@ internal sealed partial class ServerConnection : IReplySink
     // Settled by the handshake.
     private ushort _version;
 
-    // Reassembles a frame that crosses the pipe's segments; no request outlives its handler call.
-    private byte[] _scratch = [];
+    // Rented to reassemble a frame that crosses the pipe's segments, until the batch is handled; no request outlives
+    // its handler call.
+    private byte[]? _scratch;
 
     public ServerConnection(RoleRegistry registry, ConnectionContext context)
     {
@@ -92,7 +93,7 @@ internal sealed partial class ServerConnection : IReplySink
         await _output.WriteAsync(new Welcome(_version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
         if (status == Status.Ok) return handler;
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(reason));
-        ServerLog.Refused(_registry.Logger, _context.ConnectionId, PeerOf(_context), reason);
+        _registry.LogRefused(_context, reason);
         return null;
     }
 
@@ -185,6 +186,7 @@ internal sealed partial class ServerConnection : IReplySink
         finally
         {
             if (handled > 0) handler.BatchEnd();
+            ReturnScratch();
             Uncork();
         }
     }
@@ -209,9 +211,21 @@ internal sealed partial class ServerConnection : IReplySink
     private ReadOnlyMemory<byte> CopyToScratch(in ReadOnlySequence<byte> slice)
     {
         var length = (int)slice.Length;
-        if (_scratch.Length < length) _scratch = new byte[Math.Max(length, 4096)];
+        if (_scratch is null || _scratch.Length < length)
+        {
+            ReturnScratch();
+            _scratch = _options.Scratch.Rent(length);
+        }
+
         slice.CopyTo(_scratch);
         return _scratch.AsMemory(0, length);
+    }
+
+    private void ReturnScratch()
+    {
+        if (_scratch is null) return;
+        _options.Scratch.Return(_scratch);
+        _scratch = null;
     }
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
@@ -261,7 +275,7 @@ internal sealed partial class ServerConnection : IReplySink
         if (!CloseOutput()) return;
         ServerTelemetry.Dropped.Add(1, ServerTelemetry.Reason(reason));
         if (reason is not ("idle" or "shutdown" or "role removed"))
-            ServerLog.Dropped(_registry.Logger, _context.ConnectionId, PeerOf(_context), detail ?? reason);
+            _registry.LogDropped(_context, detail ?? reason);
         _context.Abort(new ConnectionAbortedException(reason));
         _input.CancelPendingRead();
     }

@@ -1,3 +1,5 @@
+using System.Buffers;
+
 namespace Corfu.Server;
 
 /// <summary>Limits of a process's listener.</summary>
@@ -29,6 +31,9 @@ public sealed record ServerTransportOptions
 
     /// <summary>How often the time limits are checked.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Memory for frames that arrive in parts, for tests to count.</summary>
+    internal ArrayPool<byte> Scratch { get; init; } = ArrayPool<byte>.Shared;
 
     /// <summary>For tests of a later version.</summary>
     internal WireProtocol Protocol { get; init; } = WireProtocol.Current;

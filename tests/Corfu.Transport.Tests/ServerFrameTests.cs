@@ -32,6 +32,38 @@ public sealed class ServerFrameTests
     }
 
     [Fact]
+    public async Task An_answer_larger_than_a_frame_is_a_status_and_the_connection_goes_on()
+    {
+        await using var server = await TestServer.StartAsync();
+        var echo = server.AddEcho();
+        echo.PageSize = 8192;
+        using var transport = TestServer.Connect();
+        var address = server.AddressOf(echo);
+        var many = new ReadRequest(
+            new Epoch(1), [.. Enumerable.Range(0, 2048).Select(i => new LogPosition(i))], ReadDetail.Full);
+        Assert.Equal(Status.TooLarge, (await transport.CallAsync(address, many, default)).Status);
+        Assert.Equal(Status.Ok, (await transport.CallAsync(address, Ping, default)).Status);
+        Assert.Equal(1, server.Registry.ConnectionCount);
+    }
+
+    /// <summary>Kept for the connection's life, the largest frame of each would be the process's memory.</summary>
+    [Fact]
+    public async Task Memory_for_a_large_frame_is_given_back_when_it_is_handled()
+    {
+        var pool = new CountingPool();
+        await using var server = await TestServer.StartAsync(new ServerTransportOptions { Scratch = pool });
+        using var socket = await server.RawAsync(server.AddEcho());
+        await socket.SendAsync(Wire.Frame(1, new CompleteRequest(new Epoch(1), new byte[1 << 20])));
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+
+        // A later request is handled after the batch before has ended.
+        await socket.SendAsync(Wire.Frame(2, Ping));
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        Assert.True(pool.Rented > 0);
+        Assert.Equal(pool.Rented, pool.Returned);
+    }
+
+    [Fact]
     public async Task What_arrives_together_is_one_batch()
     {
         await using var server = await TestServer.StartAsync();
@@ -231,5 +263,19 @@ public sealed class ServerFrameTests
         Assert.Empty(await TestServer.ReceiveAsync(oldSocket, 10));
         await otherSocket.SendAsync(Wire.Frame(5, Ping));
         Assert.Equal(20, (await TestServer.ReceiveAsync(otherSocket, 20)).Length);
+    }
+
+    private sealed class CountingPool : System.Buffers.ArrayPool<byte>
+    {
+        public int Rented;
+        public int Returned;
+
+        public override byte[] Rent(int minimumLength)
+        {
+            Interlocked.Increment(ref Rented);
+            return new byte[minimumLength];
+        }
+
+        public override void Return(byte[] array, bool clearArray = false) => Interlocked.Increment(ref Returned);
     }
 }
