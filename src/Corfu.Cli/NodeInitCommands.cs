@@ -75,8 +75,9 @@ internal static class NodeInitCommands
             var listens = result.GetRequiredValue(listen);
             var old = NodeMove.Run(folder, listens, result.GetValue(insecure),
                 [.. (result.GetValue(peers) ?? []).Select(Connections.EndpointOf)]);
-            await result.InvocationConfiguration.Output.WriteLineAsync(
-                $"moved from {old} to {listens}\ncorfu node --config {Path.Combine(folder, "node.json")}");
+            var output = result.InvocationConfiguration.Output;
+            await output.WriteLineAsync($"moved from {old} to {listens}");
+            await output.WriteLineAsync($"corfu node --config {Path.Combine(folder, "node.json")}");
             return ExitCode.Ok;
         });
         return command;
@@ -95,8 +96,9 @@ internal static class NodeInitCommands
 
     private static async Task<int> DoneAsync(ParseResult result, string folder, ClusterId cluster)
     {
-        await result.InvocationConfiguration.Output.WriteLineAsync(
-            $"cluster {cluster}\ncorfu node --config {Path.Combine(folder, "node.json")}");
+        var output = result.InvocationConfiguration.Output;
+        await output.WriteLineAsync($"cluster {cluster}");
+        await output.WriteLineAsync($"corfu node --config {Path.Combine(folder, "node.json")}");
         return ExitCode.Ok;
     }
 

@@ -1,3 +1,3 @@
 using Corfu.Cli;
 
-return await CommandLine.RunAsync(args, Console.Out, Console.Error);
+return await CommandLine.RunAsync(args, new TerminalWriter(Console.Out), new TerminalWriter(Console.Error));

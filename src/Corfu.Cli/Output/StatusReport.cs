@@ -13,8 +13,8 @@ internal static class StatusReport
             ? string.Create(CultureInfo.InvariantCulture, $", {perSecond:0} positions/s")
             : "";
         var automatic = status.Automatic switch { true => "on", false => "off", _ => "no agent answers" };
-        await output.WriteLineAsync(status.Verdict);
-        await output.WriteLineAsync($"epoch {p.Epoch}: {p.Reason}");
+        await LineAsync(output, status.Verdict);
+        await LineAsync(output, $"epoch {p.Epoch}: {p.Reason}");
         await output.WriteLineAsync(
             $"tail {tail}{rate}; trimmed below {status.TrimMark}; {status.Segments} segments, {p.Chains.Count} "
             + "chains for new entries");
@@ -22,8 +22,8 @@ internal static class StatusReport
         await output.WriteLineAsync(string.Join("  ", chains));
         await output.WriteLineAsync($"automatic reconfiguration: {automatic}");
         if (status.Trim is { } trim) await WriteAsync(output, trim, status.HeldBytes);
-        foreach (var held in status.Held) await output.WriteLineAsync($"held back: {held}");
-        foreach (var work in status.Work) await output.WriteLineAsync($"{work.Agent}: {LineOf(work)}");
+        foreach (var held in status.Held) await LineAsync(output, $"held back: {held}");
+        foreach (var work in status.Work) await LineAsync(output, $"{work.Agent}: {LineOf(work)}");
         await output.WriteLineAsync();
         string[] header = ["ENDPOINT", "ROLE", "IDENTITY", "DUTY", "HEALTH", "WHY"];
         await TextTable.WriteAsync(output, header, status.Nodes.Select(
@@ -35,7 +35,7 @@ internal static class StatusReport
     {
         if (trim.Problem is not null)
         {
-            await output.WriteLineAsync($"trim point: not known: {trim.Problem}");
+            await LineAsync(output, $"trim point: not known: {trim.Problem}");
             return;
         }
 
@@ -49,7 +49,8 @@ internal static class StatusReport
             _ => $"{pin.Kind} {pin.Name}",
         });
         var more = trim.PinCount > trim.Pins.Count ? $" and {trim.PinCount - trim.Pins.Count} more" : "";
-        await output.WriteLineAsync(
+        await LineAsync(
+            output,
             $"trim point {trim.Released}; pinned at {trim.Pinned}{since} by {string.Join(", ", names)}{more}; "
             + $"{trim.HeldPositions} positions held, {Size(bytes)} on all units");
         if (trim.Undeclared.Count > 0)
@@ -57,6 +58,9 @@ internal static class StatusReport
                 $"undeclared raw streams: {string.Join(", ", trim.Undeclared)} "
                 + "(corfu stream retain|release)");
     }
+
+    /// <summary>Reasons and names come from other processes: none begins another line.</summary>
+    private static Task LineAsync(TextWriter output, string line) => output.WriteLineAsync(Printable.Of(line));
 
     private static string Size(long bytes) => bytes < 10 << 20
         ? $"{bytes >> 10} KiB"

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Serilog;
 using Serilog.Debugging;
 
@@ -12,10 +11,6 @@ internal static class NodeLogFile
     public const int MaxFileBytes = 8 << 20;
     public const int MaxFiles = 4;
 
-    // The load tool reads the times (Corfu.Load failover).
-    private const string Template =
-        "{UtcTimestamp:yyyy-MM-ddTHH:mm:ss.ffffff}Z {Level:w4} {SourceContext}: {Message:lj}{NewLine}{Exception}";
-
     /// <param name="warn">Told once that, and why, the file cannot be written.</param>
     public static ILoggingBuilder AddNodeLogFile(this ILoggingBuilder logging, string path, Action<string> warn)
     {
@@ -27,8 +22,8 @@ internal static class NodeLogFile
         });
         return logging.AddSerilog(
             new LoggerConfiguration().MinimumLevel.Information()
-                .WriteTo.File(path, outputTemplate: Template, formatProvider: CultureInfo.InvariantCulture,
-                    fileSizeLimitBytes: MaxFileBytes, rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
+                .WriteTo.File(new NodeLogFormatter(), path, fileSizeLimitBytes: MaxFileBytes,
+                    rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
                 .CreateLogger(),
             dispose: true);
     }

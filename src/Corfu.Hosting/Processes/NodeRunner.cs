@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging.Console;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
@@ -54,8 +55,16 @@ public static class NodeRunner
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Logging.SetMinimumLevel(LogLevel.Information);
-        if (log is null) builder.Logging.AddSimpleConsole(console => console.SingleLine = true);
-        else builder.Logging.AddNodeLogFile(log, Console.Error.WriteLine);
+        if (log is not null)
+        {
+            builder.Logging.AddNodeLogFile(log, Console.Error.WriteLine);
+        }
+        else
+        {
+            builder.Logging.AddConsole(console => console.FormatterName = NodeConsoleFormatter.FormatterName);
+            builder.Services.AddSingleton<ConsoleFormatter, NodeConsoleFormatter>();
+        }
+
         builder.Services.Configure<ConsoleLifetimeOptions>(lifetime => lifetime.SuppressStatusMessages = true);
         // A unit finishes its last commit; whatever takes longer than this is stuck.
         builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));
