@@ -9,6 +9,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     private const string LockName = ".lock";
     private const string Temporary = ".new";
     private const int WriteBuffer = 1 << 20;
+    private const int CloseOnExec = 0x80000; // O_CLOEXEC on Linux
 
     private readonly string _path;
     private readonly FileStream? _lock;
@@ -28,7 +29,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         path = Path.GetFullPath(path);
         try
         {
-            Directory.CreateDirectory(path);
+            PrivateFolder.Create(path);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -112,7 +113,7 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     private static void SyncDirectory(string path)
     {
         if (OperatingSystem.IsWindows()) return;
-        using var directory = OpenHandle(path, 0);
+        using var directory = OpenHandle(path, OperatingSystem.IsLinux() ? CloseOnExec : 0);
         if (directory.IsInvalid || FSync(directory) != 0) throw Failed(path);
     }
 

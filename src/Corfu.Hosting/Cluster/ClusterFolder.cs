@@ -49,7 +49,7 @@ public sealed class ClusterFolder
             if (!Exists(full))
             {
                 RequireEmpty(full);
-                Directory.CreateDirectory(full);
+                PrivateFolder.Create(full);
                 return Write(full, shape.NewManifest(entropy)).Form(shape);
             }
 

@@ -79,7 +79,7 @@ public static class NodeInit
         var path = Path.Combine(folder, ClusterFolder.ConfigName);
         // All faults are found before anything is made.
         config.ToOptions(path);
-        Directory.CreateDirectory(folder);
+        PrivateFolder.Create(folder);
         foreach (var role in config.Roles.Where(role => role.Folder is not null))
             RoleFolder.Format(Path.Combine(folder, role.Folder!), new ClusterId(config.Cluster), role.Role,
                 new NodeId(role.Id));

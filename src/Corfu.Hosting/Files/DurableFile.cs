@@ -7,6 +7,9 @@ namespace Corfu.Hosting;
 /// <summary>Small files that are there whole, with their directory entry, or not at all.</summary>
 internal static partial class DurableFile
 {
+    // O_CLOEXEC on Linux: a process that is started meanwhile does not keep the folder open.
+    private const int CloseOnExec = 0x80000;
+
     public static void WriteJson<T>(string path, T value, JsonTypeInfo<T> type)
     {
         var temporary = path + ".new";
@@ -45,7 +48,7 @@ internal static partial class DurableFile
     public static void SyncDirectory(string path)
     {
         if (OperatingSystem.IsWindows()) return;
-        var handle = Open(path, 0);
+        var handle = Open(path, OperatingSystem.IsLinux() ? CloseOnExec : 0);
         if (handle < 0)
             throw new IOException(
                 $"The folder {path} cannot be opened for a sync (errno {Marshal.GetLastPInvokeError()}).");

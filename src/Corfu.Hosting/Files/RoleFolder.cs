@@ -24,7 +24,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
     {
         try
         {
-            Directory.CreateDirectory(path);
+            PrivateFolder.Create(path);
             var file = System.IO.Path.Combine(path, IdentityName);
             if (File.Exists(file))
             {

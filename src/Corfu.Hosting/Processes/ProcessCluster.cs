@@ -93,7 +93,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
         if (!ClusterFolder.Exists(full)) ClusterFolder.RequireEmpty(full);
         try
         {
-            Directory.CreateDirectory(full);
+            PrivateFolder.Create(full);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

@@ -39,7 +39,7 @@ internal sealed class UnitFolder : IDisposable
         FileStream? held = null;
         try
         {
-            Directory.CreateDirectory(path);
+            PrivateFolder.Create(path);
             held = Hold(path);
             var identityPath = Path.Combine(path, IdentityName);
             if (!File.Exists(identityPath))

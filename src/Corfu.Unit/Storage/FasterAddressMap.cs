@@ -18,7 +18,7 @@ internal sealed class FasterAddressMap : IAddressMap
     {
         _folder = scratchDirectory;
         if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
-        Directory.CreateDirectory(scratchDirectory);
+        PrivateFolder.Create(scratchDirectory);
         // A failed write ends the unit: slots may be missing. A full disk does not: pages are refused then, and the
         // log's reserve bounds the trims that still come.
         _device = new PlainFileDevice(Path.Combine(scratchDirectory, "map"),

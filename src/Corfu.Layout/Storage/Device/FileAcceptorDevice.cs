@@ -19,7 +19,7 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
     public static FileAcceptorDevice Open(string folder)
     {
         folder = Path.GetFullPath(folder);
-        Directory.CreateDirectory(folder);
+        PrivateFolder.Create(folder);
         var held = Hold(folder);
         try
         {

@@ -27,7 +27,7 @@ internal sealed class DirectorySegmentFiles : ISegmentFiles
             return;
         }
 
-        Directory.CreateDirectory(_directory);
+        PrivateFolder.Create(_directory);
         _mark = OpenFile(_markPath, FileMode.OpenOrCreate);
         // A process that was killed may have created segments without making their names durable.
         Native.SyncDirectory(_directory);

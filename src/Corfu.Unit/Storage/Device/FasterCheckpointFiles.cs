@@ -19,7 +19,7 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
         var folder = Path.Combine(_folder, fileInfo.directoryName);
         try
         {
-            Directory.CreateDirectory(folder);
+            PrivateFolder.Create(folder);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
