@@ -101,7 +101,7 @@ public sealed partial class ClusterMonitor
         if (!_units.TryGetValue(message.Node, out UnitView? unit)) return;
         switch (header.Opcode)
         {
-            case Opcode.Install:
+            case Opcode.Install when header.Epoch.Value <= FarthestEpoch:
                 if (header.Epoch.Value < unit.SealedBelow) Mark("seal raced with install");
                 unit.Installed = Math.Max(unit.Installed, header.Epoch.Value);
                 break;

@@ -35,6 +35,9 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     // No run gets so far by itself.
     private const long FarthestGrant = 1L << 32;
 
+    // Later ones are a forger's, and no node takes them.
+    private const long FarthestEpoch = MessageLimits.EpochReach;
+
     public long HighestGrant { get; private set; } = -1;
 
     /// <summary>Named situations that occurred, for coverage.</summary>
@@ -76,7 +79,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
             case Opcode.Accept:
                 AcceptReceived((AcceptRequest)Decode(message));
                 break;
-            case Opcode.Decided:
+            case Opcode.Decided when header.Epoch.Value <= FarthestEpoch:
                 _introduced[message.Node] = header.Epoch.Value;
                 break;
             case Opcode.LoadStreams:
@@ -198,6 +201,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// the layout decided twice.</summary>
     private void Learn(Projection projection)
     {
+        if (projection.Epoch.Value > FarthestEpoch) return;
         if (!_projections.TryGetValue(projection.Epoch.Value, out Projection? known))
         {
             _projections.Add(projection.Epoch.Value, projection);

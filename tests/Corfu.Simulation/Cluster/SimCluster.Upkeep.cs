@@ -89,8 +89,8 @@ public sealed partial class SimCluster
 
     /// <summary>
     /// A client that is wrong about where the log ends fills and trims far beyond it, or is wrong about the epoch and
-    /// seals and prepares far ahead, and the cluster is reconfigured: the next epoch begins above what the units report
-    /// (R13), and is the next one.
+    /// seals, prepares and installs far ahead, and the cluster is reconfigured: the next epoch begins above what the
+    /// units report (R13), and is the next one.
     /// </summary>
     public bool StartWildRequests(SimRandom random)
     {
@@ -98,12 +98,13 @@ public sealed partial class SimCluster
         NodeAddress unit = random.Pick(Monitor.Newest.Units);
         long far = random.Pick([2 * UnitCore.Reach, 1L << 50, long.MaxValue - 1, long.MaxValue]);
         NodeAddress acceptor = random.Pick(Monitor.Newest.Acceptors);
-        int verb = random.Next(5);
+        int verb = random.Next(8);
         RunChange(async node =>
         {
             var client = (CorfuClient)node.Log!;
             Epoch epoch = client.Projection.Epoch;
             var position = new LogPosition(far);
+            Projection forged = FarAhead(client.Projection, far);
             try
             {
                 Response answer = verb switch
@@ -114,10 +115,14 @@ public sealed partial class SimCluster
                     1 => await node.Transport!.CallAsync(unit, new TrimRequest(epoch, position, default), default),
                     2 => await node.Transport!.CallAsync(unit, new TrimPrefixRequest(epoch, position), default),
                     3 => await node.Transport!.CallAsync(unit, new SealRequest(new Epoch(far)), default),
-                    _ => await node.Transport!.CallAsync(acceptor,
+                    4 => await node.Transport!.CallAsync(acceptor,
                         new PrepareRequest(epoch.Next, new Ballot(far, Guid.AllBitsSet)), default),
+                    5 => await node.Transport!.CallAsync(unit, new InstallRequest(forged), default),
+                    6 => await node.Transport!.CallAsync(acceptor, new DecidedRequest(forged), default),
+                    _ => await node.Transport!.CallAsync(forged.Sequencer, new BootstrapRequest(forged), default),
                 };
-                if (answer.Status == Status.BadRequest) Monitor.Mark("wild position refused");
+                if (answer.Status == Status.BadRequest)
+                    Monitor.Mark(verb < 3 ? "wild position refused" : "wild projection refused");
                 if (verb == 3 && answer.Status == Status.NotInstalled) Monitor.Mark("wild seal refused");
                 if (verb == 4 && answer.Status == Status.Outbid) Monitor.Mark("wild ballot refused");
             }
@@ -130,6 +135,9 @@ public sealed partial class SimCluster
         });
         return true;
     }
+
+    private static Projection FarAhead(Projection p, long epoch) =>
+        new(p.Cluster, new Epoch(epoch), p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units, p.Acceptors, "forged");
 
     /// <summary>The next flush of a unit's log fails: the unit stops serving, says so, and is started again after a
     /// while.</summary>

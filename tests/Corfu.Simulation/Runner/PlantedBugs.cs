@@ -158,6 +158,8 @@ public static class PlantedBugs
             CheckerNames.SealComplete, 9, IsWild),
         new("any-epoch-is-sealed", "R13", "a unit is sealed however far above the epoch that it knows",
             CheckerNames.Liveness, 9, IsWild),
+        new("any-epoch-is-installed", "R14", "a unit installs an epoch however far above the one that it knows",
+            CheckerNames.Liveness, 9, IsWild),
         new("any-ballot-is-promised", "R12", "an acceptor promises the highest ballot of all",
             CheckerNames.Liveness, 9, IsWild),
         new("work-is-not-passed-on", "agents", "an agent that cannot rebuild a unit keeps the others out",

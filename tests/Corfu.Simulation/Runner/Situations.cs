@@ -80,6 +80,7 @@ public static class Situations
         "update refused",
         "wild ballot refused",
         "wild position refused",
+        "wild projection refused",
         "wild seal refused",
         "write refused in a transaction",
     ];
