@@ -40,7 +40,9 @@ if [ -z "$cc" ]; then finish 'skipped: no linker (clang or gcc), and none could 
 if ! has_zlib "$cc"; then finish 'skipped: no headers of zlib, and none could be installed' 0; fi
 
 if [ "${1:-}" != --no-build ]; then dotnet build -c Release -v quiet src/Corfu.Cli || finish 'FAILED: build' 1; fi
-dotnet publish -c Release -r "$rid" -p:Native=true -p:CppCompilerAndLinker="$cc" tests/Corfu.AotClient -o "$work/native" \
+# A native program has packages of its own: lock files of its own too.
+dotnet publish -c Release -r "$rid" -p:Native=true -p:NuGetLockFilePath=obj/packages.native.lock.json \
+    -p:CppCompilerAndLinker="$cc" tests/Corfu.AotClient -o "$work/native" \
     >"$work/publish.log" 2>&1 || { cat "$work/publish.log"; finish 'FAILED: publish' 1; }
 dotnet "$cli" cluster up --dir "$work/cluster" --units 2 --replicas 2 >"$work/up.log" 2>&1 ||
     { cat "$work/up.log"; finish 'FAILED: cluster up' 1; }
