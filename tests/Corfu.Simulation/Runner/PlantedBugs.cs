@@ -27,6 +27,8 @@ public static class PlantedBugs
             27),
         new("writer-without-sequence", "R9", "a bare writer id is taken for the append's identity",
             CheckerNames.AckComplete, 996),
+        new("bound-ignored", "R9", "an entry is written at or above its caller's bound", CheckerNames.ExactlyOnce, 9,
+            IsWild),
         new("fill-at-once", "R10", "a hole is filled without waiting", CheckerNames.FillRule, 5),
         new("fill-ungranted", "R10", "positions are filled that were not granted", CheckerNames.FillRule, 3),
         new("resolve-fills-ungranted", "R10", "resolving an append fills its position, granted or not",

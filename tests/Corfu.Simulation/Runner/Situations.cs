@@ -41,6 +41,8 @@ public static class Situations
         "lock acquired",
         "log scrubbed",
         "log trimmed under objects",
+        "lost append settled as Appended",
+        "lost append settled as NotAppended",
         "map checkpoint restored",
         "name of a deleted object used again",
         "number of replicas changed",

@@ -110,6 +110,8 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             ledger.Learn(result.Position.Offset, result.Position.Epoch);
             if (plan.Has(FaultKind.WildPositions) && random.Chance(0.2))
                 await ResolveWildlyAsync(slot, log, result, random);
+            if (plan.Has(FaultKind.WildPositions) && log is IDelegatedLog delegated && random.Chance(0.1))
+                await LoseAnswerAsync(client, delegated, random);
         }
         else if (outcome == Client.AppendOutcome.NotAppended)
         {
