@@ -74,10 +74,19 @@ public sealed class TangoLease : IAsyncDisposable
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
         CancellationToken cancellationToken)
     {
+        cancellationToken.ThrowIfCancellationRequested();
         var sentAt = host.Time.GetTimestamp();
-        return await grant(cancellationToken) is { } id
-            ? new TangoLease(host, id, timeToLive, sentAt, renew, end)
-            : null;
+        // Without the caller's token: a record that is on its way may grant a lease that no process would renew or end.
+        var granting = host.Loops.RunAsync(() => grant(CancellationToken.None).AsTask());
+        await granting.WaitOrCancelAsync(cancellationToken).ConfigureAwait(
+            ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        if (!granting.IsCompleted)
+        {
+            host.Loops.Start(() => EndLaterAsync(host, granting, timeToLive, end));
+            cancellationToken.ThrowIfCancellationRequested();
+        }
+
+        return await granting is { } id ? new TangoLease(host, id, timeToLive, sentAt, renew, end) : null;
     }
 
     /// <summary>Ends the lease. What it stood for is free when this completes or, if the log cannot be reached for 10
@@ -127,7 +136,7 @@ public sealed class TangoLease : IAsyncDisposable
         finally
         {
             // Also if a callback of the user fails.
-            if (!_isLetGo) await EndAsync();
+            if (!_isLetGo) await EndAsync(Id, TimeToLive, _time, _end);
         }
     }
 
@@ -167,12 +176,26 @@ public sealed class TangoLease : IAsyncDisposable
         return left > TimeSpan.Zero ? left : TimeSpan.Zero;
     }
 
-    private async Task EndAsync()
+    private static async Task EndLaterAsync(
+        IObjectHost host, Task<long?> granting, TimeSpan timeToLive, Func<long, CancellationToken, ValueTask> end)
     {
-        using var bound = new CancellationTokenSource(TimeToLive < s_longestEnd ? TimeToLive : s_longestEnd, _time);
         try
         {
-            await _end(Id, bound.Token);
+            if (await granting is { } id) await EndAsync(id, timeToLive, host.Time, end);
+        }
+        catch (Exception)
+        {
+            // In doubt: what it may have been granted is expired by others.
+        }
+    }
+
+    private static async Task EndAsync(
+        long id, TimeSpan timeToLive, TimeProvider time, Func<long, CancellationToken, ValueTask> end)
+    {
+        using var bound = new CancellationTokenSource(timeToLive < s_longestEnd ? timeToLive : s_longestEnd, time);
+        try
+        {
+            await end(id, bound.Token);
         }
         catch (Exception)
         {

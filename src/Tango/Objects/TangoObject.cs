@@ -90,12 +90,14 @@ public abstract class TangoObject
 
     /// <summary>Grants a lease of this object, an <see cref="ITangoLeased"/>, and keeps it renewed.</summary>
     /// <param name="timeToLive">Between 10 milliseconds and a day. The owner counts whole milliseconds only.</param>
-    /// <param name="grant">Calls the mutator that adds the lease, and returns its id; null: it was not granted.</param>
+    /// <param name="grant">Calls the mutator that adds the lease, and returns its id; null: it was not granted. Where
+    /// the caller is cancelled meanwhile, it goes on, and the lease is ended.</param>
     /// <param name="renew">Calls the mutator that gives the lease another version; false: there is no such
     /// lease.</param>
     /// <param name="end">Calls the mutator that removes the lease.</param>
     /// <returns>Null: it was not granted.</returns>
     /// <exception cref="TangoTransactionException">In a transaction nothing is known to be granted.</exception>
+    /// <exception cref="TangoInDoubtException">What was granted, if anything, ends after its time to live.</exception>
     protected ValueTask<TangoLease?> GrantLeaseAsync(
         TimeSpan timeToLive, Func<CancellationToken, ValueTask<long?>> grant,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
