@@ -177,4 +177,12 @@ public sealed class ValueGeneratorTests
             return false;
         }
     }
+
+    [Fact]
+    public void Types_whose_names_differ_in_dots_and_underscores_only_have_a_formatter_each() =>
+        Assert.Empty(Compiler.Errors(Compiler.Generate(
+            """
+            namespace A.B_C { [MessagePackObject] public sealed record Point([property: Key(0)] int X); }
+            namespace A_B.C { [MessagePackObject] public sealed record Point([property: Key(0)] int X); }
+            """)));
 }
