@@ -18,9 +18,10 @@ public class CorfuOrleansException : OrleansException
     }
 
     /// <summary>The failures that providers report as theirs; others, cancellation for instance, pass.</summary>
-    internal static bool Covers(Exception e) => e is TangoException or CorfuException;
+    public static bool Covers(Exception e) => e is TangoException or CorfuException;
 
-    internal static CorfuOrleansException Of(string operation, Exception reason) => reason is TangoInDoubtException
+    /// <summary>Says of an operation why it failed, or that its outcome is not known.</summary>
+    public static CorfuOrleansException Of(string operation, Exception reason) => reason is TangoInDoubtException
         ? new CorfuOutcomeUnknownException($"It is not known whether {operation} took effect. {reason.Message}", reason)
         : new CorfuOrleansException($"{operation} failed. {reason.Message}", reason);
 }

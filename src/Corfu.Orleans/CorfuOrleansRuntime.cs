@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Corfu.Extensions;
+using Corfu.Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -9,8 +10,9 @@ using Tango;
 
 namespace Corfu.Orleans;
 
-/// <summary>The runtime that the providers of a silo or a client share.</summary>
-internal sealed partial class CorfuOrleansRuntime(
+/// <summary>The runtime that the providers of a silo or a client share; a service of the silo, for providers in other
+/// packages too.</summary>
+public sealed partial class CorfuOrleansRuntime(
     IServiceProvider services, IOptions<CorfuOrleansOptions> options, TimeProvider time,
     ILogger<CorfuOrleansRuntime> logger)
     : ILifecycleParticipant<ISiloLifecycle>
@@ -20,9 +22,11 @@ internal sealed partial class CorfuOrleansRuntime(
 
     private static readonly TimeSpan s_retryDelay = TimeSpan.FromMilliseconds(200);
 
+    /// <summary>A silo whose log cannot be reached does not start.</summary>
     public void Participate(ISiloLifecycle observer) =>
         observer.Subscribe(nameof(CorfuOrleansRuntime), ConnectStage, ConnectAsync);
 
+    /// <summary>Connects if it is the first call.</summary>
     /// <exception cref="ClusterNotFoundException">No log there, for as long as the options say.</exception>
     public async Task<TangoRuntime> GetAsync(CancellationToken cancellationToken = default)
     {
@@ -42,7 +46,7 @@ internal sealed partial class CorfuOrleansRuntime(
         }
     }
 
-    public async Task<T> OpenAsync<T>(string name, OpenMode mode, CancellationToken cancellationToken)
+    internal async Task<T> OpenAsync<T>(string name, OpenMode mode, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>
     {
         var start = time.GetTimestamp();
@@ -52,7 +56,7 @@ internal sealed partial class CorfuOrleansRuntime(
     }
 
     /// <summary>Deletes the object; nothing where there is none.</summary>
-    public async Task DeleteAsync(string name, CancellationToken cancellationToken)
+    internal async Task DeleteAsync(string name, CancellationToken cancellationToken)
     {
         var tango = await GetAsync(cancellationToken);
         try
@@ -67,7 +71,7 @@ internal sealed partial class CorfuOrleansRuntime(
     }
 
     /// <summary>Deletes all objects whose names begin so.</summary>
-    public async Task DeleteAllAsync(string prefix, CancellationToken cancellationToken)
+    internal async Task DeleteAllAsync(string prefix, CancellationToken cancellationToken)
     {
         foreach (var entry in await (await GetAsync(cancellationToken)).ListObjectsAsync(cancellationToken))
         {
@@ -102,7 +106,7 @@ internal sealed partial class CorfuOrleansRuntime(
 
 /// <summary>An object of a provider, opened by the first that needs it. An opening that failed is tried again by the
 /// next; an object that was deleted is opened anew.</summary>
-internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, OpenMode mode = OpenMode.Create)
+public sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, OpenMode mode = OpenMode.Create)
     where T : TangoObject, ITangoObject<T>
 {
     private readonly SemaphoreSlim _gate = new(1, 1);
@@ -110,17 +114,21 @@ internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, 
     // Set under _gate.
     private T? _opened;
 
+    /// <summary>Of the object.</summary>
     public string Name => name;
 
+    /// <summary>The open object.</summary>
     public ValueTask<T> GetAsync(CancellationToken cancellationToken) =>
-        Volatile.Read(ref _opened) is { } opened ? new(opened) : new(OpenAsync(cancellationToken));
+        Volatile.Read(ref _opened) is { } opened
+        ? new(opened)
+        : new(LoopContext.Pool.RunAsync(() => OpenAsync(cancellationToken)));
 
+    /// <summary>Calls the object, and calls it again if it was deleted meanwhile.</summary>
     /// <param name="operation">For the message of an exception.</param>
     /// <exception cref="CorfuOrleansException">Tango or the log failed.</exception>
     public async Task<TResult> RunAsync<TResult>(
         string operation, Func<T, ValueTask<TResult>> call, CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         try
         {
             while (true)
@@ -142,6 +150,7 @@ internal sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, 
         }
     }
 
+    // Not in the turn of the grain that asks: others wait for the gate.
     private async Task<T> OpenAsync(CancellationToken cancellationToken)
     {
         await _gate.WaitAsync(cancellationToken);

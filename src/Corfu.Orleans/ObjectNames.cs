@@ -5,30 +5,31 @@ namespace Corfu.Orleans;
 
 /// <summary>Names of the providers' objects. What one cluster forgets when it is deployed anew has the cluster's id;
 /// what outlives it has the service's.</summary>
-internal sealed class ObjectNames(IOptions<CorfuOrleansOptions> options, IOptions<ClusterOptions> cluster)
+public sealed class ObjectNames(IOptions<CorfuOrleansOptions> options, IOptions<ClusterOptions> cluster)
 {
-    public string ClusterId => cluster.Value.ClusterId;
+    internal string ClusterId => cluster.Value.ClusterId;
 
-    public string ServiceId => cluster.Value.ServiceId;
+    internal string ServiceId => cluster.Value.ServiceId;
 
-    public string Membership(string clusterId) => Of(clusterId, "membership");
+    internal string Membership(string clusterId) => Of(clusterId, "membership");
 
-    public string Directory(string provider) => Of(ClusterId, "directory", provider);
+    internal string Directory(string provider) => Of(ClusterId, "directory", provider);
 
     /// <summary>Names of all directories of a cluster begin so.</summary>
-    public string Directories(string clusterId) => Of(clusterId, "directory") + "/";
+    internal string Directories(string clusterId) => Of(clusterId, "directory") + "/";
 
-    public string State(string provider) => Of(ServiceId, "state", provider);
+    internal string State(string provider) => Of(ServiceId, "state", provider);
 
     /// <summary>The lock of the silo that writes old states of the provider again.</summary>
-    public string StateCompaction(string provider) => Of(ServiceId, "state", provider, "compaction");
+    internal string StateCompaction(string provider) => Of(ServiceId, "state", provider, "compaction");
 
+    /// <summary>The list of a service's journals.</summary>
     public string Journals => Of(ServiceId, "journals");
 
-    public string Reminders => Of(ServiceId, "reminders");
+    internal string Reminders => Of(ServiceId, "reminders");
 
     /// <summary>Parts stay apart whatever characters they have.</summary>
-    public static string Escape(string part) => Uri.EscapeDataString(part);
+    internal static string Escape(string part) => Uri.EscapeDataString(part);
 
     private string Of(params ReadOnlySpan<string> parts)
     {

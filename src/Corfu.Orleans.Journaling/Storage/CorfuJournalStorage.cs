@@ -160,10 +160,8 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
             cancellationToken);
     }
 
-    /// <summary>Off the grain's scheduler, on which a client of the log would hold up the grain's other work.</summary>
     private async Task<T> InTurnAsync<T>(Func<Task<T>> operation, CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         await _gate.WaitAsync(cancellationToken);
         try
         {

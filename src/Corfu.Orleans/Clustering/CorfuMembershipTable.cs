@@ -26,7 +26,6 @@ internal sealed partial class CorfuMembershipTable(
     /// every object has to be kept up by those that go on.</summary>
     public async Task DeleteMembershipTableEntriesAsync(string clusterId, CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         try
         {
             await runtime.DeleteAsync(names.Membership(clusterId), cancellationToken);

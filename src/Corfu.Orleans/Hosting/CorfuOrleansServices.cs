@@ -8,11 +8,13 @@ using Orleans.Runtime;
 namespace Corfu.Orleans.Hosting;
 
 /// <summary>What the providers of a silo or a client share is registered once, by the first of them.</summary>
-internal static class CorfuOrleansServices
+public static class CorfuOrleansServices
 {
     /// <summary>Of the client and the runtime that <c>UseCorfu(connectionString)</c> registers.</summary>
-    public const string OwnKey = "orleans";
+    internal const string OwnKey = "orleans";
 
+    /// <summary>For providers in other packages: registers <see cref="CorfuOrleansRuntime"/> and
+    /// <see cref="ObjectNames"/>, once.</summary>
     public static IServiceCollection AddCorfuOrleans(
         this IServiceCollection services, Action<CorfuOrleansOptions>? configure = null)
     {
@@ -29,7 +31,7 @@ internal static class CorfuOrleansServices
     }
 
     /// <exception cref="InvalidOperationException">The providers have another log already.</exception>
-    public static IServiceCollection AddCorfuOrleans(this IServiceCollection services, string connectionString)
+    internal static IServiceCollection AddCorfuOrleans(this IServiceCollection services, string connectionString)
     {
         ArgumentException.ThrowIfNullOrEmpty(connectionString);
         if (services.FirstOrDefault(static added => added.ServiceType == typeof(OwnConnection))
@@ -53,7 +55,7 @@ internal static class CorfuOrleansServices
         return services.AddCorfuOrleans(static options => options.TangoKey = OwnKey);
     }
 
-    public static IServiceCollection AddCorfuMembership(this IServiceCollection services)
+    internal static IServiceCollection AddCorfuMembership(this IServiceCollection services)
     {
         services.TryAddSingleton<CorfuMembershipTable>();
         // As Orleans' providers do it: the last one that is asked for counts.

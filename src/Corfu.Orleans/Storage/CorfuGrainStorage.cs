@@ -116,13 +116,11 @@ internal sealed partial class CorfuGrainStorage(
 
     private async Task<StoredState?> FindAsync(string key, CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         return await (await StatesAsync(cancellationToken)).FindAsync(key, cancellationToken);
     }
 
     private async Task<StateChange> ClearAsync(string key, Guid seen, CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         return await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
     }
 
@@ -132,7 +130,6 @@ internal sealed partial class CorfuGrainStorage(
     private async Task<StateChange> WriteAsync(string key, ReadOnlyMemory<byte> bytes, Guid seen, Guid next,
         CancellationToken cancellationToken)
     {
-        await GrainScheduler.Leave();
         var states = await StatesAsync(cancellationToken);
         try
         {
