@@ -89,7 +89,7 @@ public class DeletedUnitTests
         await runtime.SyncAsync();
         Assert.True(runtime.IsHosted(new ObjectId(256)));
         Assert.Equal(["tango/directory"], runtime.ReadFigures().Select(static figures => figures.Name));
-        // Nobody else can have decided it.
+        // No other process can have decided it.
         Assert.Equal(7, await second.BalanceAsync("x"));
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         await runtime.SyncAsync();

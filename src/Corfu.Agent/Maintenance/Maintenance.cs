@@ -191,7 +191,7 @@ internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView v
         }
     }
 
-    private CorfuClient ClientOf(Projection projection) => 
+    private CorfuClient ClientOf(Projection projection) =>
         new(projection, transport, time, entropy, null, logger, loops);
 
     private void Start(BackgroundJob job, CorfuClient client, Func<JobProgress> progress,

@@ -27,13 +27,13 @@ internal sealed record Held(
     /// <exception cref="TangoObjectNotFoundException">The object is gone.</exception>
     public static async Task<Held> FindAsync(
         HoldingKey holding, OpenObjects objects, CancellationToken cancellationToken) => holding.Kind switch
-    {
-        HoldingKind.Lock => Lock(
-            holding.Object, await objects.GetAsync<TangoLock>(holding.Object, cancellationToken), holding.Number),
-        HoldingKind.Delivery => Delivery(
-            holding.Object, await objects.GetAsync<Queue>(holding.Object, cancellationToken), holding.Number,
-            holding.Token),
-        _ => Lease(
-            holding.Object, await objects.GetAsync<Leased>(holding.Object, cancellationToken), holding.Number),
-    };
+        {
+            HoldingKind.Lock => Lock(
+                holding.Object, await objects.GetAsync<TangoLock>(holding.Object, cancellationToken), holding.Number),
+            HoldingKind.Delivery => Delivery(
+                holding.Object, await objects.GetAsync<Queue>(holding.Object, cancellationToken), holding.Number,
+                holding.Token),
+            _ => Lease(
+                holding.Object, await objects.GetAsync<Leased>(holding.Object, cancellationToken), holding.Number),
+        };
 }

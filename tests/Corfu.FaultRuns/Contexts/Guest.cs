@@ -25,7 +25,8 @@ internal abstract class Guest
                 SynchronizationContext.SetSynchronizationContext(new Loop());
                 _ = call();
                 ended.SetResult(null);
-            }) { IsBackground = true }.Start();
+            })
+            { IsBackground = true }.Start();
             return await ended.Task;
         }
     }
@@ -46,7 +47,8 @@ internal abstract class Guest
                 blocked.SetResult(own);
                 release.Wait();
                 loop.RunUntil(own);
-            }) { IsBackground = true }.Start();
+            })
+            { IsBackground = true }.Start();
             return await blocked.Task;
         }
     }
