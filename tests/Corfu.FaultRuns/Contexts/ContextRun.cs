@@ -84,8 +84,9 @@ public sealed class ContextRun(int guests, TextWriter output)
         TangoRuntime runtime, TangoDictionary<string, string> words, string key)
     {
         await words.SetAsync(key, "set");
-        await runtime.RunTransactionAsync(
+        var outcome = await runtime.RunTransactionAsync(
             async _ => await words.SetAsync(key, (await words.TryGetAsync(key)).Value + " twice"));
+        outcome.ThrowIfNotCommitted();
         await runtime.OpenAsync<TangoCounter>("counter", OpenMode.Create);
     }
 
