@@ -1,30 +1,37 @@
+using System.Runtime.CompilerServices;
 using Tango;
 
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
 /// R23: lets Apply fail at one client and at no other: its gate, half-way through, once for each of some tickets of the
-/// other clients. It flows from where the client starts into its playback.
+/// other clients. The process that applies has it: nothing flows from a client's calls into its playback.
 /// </summary>
 public sealed class Stumbles
 {
     private const int Every = 5;
 
-    private static readonly AsyncLocal<Stumbles?> s_current = new();
+    // By the context of a client's process.
+    private static readonly ConditionalWeakTable<SynchronizationContext, Stumbles> s_ofProcesses = [];
 
     private readonly HashSet<long> _own = [];
     private readonly HashSet<long> _stumbled = [];
 
-    /// <summary>Of this client from here on.</summary>
-    public static void Begin() => s_current.Value = new Stumbles();
+    private static Stumbles? Current =>
+        SynchronizationContext.Current is { } process && s_ofProcesses.TryGetValue(process, out Stumbles? stumbles)
+            ? stumbles
+            : null;
+
+    /// <summary>Of the calling process from here on.</summary>
+    public static void Begin() => s_ofProcesses.AddOrUpdate(SynchronizationContext.Current!, new Stumbles());
 
     /// <summary>A ticket of this client: its calls are told what becomes of it, and apply it themselves within a
     /// transaction.</summary>
-    public static void Spare(long ticket) => s_current.Value?._own.Add(ticket);
+    public static void Spare(long ticket) => Current?._own.Add(ticket);
 
     public static void At(long ticket)
     {
-        if (s_current.Value is { } stumbles && ticket % Every == 0 && !stumbles._own.Contains(ticket)
+        if (Current is { } stumbles && ticket % Every == 0 && !stumbles._own.Contains(ticket)
             && stumbles._stumbled.Add(ticket)) throw new StumbleException();
     }
 

@@ -59,11 +59,23 @@ public sealed partial class TangoWorkload
             [.. snapshot.Awaited.Select(static one => (one.Commit.Position.Offset, one.Commit.Index))]));
         long at = snapshot.Members.Max(static member => member.Versions.LastAny?.Position.Offset ?? -1);
         var content = new ChunkedBuffer();
-        CheckpointContent.Write(content, snapshot with { End = LogPosition.Zero, Awaited = [] });
+        CheckpointContent.Write(content, snapshot with
+        {
+            Members = [.. snapshot.Members.Select(WithoutInitialState)],
+            End = LogPosition.Zero,
+            Awaited = [],
+        });
         var check = new HashCode64();
         foreach (ReadOnlyMemory<byte> piece in content.Cut(4096)) check.Add(piece.Span);
         history.Views.Add(new ViewSample(client, at, $"state and versions of {handle.ObjectName}", check.ToString()));
     }
+
+    // A client that does not know the type of a member that was never written has no state of it; the others have the
+    // one with which the type begins.
+    private static MemberSnapshot WithoutInitialState(MemberSnapshot member) =>
+        member.Entry.Origin is null && member.Versions.LastAny?.Position == member.Entry.Birth
+            ? member with { View = null }
+            : member;
 
     /// <summary>The log cannot be reached for a while, or is full. What was to be appended is not in it.</summary>
     internal static bool IsLogsRefusal(Exception e) =>

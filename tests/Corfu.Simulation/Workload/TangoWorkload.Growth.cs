@@ -30,7 +30,7 @@ public sealed partial class TangoWorkload
             monitor.Mark(isThere ? "member got its view" : "member added to a group");
             return true;
         }
-        catch (TangoInDoubtException)
+        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
         {
             monitor.Mark("new member in doubt");
             return false;

@@ -41,7 +41,7 @@ public sealed partial class TangoWorkload
         {
             monitor.Mark("name was free or deleted meanwhile");
         }
-        catch (TangoInDoubtException)
+        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
         {
             monitor.Mark("deletion or creation in doubt");
         }

@@ -70,7 +70,7 @@ public sealed partial class TangoWorkload
             else if (random.Chance(0.6)) await HoldAsync(tango, random);
             else if (_holds.TryDequeue(out var hold)) await LetGoAsync(tango, hold.Name, hold.Version);
         }
-        catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
+        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
         {
             monitor.Mark("operation given up");
         }
@@ -184,7 +184,7 @@ public sealed partial class TangoWorkload
                     await tango.OpenAnnexAsync();
                 released = await TrimOnceAsync(tango);
             }
-            catch (Exception e) when (e is TangoInDoubtException or LogUnavailableException)
+            catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
             {
                 monitor.Mark("operation given up");
                 continue;
