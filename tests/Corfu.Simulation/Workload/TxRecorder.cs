@@ -59,6 +59,9 @@ internal sealed class TxAttempt(TxRecorder to, int client)
                 if (committed.RejectedWrites > 0) to.Monitor.Mark("write refused in a transaction");
                 Decided(TxDecision.Committed, committed.RejectedWrites);
                 break;
+            case TxOutcome.Aborted { Reason: AbortReason.NotWritten }:
+                Decided(TxDecision.NotWritten);
+                break;
             case TxOutcome.Aborted aborted:
                 if (aborted.Reason == AbortReason.SnapshotTooOld) to.Monitor.Mark("snapshot was too old");
                 Decided(TxDecision.Aborted);
