@@ -216,7 +216,7 @@ public sealed class FullDiskRunbookTests
             }
         }
 
-        /// <summary>The unit refused the update. One that had been sent before may be in the log all the same.</summary>
+        /// <summary>The unit refused the update. One that was sent before may be in the log all the same.</summary>
         private static bool IsFull(Exception e) => e is CorfuStatusException { Status: Status.NoSpace }
             or TangoInDoubtException { InnerException: CorfuStatusException { Status: Status.NoSpace } };
 
