@@ -5,16 +5,29 @@ using Tango.Playback;
 namespace Tango.Leases;
 
 /// <summary>Expires the leases of the open objects whose owners are silent. Each runtime does: any one that lives is
-/// enough, and Apply ends a lease once.</summary>
-/// <param name="newHandle">Of a hosted object.</param>
+/// enough, and Apply ends a lease once. One loop serves all objects, with one check of the log a round.</summary>
+/// <param name="runtime">The runtime's number: runtimes that find the same leases silent begin at different ones.
+/// </param>
+/// <param name="newHandle">Makes a handle of a hosted object, by the user's constructor.</param>
 internal sealed class LeaseWatch(
-    Func<Player> player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time, LoopContext loops,
-    ILogger logger, CancellationToken lifetime)
+    ulong runtime, Func<Player> player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time,
+    LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
+    private const int MaxExpiriesAtOnce = 64;
+
     private readonly Lock _gate = new();
 
-    // Guarded by _gate, as what it holds: the open objects that may have leases.
+    // Guarded by _gate: the open objects that may have leases.
     private readonly SortedDictionary<ObjectId, Watched> _watched = [];
+
+    // Guarded by _gate. Invariant: the loop runs if any watched object has leases.
+    private bool _isRunning;
+
+    // Guarded by _gate: an object has leases that the loop has not listed.
+    private bool _hasMore;
+
+    // Guarded by _gate; ends the loop's pause. Null: the loop does not pause.
+    private CancellationTokenSource? _pause;
 
     /// <summary>The unit is open, or has got a member.</summary>
     public void Watch(HostedUnit unit)
@@ -44,45 +57,55 @@ internal sealed class LeaseWatch(
         {
             foreach (var member in unit.Objects)
             {
-                if (_watched.TryGetValue(member.Id, out var watched) && watched.IsRunning) return true;
+                if (_watched.TryGetValue(member.Id, out var watched) && watched.HasLeases) return true;
             }
 
             return false;
         }
     }
 
-    /// <summary>At the end of a cycle, which serves all objects: it does not throw. The first lease of an object starts
-    /// its clock.</summary>
+    /// <summary>At the end of a cycle, which serves all objects: it does not throw, and takes no time for each lease.
+    /// The first lease of an object starts its clock.</summary>
     public void OnPlayed()
     {
         lock (_gate)
         {
             foreach (var watched in _watched.Values)
             {
-                if (watched.IsRunning || !TryLook(watched)) continue;
-                watched.IsRunning = true;
-                loops.Start(() => RunAsync(watched));
+                if (!watched.HasLeases) _hasMore |= watched.HasLeases = TellsLeases(watched);
             }
+
+            if (!_hasMore) return;
+            _pause?.Cancel();
+            if (_isRunning) return;
+            _isRunning = true;
+            loops.Start(RunAsync);
         }
     }
 
-    private async Task RunAsync(Watched watched)
+    private async Task RunAsync()
     {
-        var handle = newHandle(watched.Object);
-        while (!lifetime.IsCancellationRequested)
+        var round = time.GetTimestamp();
+        while (ListLeased() is { Length: > 0 } leased)
         {
             try
             {
-                await Task.Delay(watched.Leases.Pause, time, lifetime);
+                foreach (var watched in leased)
+                {
+                    if (!watched.Leases.Any) Look(watched);
+                }
+
+                // From round to round: first leases of other objects may shorten a pause, and never begin it again.
+                var left = leased.Min(static watched => watched.Leases.Pause) - time.GetElapsedTime(round);
+                if (left > TimeSpan.Zero && !await PauseAsync(left)) continue;
+                round = time.GetTimestamp();
                 await player().CatchUpAsync();
-                if (!LookOrEnd(watched)) return;
-                foreach (var silent in watched.Leases.FindSilent())
-                    await handle.ExpireAsync(silent.Id, silent.Version, lifetime);
+                foreach (var watched in leased) await ExpireSilentAsync(watched);
             }
             catch (Exception e) when (!lifetime.IsCancellationRequested)
             {
-                // What is still there is tried again.
-                logger.LogDebug(e, "Leases of {Name} could not be expired", watched.Object.Name);
+                // The player has logged it. The next round tries again.
+                logger.LogDebug(e, "Leases could not be looked at");
             }
             catch (Exception)
             {
@@ -91,38 +114,136 @@ internal sealed class LeaseWatch(
         }
     }
 
-    /// <summary>The leases are told by the user's code. Where that fails, the object is not watched any more.</summary>
-    private bool TryLook(Watched watched)
+    private Watched[] ListLeased()
+    {
+        lock (_gate)
+        {
+            Watched[] leased = [.. _watched.Values.Where(static watched => watched.HasLeases)];
+            (_isRunning, _hasMore) = (leased.Length > 0, false);
+            return leased;
+        }
+    }
+
+    /// <returns>False: another object has leases now, which may be shorter.</returns>
+    private async ValueTask<bool> PauseAsync(TimeSpan length)
+    {
+        using var pause = CancellationTokenSource.CreateLinkedTokenSource(lifetime);
+        lock (_gate)
+        {
+            if (_hasMore) return false;
+            _pause = pause;
+        }
+
+        try
+        {
+            await Task.Delay(length, time, pause.Token);
+            return true;
+        }
+        catch (OperationCanceledException) when (!lifetime.IsCancellationRequested)
+        {
+            return false;
+        }
+        finally
+        {
+            lock (_gate) _pause = null;
+        }
+    }
+
+    /// <summary>Many at once, but few after a look: other runtimes expire the same leases.</summary>
+    private async ValueTask ExpireSilentAsync(Watched watched)
+    {
+        Look(watched);
+        if (watched.Leases.FindSilent() is not { Length: > 0 } found || FindHandle(watched) is not { } handle) return;
+        var first = (int)(runtime % (ulong)found.Length);
+        try
+        {
+            foreach (var some in found.Skip(first).Concat(found.Take(first)).Chunk(MaxExpiriesAtOnce))
+            {
+                var silent = some.Where(watched.Leases.Has).ToArray();
+                if (silent.Length == 0) continue;
+                await Task.WhenAll(silent.Select(
+                    lease => handle.ExpireAsync(lease.Id, lease.Version, lifetime).AsTask()));
+                await player().CatchUpAsync();
+                Look(watched);
+            }
+        }
+        catch (Exception e) when (!lifetime.IsCancellationRequested)
+        {
+            // The next round tries again with what is still there.
+            logger.LogDebug(e, "Leases of {Name} could not be expired", watched.Object.Name);
+        }
+    }
+
+    private ITangoLeased? FindHandle(Watched watched)
+    {
+        try
+        {
+            return watched.Handle ??= newHandle(watched.Object);
+        }
+        catch (Exception e)
+        {
+            Fail(watched, e);
+            return null;
+        }
+    }
+
+    /// <summary>By the loop alone, and without the lock: it takes time for each lease.</summary>
+    private void Look(Watched watched)
+    {
+        try
+        {
+            watched.Leases.Look(player().Published.Of(watched.Object));
+        }
+        catch (Exception e)
+        {
+            Fail(watched, e);
+        }
+
+        if (watched.Leases.Any) return;
+        // A cycle that ended since may have shown a lease, and passed over an object that seemed to have some.
+        lock (_gate) watched.HasLeases = TellsLeases(watched);
+    }
+
+    private bool TellsLeases(Watched watched)
     {
         if (watched.HasFailed) return false;
         try
         {
-            return watched.Leases.Look(player().Published.Of(watched.Object));
+            var published = player().Published.Of(watched.Object);
+            if (SilentLeases.Of(published) is not { } leases || published.LastWriteEnd == watched.EmptyAt) return false;
+            if (leases.Any()) return true;
+            watched.EmptyAt = published.LastWriteEnd;
         }
         catch (Exception e)
         {
-            watched.HasFailed = true;
-            logger.LogError(e, "Leases of {Name} are not watched here any more", watched.Object.Name);
-            return false;
+            Fail(watched, e);
         }
+
+        return false;
     }
 
-    private bool LookOrEnd(Watched watched)
+    /// <summary>The user's code tells the leases, and makes the handle. Where that fails, the object is not watched
+    /// any more.</summary>
+    private void Fail(Watched watched, Exception e)
     {
-        lock (_gate)
-        {
-            watched.IsRunning = TryLook(watched) && _watched.GetValueOrDefault(watched.Object.Id) == watched;
-            return watched.IsRunning;
-        }
+        lock (_gate) (watched.HasFailed, watched.HasLeases) = (true, false);
+        logger.LogError(e, "Leases of {Name} are not watched here any more", watched.Object.Name);
     }
 
     private sealed class Watched(HostedObject hosted, SilentLeases leases)
     {
         public HostedObject Object => hosted;
 
+        // Used by the loop alone, as the handle.
         public SilentLeases Leases => leases;
 
-        public bool IsRunning { get; set; }
+        public ITangoLeased? Handle { get; set; }
+
+        // Guarded by the watch's gate, as the next two.
+        public bool HasLeases { get; set; }
+
+        /// <summary>The object's last write after which it had no leases.</summary>
+        public LogPosition? EmptyAt { get; set; }
 
         public bool HasFailed { get; set; }
     }

@@ -8,41 +8,46 @@ namespace Tango.Leases;
 internal sealed class SilentLeases(TimeProvider time)
 {
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan s_shortestPause = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan s_shortestPause = TimeSpan.FromMilliseconds(50);
 
     // By id, as of the view at _seen; the time is that at which the version was first seen here.
     private Dictionary<long, (LeaseInfo Lease, long SeenAt)> _leases = [];
-    private LogPosition _seen;
+    private LogPosition? _seen;
+
+    /// <summary>Whether the object had leases at the last look.</summary>
+    public bool Any => _leases.Count > 0;
 
     /// <summary>Until the next look: a fraction of the shortest time to live.</summary>
     public TimeSpan Pause { get; private set; } = s_longestPause;
 
-    /// <returns>False: the object has no leases.</returns>
-    public bool Look(FrozenView published)
+    /// <summary>The leases of a view; null of an object that is stopped, or not hosted.</summary>
+    public static IEnumerable<LeaseInfo>? Of(FrozenView published) =>
+        published is { Stopped: null, View: ITangoLeased view } ? view.Leases : null;
+
+    public void Look(FrozenView published)
     {
-        if (published.Stopped is not null || published.View is not ITangoLeased view)
+        if (Of(published) is not { } told)
         {
-            (_leases, _seen) = ([], LogPosition.Zero);
-            return false;
+            (_leases, _seen) = ([], null);
+            return;
         }
 
-        if (published.LastWriteEnd == _seen) return _leases.Count > 0;
+        if (published.LastWriteEnd == _seen) return;
         var now = time.GetTimestamp();
         var leases = new Dictionary<long, (LeaseInfo, long)>();
-        var shortest = TimeSpan.MaxValue;
-        foreach (var lease in view.Leases)
+        var pause = s_longestPause;
+        foreach (var lease in told)
         {
-            leases[lease.Id] = _leases.TryGetValue(lease.Id, out var known) && known.Lease == lease
-                ? known
-                : (lease, now);
-            if (lease.TimeToLive < shortest) shortest = lease.TimeToLive;
+            leases[lease.Id] = Has(lease) ? _leases[lease.Id] : (lease, now);
+            if (lease.TimeToLive / 4 < pause) pause = lease.TimeToLive / 4;
         }
 
         (_leases, _seen) = (leases, published.LastWriteEnd);
-        Pause = TimeSpan.FromTicks(
-            Math.Clamp(shortest.Ticks / 4, s_shortestPause.Ticks, s_longestPause.Ticks));
-        return leases.Count > 0;
+        Pause = pause > s_shortestPause ? pause : s_shortestPause;
     }
+
+    /// <summary>Whether the lease is there and was not renewed, as of the last look.</summary>
+    public bool Has(LeaseInfo lease) => _leases.TryGetValue(lease.Id, out var known) && known.Lease == lease;
 
     /// <summary>The leases whose version was the same for their whole time to live, as of the last look.</summary>
     public LeaseInfo[] FindSilent() =>

@@ -69,7 +69,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             : null;
         _feedPoll = new FeedPoll(log, time, loops, _lifetime.Token);
         Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, loops, _lifetime.Token);
-        var leases = new LeaseWatch(() => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
+        var leases = new LeaseWatch(id, () => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch,
             unit => _openings!.OnDeleted(unit));

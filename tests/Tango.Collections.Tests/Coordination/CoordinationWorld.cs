@@ -1,3 +1,4 @@
+using Corfu.Client;
 using Corfu.Protocol;
 using Tango.Testing;
 using Tango.Tests;
@@ -17,11 +18,14 @@ internal sealed class CoordinationWorld(TimeProvider time) : IAsyncDisposable
             await body(world, time);
         });
 
-    public Process NewProcess()
+    public InMemoryCorfuLog Log => _log;
+
+    public Process NewProcess(IEntropy? entropy = null, Func<IStreamCursor, IStreamCursor>? cursor = null)
     {
         var clock = new StoppableTime(time);
-        var runtime = new TangoRuntime(_log, _log.OpenCursor, clock, SystemEntropy.Instance,
-            loops: SeededContext.Loops);
+        var runtime = new TangoRuntime(
+            _log, () => cursor is null ? _log.OpenCursor() : cursor(_log.OpenCursor()), clock,
+            entropy ?? SystemEntropy.Instance, loops: SeededContext.Loops);
         var process = new Process(runtime, clock);
         _processes.Add(process);
         return process;
