@@ -41,12 +41,12 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
 
     /// <summary>Adds or replaces, without reading. Durable in the log when it completes.</summary>
     [Mutator(1)]
-    public partial ValueTask SetAsync([VersionKey] TKey key, TValue value,
+    public partial ValueTask SetAsync([VersionKey] TKey key, [LogOnly] TValue value,
         CancellationToken cancellationToken = default);
 
     /// <summary>False if the key is there already; nothing is changed then.</summary>
     [Mutator(2)]
-    public partial ValueTask<bool> TryAddAsync([VersionKey] TKey key, TValue value,
+    public partial ValueTask<bool> TryAddAsync([VersionKey] TKey key, [LogOnly] TValue value,
         CancellationToken cancellationToken = default);
 
     /// <summary>True if the key was there.</summary>
@@ -59,7 +59,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
 
     // The value is the one at that place, and stays the key's only if nothing was written since.
     [Mutator(5)]
-    private partial ValueTask<bool> MoveAsync([VersionKey] TKey key, TValue value, LogPlace from,
+    private partial ValueTask<bool> MoveAsync([VersionKey] TKey key, [LogOnly] TValue value, LogPlace from,
         CancellationToken cancellationToken);
 
     /// <summary>Linearizable. Reads the log once, and again if the value is replaced and trimmed meanwhile.</summary>
@@ -164,9 +164,9 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
     [Accessor]
     private partial ValueTask<ImmutableArray<TKey>> ListKeysAsync(CancellationToken cancellationToken);
 
-    private void ApplySet(TKey key, TValue value, LogPlace place) => _places = _places.SetItem(key, place);
+    private void ApplySet(TKey key, LogPlace place) => _places = _places.SetItem(key, place);
 
-    private bool ApplyTryAdd(TKey key, TValue value, LogPlace place)
+    private bool ApplyTryAdd(TKey key, LogPlace place)
     {
         if (_places.ContainsKey(key)) return false;
         _places = _places.Add(key, place);
@@ -182,7 +182,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
 
     private void ApplyClear() => _places = _places.Clear();
 
-    private bool ApplyMove(TKey key, TValue value, LogPlace from, LogPlace place)
+    private bool ApplyMove(TKey key, LogPlace from, LogPlace place)
     {
         if (!_places.TryGetValue(key, out LogPlace current) || current != from) return false;
         _places = _places.SetItem(key, place);

@@ -41,10 +41,12 @@ internal static class OperationSyntax
             ? task.TypeArgumentList.Arguments[0].WithoutTrivia()
             : SyntaxFactory.PredefinedType(SyntaxFactory.Token(SyntaxKind.VoidKeyword));
 
-    /// <summary>Without the CancellationToken, attributes and default values.</summary>
+    /// <summary>Without the CancellationToken, what is [LogOnly], attributes and default values.</summary>
     public static ParameterListSyntax BodyParameters(MethodDeclarationSyntax method) =>
         SyntaxFactory.ParameterList(SyntaxFactory.SeparatedList(method.ParameterList.Parameters
-            .Where(static parameter => parameter.Type is { } type && NameOf(type) != "CancellationToken")
+            .Where(static parameter => parameter.Type is { } type && NameOf(type) != "CancellationToken"
+                && !parameter.AttributeLists.SelectMany(static list => list.Attributes)
+                    .Any(static attribute => NameOf(attribute.Name) is "LogOnly" or "LogOnlyAttribute"))
             .Select(static parameter => parameter.WithAttributeLists(default).WithDefault(null).WithoutTrivia())));
 
     private static string NameOf(SyntaxNode name) => name switch

@@ -152,6 +152,34 @@ public sealed class LogDictionaryTests
     }
 
     [Fact]
+    public async Task Replicas_decode_no_value_that_is_not_read()
+    {
+        var log = new InMemoryCorfuLog();
+        await using TangoRuntime runtime = NewRuntime(log), other = NewRuntime(log);
+        var map = await runtime.OpenAsync<TangoLogDictionary<int, Weight>>("map", OpenMode.Create);
+        var theirs = await other.OpenAsync<TangoLogDictionary<int, Weight>>("map", OpenMode.Create);
+        Weight[] values = [.. Enumerable.Range(0, 10).Select(i => new Weight($"text {i}"))];
+        int made = Weight.Made;
+        for (int i = 0; i < 10; i++)
+        {
+            await map.SetAsync(i, values[i]);
+            Assert.False(await map.TryAddAsync(i, values[0]));
+        }
+
+        await using (TangoTransaction transaction = runtime.BeginTx())
+        {
+            await map.SetAsync(10, values[0]);
+            Assert.True(await map.TryAddAsync(11, values[1]));
+            Assert.True((await transaction.EndTxAsync()).IsCommitted);
+        }
+
+        Assert.Equal((12, 12), (await map.CountAsync(), await theirs.CountAsync()));
+        Assert.Equal(made, Weight.Made);
+        Assert.Equal("text 7", (await theirs.TryGetAsync(7)).Value!.Text);
+        Assert.Equal(made + 1, Weight.Made);
+    }
+
+    [Fact]
     public async Task Compaction_lets_the_trim_point_rise()
     {
         var log = new InMemoryCorfuLog();
@@ -204,5 +232,23 @@ public sealed class LogDictionaryTests
     {
         [Key(0)]
         public string Name { get; set; } = "";
+    }
+
+    /// <summary>Counts how often it is made: by a test, or by a decoding.</summary>
+    [MessagePackObject]
+    public sealed class Weight
+    {
+        private static int s_made;
+
+        public Weight(string text)
+        {
+            Interlocked.Increment(ref s_made);
+            Text = text;
+        }
+
+        public static int Made => Volatile.Read(ref s_made);
+
+        [Key(0)]
+        public string Text { get; }
     }
 }

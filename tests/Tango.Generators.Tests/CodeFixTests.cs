@@ -25,6 +25,16 @@ public sealed class CodeFixTests
     }
 
     [Fact]
+    public async Task A_body_is_written_without_what_is_log_only() => Assert.Contains(
+        "private void ApplySet(string key) => ",
+        await FixAsync(new MissingBodyFix(), "TANGO004", "Write ApplySet", Sources.Object(
+            """
+            private int _n;
+            [Mutator(1)] public partial ValueTask SetAsync([VersionKey] string key, [LogOnly] int n);
+            """)),
+        StringComparison.Ordinal);
+
+    [Fact]
     public async Task A_missing_read_is_written() => Assert.Contains(
         "private ImmutableList<int> ReadAll() => "
         + "throw new System.InvalidOperationException(\"ReadAll is to be written\");",

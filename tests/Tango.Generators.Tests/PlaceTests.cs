@@ -61,6 +61,43 @@ public sealed class PlaceTests
         Assert.Equal(marked, ((ITangoIndex)loaded).LowestPlace);
     }
 
+    [Fact]
+    public async Task Apply_passes_over_what_is_log_only()
+    {
+        const string Source =
+            """
+            [TangoObject("notes")]
+            public sealed partial class Notes : TangoObject
+            {
+                private string _last = "";
+
+                [Mutator(1)]
+                public partial ValueTask SetAsync([LogOnly] ImmutableArray<int> text, string name, [LogOnly] int n);
+
+                private void ApplySet(string name) => _last = name;
+            }
+            """;
+        Assert.Empty(Compiler.Errors(Compiler.Generate(Source)));
+        Assert.Empty(await Compiler.Diagnose(Source));
+        Type type = Compiler.Load(Source).GetType("Notes", throwOnError: true)!;
+        var view = (ITangoView)Activator.CreateInstance(type)!;
+        // An array of whatever; the name; a map. None but the name is decoded.
+        view.Apply(1, default, Convert.FromHexString("93" + "92C0A178" + "A3616263" + "81C0C0"), new ApplyContext(null));
+        var state = new ArrayBufferWriter<byte>();
+        view.SaveState(state);
+        Assert.Equal("81A55F6C617374" + "A3616263", Convert.ToHexString(state.WrittenSpan));
+        var cut = Assert.Throws<TangoFormatException>(() => view.Apply(
+            1, default, Convert.FromHexString("93" + "93C0C0"), new ApplyContext(null)));
+        Assert.Equal(FormatError.UnexpectedEnd, cut.Error);
+    }
+
+    [Theory]
+    [InlineData("[Accessor] public partial ValueTask<int> AAsync([LogOnly] int x); private int ReadA() => 1;")]
+    [InlineData("private int _n; [Mutator(1)] public partial ValueTask AAsync([VersionKey, LogOnly] int x); "
+        + "private void ApplyA() => _n = 1;")]
+    public async Task Nothing_that_playback_needs_is_log_only(string members) =>
+        Assert.Equal(["TANGO003"], await Compiler.Diagnose(Sources.Object(members)));
+
     [Theory]
     [InlineData("private LogPlace _place;")]
     [InlineData("private ImmutableDictionary<int, LogPlace?> _places = ImmutableDictionary<int, LogPlace?>.Empty;")]

@@ -78,8 +78,8 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
     }
 
     [Mutator(1)]
-    private partial ValueTask<StateChange> PutAsync([VersionKey] string grain, ReadOnlyMemory<byte> state, Guid seen,
-        Guid next, CancellationToken cancellationToken);
+    private partial ValueTask<StateChange> PutAsync([VersionKey] string grain, [LogOnly] ReadOnlyMemory<byte> state,
+        Guid seen, Guid next, CancellationToken cancellationToken);
 
     [Mutator(2)]
     public partial ValueTask<StateChange> ClearAsync([VersionKey] string grain, Guid seen,
@@ -87,14 +87,14 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
 
     /// <summary>Adds to the end of a state that has that etag.</summary>
     [Mutator(3)]
-    private partial ValueTask AddAsync([VersionKey] string grain, ReadOnlyMemory<byte> part, Guid etag,
+    private partial ValueTask AddAsync([VersionKey] string grain, [LogOnly] ReadOnlyMemory<byte> part, Guid etag,
         CancellationToken cancellationToken);
 
     /// <summary>Writes the first part of a state again that stands there; its etag stays. False: it was replaced
     /// since.</summary>
     [Mutator(4)]
-    private partial ValueTask<bool> MoveAsync([VersionKey] string grain, ReadOnlyMemory<byte> state, LogPlace from,
-        CancellationToken cancellationToken);
+    private partial ValueTask<bool> MoveAsync([VersionKey] string grain, [LogOnly] ReadOnlyMemory<byte> state,
+        LogPlace from, CancellationToken cancellationToken);
 
     /// <summary>Reads the log once, and again if the state is replaced and trimmed meanwhile.</summary>
     public async ValueTask<StoredState?> FindAsync(string grain, CancellationToken cancellationToken = default)
@@ -205,7 +205,7 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
     private partial ValueTask<ImmutableArray<OldState>> ListBelowAsync(long offset,
         CancellationToken cancellationToken);
 
-    private StateChange ApplyPut(string grain, ReadOnlyMemory<byte> state, Guid seen, Guid next, LogPlace place)
+    private StateChange ApplyPut(string grain, Guid seen, Guid next, LogPlace place)
     {
         var stored = EtagOf(grain);
         if (stored != seen) return new StateChange(false, stored);
@@ -221,13 +221,13 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
         return new StateChange(true, Guid.Empty);
     }
 
-    private void ApplyAdd(string grain, ReadOnlyMemory<byte> part, Guid etag, LogPlace place)
+    private void ApplyAdd(string grain, Guid etag, LogPlace place)
     {
         if (!_states.TryGetValue(grain, out var known) || known.Etag != etag) return;
         _states = _states.SetItem(grain, known with { More = (known.More ?? []).Add(place) });
     }
 
-    private bool ApplyMove(string grain, ReadOnlyMemory<byte> state, LogPlace from, LogPlace place)
+    private bool ApplyMove(string grain, LogPlace from, LogPlace place)
     {
         if (!_states.TryGetValue(grain, out var known) || known.Place != from) return false;
         _states = _states.SetItem(grain, new IndexedState(place, known.Etag, null));

@@ -35,8 +35,8 @@ internal static class Rules
         "'{0}' needs '{1}'{2}",
         "A mutator XAsync runs as the private method ApplyX on every view, in log order; an accessor XAsync as "
         + "ReadX. The parameters, "
-        + "without the CancellationToken, and the result must be the same. An ApplyX may take the place of its call as "
-        + "an added last parameter of type LogPlace.");
+        + "without the CancellationToken and those that are [LogOnly], and the result must be the same. An ApplyX may "
+        + "take the place of its call as an added last parameter of type LogPlace.");
 
     public static readonly DiagnosticDescriptor NumberNotPositive = Error(
         "TANGO005", "A mutator's number must be positive",

@@ -129,6 +129,11 @@ internal sealed class ObjectEmitter
             var names = new List<string>();
             foreach (ParameterModel p in mutator.Parameters)
             {
+                if (p.IsLogOnly)
+                {
+                    _code.Line($"{Formatters}.Skip(ref __reader);");
+                    continue;
+                }
                 string name = $"__{names.Count}";
                 names.Add(name);
                 _code.Line($"var {name} = {Read(p.Type)}(ref {(p.IsKey ? "__keyReader" : "__reader")});");

@@ -21,6 +21,7 @@ internal static class Names
     public const string MutatorAttribute = "Tango.MutatorAttribute";
     public const string AccessorAttribute = "Tango.AccessorAttribute";
     public const string KeyAttribute = "Tango.VersionKeyAttribute";
+    public const string LogOnlyAttribute = "Tango.LogOnlyAttribute";
     public const string Place = "Tango.LogPlace";
     public const string Index = "Tango.ITangoIndex";
     public const string StoredAttribute = "Tango.TangoStoredAttribute";

@@ -27,7 +27,8 @@ internal sealed record OperationModel(
     bool TakesPlace,
     string? Token);
 
-internal sealed record ParameterModel(string Type, string Name, bool IsKey, bool RefusesNull);
+/// <param name="IsLogOnly">Its ApplyX does not take it.</param>
+internal sealed record ParameterModel(string Type, string Name, bool IsKey, bool IsLogOnly, bool RefusesNull);
 
 /// <summary>A field (or auto-property) that holds view state.</summary>
 /// <param name="Comparers">How many comparers of the initial value are kept when a checkpoint is loaded: 0, 1 or

@@ -102,7 +102,7 @@ internal static class ObjectShape
         [
             .. OperationShape.Arguments(method).Select(p => new ParameterModel(
                 p.Type.FullName(), Names.Escape(p.Name), p.Attribute(Names.KeyAttribute) is not null,
-                RefusesNull(p.Type))),
+                OperationShape.IsLogOnly(p), RefusesNull(p.Type))),
         ];
         IParameterSymbol? token = method.Parameters.LastOrDefault(OperationShape.IsToken);
         return new OperationModel(

@@ -30,6 +30,10 @@ internal static class OperationShape
             if (parameter.Type.IsRefLikeType) return $"parameter '{parameter.Name}' must not be a ref struct";
             if (IsToken(parameter) && i != method.Parameters.Length - 1)
                 return "the CancellationToken must be the last parameter";
+            if (!IsLogOnly(parameter)) continue;
+            if (!isMutator) return $"parameter '{parameter.Name}' is [LogOnly], and no accessor's call is in the log";
+            if (IsToken(parameter) || parameter.Attribute(Names.KeyAttribute) is not null)
+                return $"parameter '{parameter.Name}' must not be [LogOnly]: playback needs it";
         }
         return null;
     }
@@ -42,6 +46,13 @@ internal static class OperationShape
     public static IEnumerable<IParameterSymbol> Arguments(IMethodSymbol method) =>
         method.Parameters.Where(p => !IsToken(p));
 
+    /// <summary>The value stays in the log: playback passes over it.</summary>
+    public static bool IsLogOnly(IParameterSymbol parameter) => parameter.Attribute(Names.LogOnlyAttribute) is not null;
+
+    /// <summary>What ApplyX or ReadX is called with.</summary>
+    private static IEnumerable<IParameterSymbol> Passed(IMethodSymbol method) =>
+        Arguments(method).Where(p => !IsLogOnly(p));
+
     public static string BaseName(IMethodSymbol method) =>
         method.Name.Substring(0, method.Name.Length - Names.Async.Length);
 
@@ -51,7 +62,7 @@ internal static class OperationShape
     {
         string name = BodyName(method, isMutator);
         ITypeSymbol? result = Result(method);
-        ITypeSymbol[] arguments = [.. Arguments(method).Select(p => p.Type)];
+        ITypeSymbol[] arguments = [.. Passed(method).Select(p => p.Type)];
         IMethodSymbol? withPlace = null;
         foreach (ISymbol member in method.ContainingType.GetMembers(name))
         {
@@ -73,13 +84,13 @@ internal static class OperationShape
 
     /// <summary>Whether a mutator's ApplyX takes the place of its call.</summary>
     public static bool TakesPlace(IMethodSymbol method) =>
-        Body(method, isMutator: true) is { } body && body.Parameters.Length > Arguments(method).Count();
+        Body(method, isMutator: true) is { } body && body.Parameters.Length > Passed(method).Count();
 
     /// <summary>The declaration of the body that is missing, for a message.</summary>
     public static string ExpectedBody(IMethodSymbol method, bool isMutator)
     {
         string result = Result(method)?.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat) ?? "void";
-        IEnumerable<string> arguments = Arguments(method)
+        IEnumerable<string> arguments = Passed(method)
             .Select(p => $"{p.Type.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat)} {p.Name}");
         return $"private {result} {BodyName(method, isMutator)}({string.Join(", ", arguments)})";
     }

@@ -88,6 +88,19 @@ public static class TangoFormatters
         }
     }
 
+    /// <summary>For generated code: steps over an argument that playback does not need.</summary>
+    public static void Skip(ref MessagePackReader reader)
+    {
+        try
+        {
+            reader.SkipValue();
+        }
+        catch (Exception e) when (StrictMessagePack.IsDamage(e))
+        {
+            throw TangoFormatException.Of(e, reader.Consumed);
+        }
+    }
+
     /// <summary>For generated code: the header of a state's map.</summary>
     public static int ReadState(ref MessagePackReader reader)
     {
