@@ -77,6 +77,11 @@ run_template() {
     grep -qx 'run 1: 1 users have said hello' <<<"$output"
 }
 
+# What was built and what a cluster inside the program wrote is not committed.
+ignores_data() {
+    git -C "$work/$1" init -q && git -C "$work/$1" check-ignore -q cluster/node bin/Release obj/project.assets.json
+}
+
 # The tutorial says what it prints.
 run_console() { # [CONNECTION]
     local output expected
@@ -122,8 +127,10 @@ step 'corfu tool' install_tool || finish
 step templates new install "$packages/Corfu.Templates.$version.nupkg" || finish
 step 'new tango-console' new tango-console -n Shop --skipRestore || finish
 step 'build tango-console' build Shop && step 'run tango-console' run_template
+step 'data stays out of git' ignores_data Shop
 step 'new tango-service' new tango-service -n Store --skipRestore || finish
 step 'build tango-service' build Store
+step 'template tests' run_tests && step 'data stays out of git' ignores_data Store
 step pages newcomer extract "$work" "$root/docs/tutorial.md" "$root/docs/comparison.md" "$root/README.md" || finish
 step 'build console' build Shop && programs=$((programs + 1))
 step 'build web, tests' build Store && programs=$((programs + 2))

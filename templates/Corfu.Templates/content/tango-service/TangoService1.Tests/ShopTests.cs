@@ -34,6 +34,23 @@ public sealed class ShopTests : IAsyncDisposable
         Assert.False(await shop.Orders.ContainsKeyAsync("1"));
     }
 
+    [Theory]
+    [InlineData(-1, 0)]
+    [InlineData(int.MaxValue, 0)]
+    [InlineData(0, -1)]
+    [InlineData(0, 6)]
+    public async Task A_count_that_makes_no_sense_is_refused_and_changes_nothing(int put, int taken)
+    {
+        var stock = (await ShopContext.OpenAsync(_here)).Stock;
+        await stock.PutAsync("tea", 5);
+        await Assert.ThrowsAsync<TangoRejectedException>(async () =>
+        {
+            await stock.PutAsync("tea", put);
+            await stock.TakeAsync("tea", taken);
+        });
+        Assert.Equal(5, await stock.CountAsync("tea"));
+    }
+
     [Fact]
     public async Task Of_two_orders_for_the_last_item_one_is_placed()
     {

@@ -22,8 +22,15 @@ app.MapGet("/stock/{item}", async (string item, ShopContext shop, CancellationTo
 
 app.MapPost("/stock/{item}", async (string item, int count, ShopContext shop, CancellationToken cancellationToken) =>
 {
-    await shop.Stock.PutAsync(item, count, cancellationToken);
-    return Results.NoContent();
+    try
+    {
+        await shop.Stock.PutAsync(item, count, cancellationToken);
+        return Results.NoContent();
+    }
+    catch (TangoRejectedException e)
+    {
+        return Results.Problem(e.Message, statusCode: StatusCodes.Status409Conflict);
+    }
 });
 
 app.MapGet("/orders/{number}", async (string number, ShopContext shop, CancellationToken cancellationToken) =>
