@@ -94,6 +94,8 @@ public static class PlantedBugs
             CheckerNames.Transactions, 14, IsTango),
         new("undecided-is-committed", "R20", "who does not host the read set takes a commit record for committed",
             CheckerNames.Transactions, 16, IsTango),
+        new("probe-decides-all-alike", "R20", "orphans that read the same are decided alike, whatever came between",
+            CheckerNames.Decisions, 371, IsTango),
         new("deletion-concerns-what-was-before", "R20", "who reads an object that is deleted later aborts",
             CheckerNames.Decisions, 25, static p => p.Deletes),
         new("member-joins-late", "R20", "a host that is behind misses what a new member had before it heard of it",
