@@ -11,6 +11,7 @@ public interface ICorfuLog
     /// are raw: <see cref="StreamId.FromName"/>, or ids from <see cref="StreamId.FirstRawValue"/> on.
     /// Durable at every replica of its chain when <see cref="AppendOutcome.Appended"/> is returned. Concurrent appends
     /// are not ordered by call order.</summary>
+    /// <exception cref="ArgumentException">A stream is named twice. Nothing was done.</exception>
     /// <exception cref="EntryTooLargeException">Nothing was done.</exception>
     /// <exception cref="StreamRangeException">A stream is in the range of Tango's objects. Nothing was
     /// done.</exception>

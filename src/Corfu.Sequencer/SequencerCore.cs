@@ -109,20 +109,9 @@ internal sealed class SequencerCore
         return new TokenResponse(Status.Ok, _epoch, new LogPosition(first, _epoch), tails, []);
     }
 
-    // A stream named twice would get a backpointer to its own position.
-    private bool IsValid(TokenRequest request)
-    {
-        if (request.Count is < 1 or > MessageLimits.MaxTokens || _next > long.MaxValue - request.Count) return false;
-        var streams = request.Streams.AsSpan();
-        if (streams.Length > EntryCodec.MaxStreams) return false;
-        if (streams.Length > 16) return request.Streams.Distinct().Count() == streams.Length;
-        for (var i = 1; i < streams.Length; i++)
-        {
-            if (streams[..i].Contains(streams[i])) return false;
-        }
-
-        return true;
-    }
+    private bool IsValid(TokenRequest request) =>
+        request.Count is >= 1 and <= MessageLimits.MaxTokens && _next <= long.MaxValue - request.Count
+        && request.Streams.Length <= EntryCodec.MaxStreams && StreamId.AreDistinct(request.Streams.AsSpan());
 
     /// <summary>Tango 5: the tails of several streams and the log's, as of one moment.</summary>
     private Response TailOf(TailRequest request)

@@ -76,13 +76,11 @@ public sealed partial class InMemoryCorfuLog
             RequireGranted(unknown.Position);
             Close(unknown.Position.Offset);
             var page = _pages[(int)unknown.Position.Offset];
-            var outcome = (page.State, page.Entry) switch
-            {
-                (PageState.Trimmed, _) => AppendOutcome.Unknown,
-                (_, { } entry) when entry.Origin == unknown.Origin => AppendOutcome.Appended,
-                _ => AppendOutcome.NotAppended,
-            };
-            return new ValueTask<AppendOutcome>(outcome);
+
+            // A tombstone still says whose entry it was; of a trimmed prefix nothing is left.
+            if (page.Entry is not { } entry) return new ValueTask<AppendOutcome>(AppendOutcome.Unknown);
+            var isOwn = !entry.IsJunk && entry.Origin == unknown.Origin;
+            return new ValueTask<AppendOutcome>(isOwn ? AppendOutcome.Appended : AppendOutcome.NotAppended);
         }
     }
 
@@ -96,6 +94,8 @@ public sealed partial class InMemoryCorfuLog
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
         if (streams.Length > EntryCodec.MaxStreams)
             throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (!StreamId.AreDistinct(streams.AsSpan()))
+            throw new ArgumentException("A stream is named twice.", nameof(streams));
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
         var result = Append(payload.ToArray(), streams, terms, given);
@@ -140,8 +140,6 @@ public sealed partial class InMemoryCorfuLog
         {
             headers.Add(new StreamHeader(stream, Newest(stream)));
             if (!_streams.TryGetValue(stream, out var positions)) _streams[stream] = positions = [];
-            if (positions.Count > 0 && positions[^1] == position)
-                throw new ArgumentException($"Stream {stream} is named twice.", nameof(streams));
             positions.Add(position);
         }
 

@@ -89,7 +89,9 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
         lock (_gate)
         {
             RequireGranted(position);
-            TrimPage(position.Offset);
+            var page = _pages[(int)position.Offset];
+            page.State = PageState.Trimmed;
+            page.Entry = page.Entry is { } entry ? entry with { Payload = default } : null;
         }
 
         return ValueTask.CompletedTask;
@@ -101,7 +103,11 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
         lock (_gate)
         {
             ArgumentOutOfRangeException.ThrowIfGreaterThan(below, At(_pages.Count));
-            for (var offset = 0L; offset < below.Offset; offset++) TrimPage(offset);
+            for (var offset = 0L; offset < below.Offset; offset++)
+            {
+                _pages[(int)offset].State = PageState.Trimmed;
+                _pages[(int)offset].Entry = null;
+            }
         }
 
         return ValueTask.CompletedTask;
@@ -127,13 +133,6 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
             At(offset), default, EntryKind.Junk, _options.Time.GetUtcNow(), page.Headers, default);
     }
 
-    private void TrimPage(long offset)
-    {
-        var page = _pages[(int)offset];
-        page.State = PageState.Trimmed;
-        page.Entry = page.Entry is { } entry ? entry with { Payload = default } : null;
-    }
-
     private LogReadResult Result(long offset, ReadDetail detail)
     {
         if (offset >= _pages.Count) return new LogReadResult(At(offset), PageState.Unwritten, null);
@@ -141,8 +140,8 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
         var entry = detail switch
         {
             ReadDetail.State => null,
-            ReadDetail.Headers => page.Entry is { } full ? full with { Payload = default } : null,
-            _ => page.Entry,
+            ReadDetail.Full => page.Entry,
+            _ => page.Entry is { } full ? full with { Payload = default } : null,
         };
         return new LogReadResult(At(offset), page.State, entry);
     }

@@ -56,6 +56,8 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
         if (streams.Length > EntryCodec.MaxStreams)
             throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (!StreamId.AreDistinct(streams.AsSpan()))
+            throw new ArgumentException("A stream is named twice.", nameof(streams));
         clock.ThrowIfClosed();
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
         // 1.

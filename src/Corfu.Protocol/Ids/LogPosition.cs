@@ -116,6 +116,30 @@ public readonly record struct StreamId(ulong Value) : IComparable<StreamId>
         return new StreamId(BinaryPrimitives.ReadUInt64LittleEndian(hash) | FirstRawValue);
     }
 
+    /// <summary>An entry names each of its streams once: named twice, a stream would get a backpointer to the entry
+    /// itself.</summary>
+    public static bool AreDistinct(ReadOnlySpan<StreamId> streams)
+    {
+        const int Few = 16;
+        if (streams.Length > Few)
+        {
+            var seen = new HashSet<StreamId>(streams.Length);
+            foreach (var stream in streams)
+            {
+                if (!seen.Add(stream)) return false;
+            }
+
+            return true;
+        }
+
+        for (var i = 1; i < streams.Length; i++)
+        {
+            if (streams[..i].Contains(streams[i])) return false;
+        }
+
+        return true;
+    }
+
     public int CompareTo(StreamId other) => Value.CompareTo(other.Value);
 
     public override string ToString() => Value.ToString(CultureInfo.InvariantCulture);

@@ -79,6 +79,60 @@ public abstract class LogConformance
     }
 
     [Fact]
+    public async Task A_stream_named_twice_is_refused_and_nothing_is_done()
+    {
+        var log = await OpenAsync();
+        ImmutableArray<StreamId> many = [.. Enumerable.Range(0, 40).Select(i => StreamId.FromName($"{i}"))];
+        foreach (var streams in new[] { [A, B, A], many.Add(many[7]) })
+        {
+            await Assert.ThrowsAsync<ArgumentException>(async () => await log.AppendAsync(Bytes("x"), streams));
+        }
+
+        var check = await log.CheckAsync([A, B]);
+        Assert.Equal(0, check.Tail.Offset);
+        Assert.All(check.Streams, stream => Assert.Empty(stream.Positions));
+        Assert.True((await log.AppendAsync(Bytes("x"), [A, B])).IsAppended);
+        Assert.True((await log.AppendAsync(Bytes("x"), many)).IsAppended);
+    }
+
+    [Fact]
+    public async Task Details_of_a_read_are_as_much_as_was_asked_for()
+    {
+        var log = await OpenAsync();
+        var appended = await log.AppendAsync(Bytes("text"), [A]);
+        foreach (var detail in Enum.GetValues<ReadDetail>())
+        {
+            var read = (await log.ReadManyAsync([appended.Position], detail))[0];
+            Assert.True(read.IsData);
+            Assert.Equal(detail == ReadDetail.State, read.Entry is null);
+            if (read.Entry is not { } entry) continue;
+            Assert.True(entry.TryGetStream(A, out _));
+            Assert.Equal(detail == ReadDetail.Full ? "text" : "", Text(entry));
+        }
+    }
+
+    /// <summary>A page trimmed on its own says whose it was; one below the trim mark does not.</summary>
+    [Fact]
+    public async Task An_append_is_resolved_by_its_tombstone_until_the_prefix_is_trimmed()
+    {
+        var log = await OpenAsync();
+        var own = await log.AppendAsync(Bytes("0"), [A]);
+        var other = await log.AppendAsync(Bytes("1"), [A]);
+        var hole = await LeaveHoleAsync([A]);
+        await log.FillAsync(hole);
+        foreach (var position in new[] { own.Position, other.Position, hole }) await log.TrimAsync(position);
+        var doubts = new[] { own, own with { Position = other.Position }, own with { Position = hole } };
+        for (var i = 0; i < doubts.Length; i++) doubts[i] = doubts[i] with { Outcome = AppendOutcome.Unknown };
+        var found = new List<AppendOutcome>();
+        foreach (var doubt in doubts) found.Add(await log.ResolveAsync(doubt));
+        Assert.Equal([AppendOutcome.Appended, AppendOutcome.NotAppended, AppendOutcome.NotAppended], found);
+
+        await log.TrimPrefixAsync(hole.Next);
+        foreach (var doubt in doubts) Assert.Equal(AppendOutcome.Unknown, await log.ResolveAsync(doubt));
+        Assert.Null((await log.ReadManyAsync([own.Position]))[0].Entry);
+    }
+
+    [Fact]
     public async Task Positions_rise_with_acknowledgement_and_no_two_are_equal()
     {
         var (one, two) = (await OpenAsync(), await OpenAnotherAsync());
