@@ -6,6 +6,13 @@ public sealed class TestTime : TimeProvider
 {
     private static readonly DateTimeOffset s_start = new(2000, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
+    // Of the caller's scheduler, in each step.
+    private const int Turns = 32;
+
+    // So often the thread pool is looked at in each step: what others do there may never end.
+    private const int MostLooks = 20;
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(1);
+
     private readonly Lock _gate = new();
 
     // Guarded by _gate. In order of creation: what is due at the same time fires in that order.
@@ -40,23 +47,50 @@ public sealed class TestTime : TimeProvider
     public void Advance(TimeSpan time)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(time, TimeSpan.Zero);
-        var end = Now + time;
-        while (TakeDue(end) is { } due) due.Fire();
+        Move(time);
     }
 
-    /// <summary>Moves the clock step by step until the task has completed; what it throws is thrown.</summary>
+    /// <summary>Moves the clock step by step until the task has completed; what it throws is thrown. Between two steps
+    /// the process does what the timers have started.</summary>
     /// <param name="step">Default: 10 milliseconds. Choose it well below the shortest time to live that must not
     /// run out meanwhile.</param>
     public async Task AdvanceUntilAsync(Task task, TimeSpan? step = null)
     {
+        var hasStarted = true;
         while (!task.IsCompleted)
         {
-            Advance(step ?? TimeSpan.FromMilliseconds(10));
-            // What the timers have started gets its turn before time goes on.
-            for (var i = 0; i < 32 && !task.IsCompleted; i++) await Task.Yield();
+            for (var i = 0; i < Turns && !task.IsCompleted; i++) await Task.Yield();
+            for (var i = 0; hasStarted && i < MostLooks && !task.IsCompleted && !IsPoolIdle(); i++)
+                await Task.Delay(s_pause, TimeProvider.System);
+            if (!task.IsCompleted) hasStarted = Move(step ?? TimeSpan.FromMilliseconds(10));
         }
 
         await task;
+    }
+
+    /// <returns>Whether a timer has fired.</returns>
+    private bool Move(TimeSpan time)
+    {
+        var end = Now + time;
+        var hasFired = false;
+        while (TakeDue(end) is { } due)
+        {
+            due.Fire();
+            hasFired = true;
+        }
+
+        return hasFired;
+    }
+
+    /// <summary>No work waits or runs in the thread pool, but for the caller's.</summary>
+    private static bool IsPoolIdle()
+    {
+#pragma warning disable RS0030 // It is looked at and given nothing to do.
+        ThreadPool.GetMaxThreads(out var most, out _);
+        ThreadPool.GetAvailableThreads(out var free, out _);
+        var own = Thread.CurrentThread.IsThreadPoolThread ? 1 : 0;
+        return ThreadPool.PendingWorkItemCount == 0 && most - free <= own;
+#pragma warning restore RS0030
     }
 
     private Alarm? TakeDue(TimeSpan end)

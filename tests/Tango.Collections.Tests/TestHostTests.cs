@@ -137,6 +137,22 @@ public sealed class TestHostTests : IAsyncDisposable
             period == 0 ? Timeout.InfiniteTimeSpan : TimeSpan.FromSeconds(period));
     }
 
+    /// <summary>Else a lease ends before its renewal, which was due, has come into the log.</summary>
+    [Fact]
+    public async Task Time_stands_still_while_the_process_does_what_a_timer_has_started()
+    {
+        var time = new TestTime();
+        Task<long> moved = Task.Run(async () =>
+        {
+            await Task.Delay(TimeSpan.FromMilliseconds(10), time);
+            long began = time.GetTimestamp();
+            for (int i = 0; i < 48; i++) await Task.Yield();
+            return time.GetTimestamp() - began;
+        });
+        await time.AdvanceUntilAsync(moved);
+        Assert.Equal(0, await moved);
+    }
+
     private static ValueTask<TangoRegister<int>> OpenAsync(TestProcess process) =>
         process.Runtime.OpenAsync<TangoRegister<int>>("register", OpenMode.Create);
 
