@@ -84,7 +84,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     {
         ArgumentNullException.ThrowIfNull(delivery);
         await CompleteAsync(delivery.Item, delivery.Token, cancellationToken);
-        if (!IsInTransaction) delivery.Finish();
+        OnCommit(delivery.Finish);
     }
 
     /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>
@@ -99,7 +99,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     {
         ArgumentNullException.ThrowIfNull(delivery);
         await AbandonAsync(delivery.Item, delivery.Token, cancellationToken);
-        if (!IsInTransaction) delivery.Finish();
+        OnCommit(delivery.Finish);
     }
 
     /// <summary>As the other overload, for a consumer that keeps a delivery's numbers.</summary>

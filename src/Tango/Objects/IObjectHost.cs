@@ -19,6 +19,9 @@ internal interface IObjectHost
     /// <summary>The calling code's calls belong to a transaction.</summary>
     bool IsInTransaction => false;
 
+    /// <summary>See <see cref="TangoObject.OnCommit"/>.</summary>
+    void OnCommit(Action action) => throw new TangoReadOnlyException(Name);
+
     ValueTask UpdateAsync(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
         CancellationToken cancellationToken);
 

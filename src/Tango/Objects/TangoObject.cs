@@ -26,6 +26,12 @@ public abstract class TangoObject
     /// <summary>Whether calls of this handle, made here, belong to a transaction.</summary>
     protected bool IsInTransaction => Host.IsInTransaction;
 
+    /// <summary>For what this process is to do once calls of this handle have taken effect. At once outside a
+    /// transaction; in one, when its <see cref="TangoTransaction.EndTxAsync"/> knows that it committed. Where it aborts
+    /// or ends in doubt: never.</summary>
+    /// <param name="action">Must not fail.</param>
+    protected void OnCommit(Action action) => Host.OnCommit(action);
+
     internal void Attach(IObjectHost host) => _host = host;
 
     internal TangoObject CloneView() => (TangoObject)MemberwiseClone();

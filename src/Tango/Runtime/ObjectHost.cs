@@ -29,6 +29,12 @@ internal sealed class ObjectHost(
 
     public bool IsInTransaction => Transaction is not null;
 
+    public void OnCommit(Action action)
+    {
+        if (Transaction is { } transaction) transaction.OnCommit(action);
+        else action();
+    }
+
     public DirectoryEntry Entry => entry;
 
     /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>

@@ -32,6 +32,7 @@ public sealed partial class TangoTransaction
             LetGo();
         }
 
+        if (Outcome is TxOutcome.Committed) _onCommit?.ForEach(static action => action());
         Tell(Outcome, activity);
         return Outcome;
     }

@@ -36,6 +36,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private Dictionary<ObjectId, TxObject>? _index;
     private readonly List<TxWrite> _writes = [];
     private PublishedViews? _snapshot;
+    private List<Action>? _onCommit;
 
     // Guarded by _gate. Invariant: _readers == 0 while _isExclusive, so that no view changes under a reader.
     private int _readers;
@@ -177,6 +178,12 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         {
             ExitExclusive();
         }
+    }
+
+    /// <summary>Runs it once the end of the transaction knows that it committed.</summary>
+    internal void OnCommit(Action action)
+    {
+        lock (_gate) (_onCommit ??= []).Add(action);
     }
 
     /// <summary>Whether the call is one that this transaction has buffered and not ended with.</summary>

@@ -160,6 +160,31 @@ public sealed class WorkQueueTests
         Assert.True(delivery.Lost.IsCancellationRequested);
     });
 
+    [Fact]
+    public void A_delivery_is_over_when_the_transaction_that_completes_it_commits() =>
+        CoordinationWorld.Run(10, async (world, time) =>
+        {
+            Process process = world.NewProcess();
+            Queue queue = await process.OpenAsync<Queue>();
+            await queue.EnqueueAsync("a");
+            Delivery<string> delivery = await queue.ReceiveAsync(s_ttl);
+            await using (process.Runtime.BeginTx()) await queue.CompleteAsync(delivery);
+            await Task.Delay(3 * s_ttl, time);
+            Assert.True(delivery.IsHeld);
+            await using (TangoTransaction transaction = process.Runtime.BeginTx())
+            {
+                await queue.CompleteAsync(delivery);
+                Assert.True(delivery.IsHeld);
+                Assert.True((await transaction.EndTxAsync()).IsCommitted);
+            }
+
+            Assert.False(delivery.IsHeld);
+            await Task.Delay(3 * s_ttl, time);
+            Assert.False(delivery.Lost.IsCancellationRequested);
+            await delivery.DisposeAsync();
+            Assert.Equal((0, 0), (await queue.CountAsync(), await queue.DeliveredAsync()));
+        });
+
     /// <summary>The consumer has sent its numbers to a process whose view is behind.</summary>
     [Fact]
     public void A_refusal_by_a_view_that_is_behind_aborts_the_transaction() =>
