@@ -79,7 +79,11 @@ run_template() {
 
 # What was built and what a cluster inside the program wrote is not committed.
 ignores_data() {
-    git -C "$work/$1" init -q && git -C "$work/$1" check-ignore -q cluster/node bin/Release obj/project.assets.json
+    local path
+    git -C "$work/$1" init -q || return 1
+    for path in cluster/node bin/Release obj/project.assets.json; do
+        git -C "$work/$1" check-ignore -q "$path" || { echo "$path is not ignored"; return 1; }
+    done
 }
 
 # The tutorial says what it prints.
