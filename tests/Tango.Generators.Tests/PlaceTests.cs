@@ -82,7 +82,8 @@ public sealed class PlaceTests
         Type type = Compiler.Load(Source).GetType("Notes", throwOnError: true)!;
         var view = (ITangoView)Activator.CreateInstance(type)!;
         // An array of whatever; the name; a map. None but the name is decoded.
-        view.Apply(1, default, Convert.FromHexString("93" + "92C0A178" + "A3616263" + "81C0C0"), new ApplyContext(null));
+        view.Apply(
+            1, default, Convert.FromHexString("93" + "92C0A178" + "A3616263" + "81C0C0"), new ApplyContext(null));
         var state = new ArrayBufferWriter<byte>();
         view.SaveState(state);
         Assert.Equal("81A55F6C617374" + "A3616263", Convert.ToHexString(state.WrittenSpan));
