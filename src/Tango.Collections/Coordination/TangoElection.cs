@@ -35,9 +35,7 @@ public sealed class TangoElection(TangoLock mutex)
         while (true)
         {
             yield return leader;
-            var known = leader;
-            leader = await mutex.WaitForAsync(
-                static (self, token) => self.HolderAsync(token), next => next != known, cancellationToken);
+            leader = await mutex.NextHolderAsync(leader, cancellationToken);
         }
     }
 }

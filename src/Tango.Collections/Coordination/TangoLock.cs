@@ -82,6 +82,13 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
     [Accessor]
     public partial ValueTask<Lookup<LockHolder>> HolderAsync(CancellationToken cancellationToken = default);
 
+    /// <summary>The first holder in place of the known one that this process sees; not found while there is none.
+    /// </summary>
+    internal ValueTask<Lookup<LockHolder>> NextHolderAsync(
+        Lookup<LockHolder> known, CancellationToken cancellationToken) =>
+        WaitForViewAsync<TangoLock, Lookup<LockHolder>>(
+            static view => view.ReadHolder(), holder => holder != known, cancellationToken);
+
     /// <summary>Linearizable: how many have the lock or wait for it.</summary>
     [Accessor]
     public partial ValueTask<int> CountAsync(CancellationToken cancellationToken = default);
@@ -105,9 +112,6 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
     // Once true for a ticket, it is until the ticket ends, and never again: no lower one is ever given.
     [Accessor]
     private partial ValueTask<bool> IsHolderAsync([VersionKey] long ticket, CancellationToken cancellationToken);
-
-    [Accessor]
-    private partial ValueTask<bool> WaitsAsync([VersionKey] long ticket, CancellationToken cancellationToken);
 
     // The ticket's key tells when it ends, not when it became the first: a snapshot that is behind would refuse a
     // holder. With the whole lock read, such a transaction aborts.
@@ -134,8 +138,9 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, ticket.Lost);
         try
         {
-            await this.WaitForAsync(
-                (self, token) => self.WaitsAsync(ticket.Id, token), static waits => !waits, stop.Token);
+            // Renewals of others change the lock often: they must not make this one read the log.
+            await WaitForViewAsync<TangoLock, bool>(
+                view => view.IsBehind(ticket.Id), static isBehind => !isBehind, stop.Token);
             if (await IsHolderAsync(ticket.Id, stop.Token) && ticket.IsHeld) return true;
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
@@ -176,7 +181,7 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
 
     private bool ReadIsHolder(long ticket) => First() == ticket;
 
-    private bool ReadWaits(long ticket) => _tickets.Items.ContainsKey(ticket) && First() != ticket;
+    private bool IsBehind(long ticket) => _tickets.Items.ContainsKey(ticket) && First() != ticket;
 
     private Lookup<LockHolder> ReadHolder() =>
         First() is { } ticket

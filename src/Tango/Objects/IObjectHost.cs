@@ -38,6 +38,12 @@ internal interface IObjectHost
         CancellationToken cancellationToken) =>
         ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
 
+    /// <summary>See <see cref="TangoObject.WaitForViewAsync"/>.</summary>
+    ValueTask<TResult> WaitForViewAsync<TView, TResult>(
+        Func<TView, TResult> read, Func<TResult, bool> until, CancellationToken cancellationToken)
+        where TView : TangoObject =>
+        ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
+
     ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken);
 
     /// <summary>The body's calls of the handle are one: they belong to the transaction that its calls belong to now,

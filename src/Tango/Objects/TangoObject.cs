@@ -94,6 +94,20 @@ public abstract class TangoObject
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken = default) =>
         Host.AsOneAsync(body, cancellationToken);
 
+    /// <summary>
+    /// Waits until the state that this process has played is one that is waited for, and does not ask the log whether
+    /// it is the newest: for what stays true once it is, such as a place in a line. Many callers may wait at once, and
+    /// changes that do not concern them cost them nothing but <paramref name="read"/>.
+    /// </summary>
+    /// <param name="read">Of the view, which it must not keep. Called each time that playback has changed the object,
+    /// while other callers wait for playback: it must be short, and without effects.</param>
+    /// <param name="until">Called likewise. True: the answer is returned.</param>
+    /// <exception cref="TangoTransactionException">A transaction reads one state, which never changes.</exception>
+    protected ValueTask<TResult> WaitForViewAsync<TView, TResult>(
+        Func<TView, TResult> read, Func<TResult, bool> until, CancellationToken cancellationToken)
+        where TView : TangoObject =>
+        Host.WaitForViewAsync(read, until, cancellationToken);
+
     /// <summary>Grants a lease of this object, an <see cref="ITangoLeased"/>, and keeps it renewed.</summary>
     /// <param name="timeToLive">Between 10 milliseconds and a day. The owner counts whole milliseconds only.</param>
     /// <param name="grant">Calls the mutator that adds the lease, and returns its id; null: it was not granted. Where

@@ -15,14 +15,18 @@ internal sealed class ChangeWaits(
     private readonly List<Waiter> _waiters = [];
     private bool _isRunning;
 
-    /// <summary>Completes when the object's published view has writes above <paramref name="seen"/>, or was lost; and
-    /// now and then without reason.</summary>
-    public async ValueTask WaitAsync(HostedObject hosted, LogPosition seen, CancellationToken cancellationToken)
+    /// <summary>Completes when the object's published view is the one that is waited for, was lost or has stopped.
+    /// </summary>
+    /// <param name="until">Called for what is published, at the end of a cycle that others wait for. If it throws, the
+    /// wait is over.</param>
+    /// <returns>False: the log could not be asked for changes. The caller asks, to hear what is wrong.</returns>
+    public async ValueTask<bool> WaitAsync(
+        HostedObject hosted, Func<FrozenView, bool> until, CancellationToken cancellationToken)
     {
-        var waiter = new Waiter(hosted, seen);
+        var waiter = new Waiter(hosted, until);
         lock (_gate)
         {
-            if (waiter.IsOver(player().Published)) return;
+            if (waiter.IsOver(player().Published)) return true;
             _waiters.Add(waiter);
             if (!_isRunning)
             {
@@ -34,6 +38,7 @@ internal sealed class ChangeWaits(
         try
         {
             await waiter.Over.Task.WaitOrCancelAsync(cancellationToken);
+            return await waiter.Over.Task;
         }
         finally
         {
@@ -49,7 +54,7 @@ internal sealed class ChangeWaits(
             var published = player().Published;
             foreach (var waiter in _waiters)
             {
-                if (waiter.IsOver(published)) waiter.Over.TrySetResult();
+                if (waiter.IsOver(published)) waiter.Over.TrySetResult(true);
             }
         }
     }
@@ -65,22 +70,39 @@ internal sealed class ChangeWaits(
             }
             catch (Exception)
             {
-                // Each reads again and hears what is wrong.
-                lock (_gate) _waiters.ForEach(static waiter => waiter.Over.TrySetResult());
+                lock (_gate) EndAll();
             }
         }
     }
 
     private bool HasWaiters()
     {
-        lock (_gate) return _isRunning = _waiters.Count > 0 && !lifetime.IsCancellationRequested;
+        lock (_gate)
+        {
+            // A wait may have begun since the loop heard that the runtime ends.
+            if (lifetime.IsCancellationRequested) EndAll();
+            return _isRunning = _waiters.Count > 0 && !lifetime.IsCancellationRequested;
+        }
     }
 
-    private sealed record Waiter(HostedObject Hosted, LogPosition Seen)
-    {
-        public TaskCompletionSource Over { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private void EndAll() => _waiters.ForEach(static waiter => waiter.Over.TrySetResult(false));
 
-        public bool IsOver(PublishedViews published) =>
-            published.Of(Hosted) is var view && (view.LastWriteEnd != Seen || view.Stopped is not null);
+    private sealed record Waiter(HostedObject Hosted, Func<FrozenView, bool> Until)
+    {
+        public TaskCompletionSource<bool> Over { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public bool IsOver(PublishedViews published)
+        {
+            var view = published.Of(Hosted);
+            try
+            {
+                return view.Stopped is not null || view.View is null || Until(view);
+            }
+            catch (Exception)
+            {
+                // The waiter tests the view itself, and throws it to its caller.
+                return true;
+            }
+        }
     }
 }

@@ -96,8 +96,7 @@ internal sealed class ObjectHost(
         Func<CancellationToken, ValueTask<TResult>> read, Func<TResult, bool> until,
         CancellationToken cancellationToken)
     {
-        if (IsInTransaction)
-            throw new TangoTransactionException($"A transaction sees no change of '{Name}', so that it cannot wait");
+        RequireNoTransaction();
         using var use = await UseAsync(cancellationToken);
         while (true)
         {
@@ -105,7 +104,33 @@ internal sealed class ObjectHost(
             var seen = runtime.Player.Published.Of(use.Hosted).LastWriteEnd;
             var result = await read(cancellationToken);
             if (until(result)) return result;
-            await runtime.Changes.WaitAsync(use.Hosted, seen, cancellationToken);
+            await runtime.Changes.WaitAsync(use.Hosted, view => view.LastWriteEnd != seen, cancellationToken);
+        }
+    }
+
+    public async ValueTask<TResult> WaitForViewAsync<TView, TResult>(
+        Func<TView, TResult> read, Func<TResult, bool> until, CancellationToken cancellationToken)
+        where TView : TangoObject
+    {
+        RequireNoTransaction();
+        using var use = await UseAsync(cancellationToken);
+        TangoObject? tested = null;
+        while (true)
+        {
+            await RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            tested = runtime.Player.Published.Of(use.Hosted).Require(use.Hosted);
+            var result = read((TView)tested);
+            if (until(result)) return ResultCopy<TResult>.Of(result, use.Hosted);
+            if (!await runtime.Changes.WaitAsync(use.Hosted, IsOver, cancellationToken))
+                await runtime.Player.SyncAsync(cancellationToken);
+        }
+
+        // Playback changes a copy of what is published: the same instance has not changed.
+        bool IsOver(FrozenView view)
+        {
+            if (ReferenceEquals(view.View, tested)) return false;
+            tested = view.View;
+            return tested is not TView changed || until(read(changed));
         }
     }
 
@@ -144,6 +169,12 @@ internal sealed class ObjectHost(
         var played = await transaction.UpdateAsync(
             this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
         return result is null || played is null ? default! : ResultCopy<TResult>.Of(result.Value!, played);
+    }
+
+    private void RequireNoTransaction()
+    {
+        if (IsInTransaction)
+            throw new TangoTransactionException($"A transaction sees no change of '{Name}', so that it cannot wait");
     }
 
     /// <summary>As far as it is known here: nothing is asked for it.</summary>

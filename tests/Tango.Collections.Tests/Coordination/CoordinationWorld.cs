@@ -20,12 +20,16 @@ internal sealed class CoordinationWorld(TimeProvider time) : IAsyncDisposable
 
     public InMemoryCorfuLog Log => _log;
 
-    public Process NewProcess(IEntropy? entropy = null, Func<IStreamCursor, IStreamCursor>? cursor = null)
+    /// <summary>The positions that were granted.</summary>
+    public async Task<long> CountEntriesAsync() => (await _log.CheckAsync([])).Tail.Offset;
+
+    public Process NewProcess(
+        IEntropy? entropy = null, Func<IStreamCursor, IStreamCursor>? cursor = null, TangoOptions? options = null)
     {
         var clock = new StoppableTime(time);
         var runtime = new TangoRuntime(
             _log, () => cursor is null ? _log.OpenCursor() : cursor(_log.OpenCursor()), clock,
-            entropy ?? SystemEntropy.Instance, loops: SeededContext.Loops);
+            entropy ?? SystemEntropy.Instance, options, loops: SeededContext.Loops);
         var process = new Process(runtime, clock);
         _processes.Add(process);
         return process;

@@ -228,6 +228,58 @@ public sealed class LockTests
         Assert.True(view.Apply<long>(1, Bytes.Key("line"), taking) > second + 1);
     }
 
+    [Fact]
+    public void A_renewal_lets_no_waiter_read_the_log() => CoordinationWorld.Run(12, async (world, time) =>
+    {
+        const int count = 10;
+        TimeSpan hour = TimeSpan.FromHours(1);
+        TangoLock mine = await world.NewProcess().OpenAsync<TangoLock>();
+        HeldLock held = await mine.AcquireAsync(hour);
+        // Waits do not ask for changes by themselves: what the process plays is what the test lets it play.
+        var checks = 0;
+        Process waiting = world.NewProcess(
+            cursor: inner => new CountingCursor(inner, () => checks++),
+            options: new TangoOptions { WaitInterval = hour });
+        TangoLock other = await waiting.OpenAsync<TangoLock>();
+        Task<HeldLock>[] waiters = [.. Enumerable.Range(0, count).Select(_ => other.AcquireAsync(hour).AsTask())];
+        await mine.WaitForAsync((l, t) => l.CountAsync(t), static all => all == count + 1);
+        await PlayAsync();
+        checks = 0;
+        for (var i = 0; i < 5; i++)
+        {
+            Assert.True(await mine.RenewAsync(held.FencingToken));
+            await PlayAsync();
+        }
+
+        Assert.Equal(5, checks);
+        Assert.DoesNotContain(waiters, static waiter => waiter.IsCompleted);
+        await held.DisposeAsync();
+        await PlayAsync();
+        HeldLock next = await await Task.WhenAny(waiters);
+        Assert.True(next.IsHeld);
+        _ = Assert.Single(waiters, static waiter => waiter.IsCompleted);
+
+        async Task PlayAsync()
+        {
+            await waiting.Runtime.SyncAsync();
+            await time.Delay(1);
+        }
+    });
+
+    [Fact]
+    public void One_that_waits_for_a_lock_hears_that_it_is_deleted() => CoordinationWorld.Run(13, async (world, _) =>
+    {
+        Process process = world.NewProcess();
+        TangoLock mine = await process.OpenAsync<TangoLock>();
+        HeldLock held = await mine.AcquireAsync(s_ttl);
+        TangoLock other = await world.NewProcess().OpenAsync<TangoLock>();
+        Task<HeldLock> waiting = other.AcquireAsync(s_ttl).AsTask();
+        await mine.WaitForAsync((l, t) => l.CountAsync(t), static count => count == 2);
+        await process.Runtime.DeleteAsync("object");
+        await Assert.ThrowsAsync<TangoObjectDeletedException>(() => waiting);
+        await held.DisposeAsync();
+    });
+
     /// <summary>Processes that die and stop at random: each guarded write is one of the lock's holder, and tokens grow
     /// in the order of the log.</summary>
     [Fact]
