@@ -28,6 +28,8 @@ internal sealed class View<TObject>
         return (TResult)typeof(TObject).GetMethod(method, flags)!.Invoke(_view, flags, null, arguments, null)!;
     }
 
+    public IEnumerable<LeaseInfo> Leases => ((ITangoLeased)_view).Leases;
+
     public byte[] Save()
     {
         var state = new ArrayBufferWriter<byte>();

@@ -16,7 +16,7 @@ internal sealed record LeaseTable<T>(
     public LeaseTable<T> Grant(T value, long milliseconds)
     {
 #if PLANTED
-        if (Items.IsEmpty && Corfu.Protocol.Planted.Is("two-holders-one-token"))
+        if (this is LeaseTable<string> { Items.IsEmpty: true } && Corfu.Protocol.Planted.Is("two-holders-one-token"))
             return (this with { Last = 0 }).Put(1, value, milliseconds);
 #endif
         return Put(Last + 1, value, milliseconds);
@@ -35,6 +35,10 @@ internal sealed record LeaseTable<T>(
         Items.TryGetValue(id, out Leased<T> lease)
             ? new(Items.SetItem(id, lease with { Version = Last + 1 }), Last + 1)
             : this;
+
+    /// <summary>Whether the lease is one of the first so many.</summary>
+    public bool IsAmong(long id, int first) =>
+        Items.ContainsKey(id) && (first >= Items.Count || Items.Keys.Take(first).Contains(id));
 
     public LeaseTable<T> End(long id) => this with { Items = Items.Remove(id) };
 

@@ -98,8 +98,8 @@ public sealed class CoordinationChecker(CoordinationHistory history)
         {
             LogPosition at = change.Place.Position;
             if (model.Apply(change) is { } wrong) Found(CheckerNames.Work, $"accepted at {at}: {wrong}");
-            if (model.Expired is var (milliseconds, seen))
-                RequireSilence($"item {change.ReadKey<long>()}", history.MadeAt[at], milliseconds, seen);
+            if (model.Expired is var (what, milliseconds, seen))
+                RequireSilence(what, history.MadeAt[at], milliseconds, seen);
             if (change.Mutator!.Name != "Finish") continue;
             if (!doneAt.TryGetValue(at, out List<long>? items)) doneAt[at] = items = [];
             items.Add(change.ReadKey<long>());

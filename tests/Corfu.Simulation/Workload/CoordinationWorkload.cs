@@ -15,6 +15,9 @@ public sealed class CoordinationWorkload(
 {
     private const int MostReadAtOnce = 50;
 
+    // Of the audit.
+    private const int Receivers = 3;
+
     public async Task WorkAsync(
         int client, CoordinationClient own, TimeProvider time, SimRandom random)
     {
@@ -59,6 +62,7 @@ public sealed class CoordinationWorkload(
             else await DoAsync(own, delivery);
         }
 
+        await CallReceiversAsync(own);
         history.Dead.UnionWith((await own.Queue.DeadLettersAsync()).Values);
         await ReadAsync(own, CoordinationClient.LockName, history.LockChanges);
         await ReadAsync(own, CoordinationClient.GuardedName, history.GuardedChanges);
@@ -137,6 +141,29 @@ public sealed class CoordinationWorkload(
         });
         if (outcome.IsCommitted) history.ToldDone.Add(delivery.Value);
         Done("item done");
+    }
+
+    /// <summary>Receivers wait in line before there are items: each is called by one that is added, or given back. A
+    /// wake-up that is lost keeps the audit from its end.</summary>
+    private async Task CallReceiversAsync(CoordinationClient own)
+    {
+        Task[] receiving = [.. Enumerable.Range(0, Receivers).Select(i => ReceiveAndDoAsync(own, givesBack: i == 0))];
+        await own.Queue.WaitForAsync(
+            static (queue, token) => queue.WaitingAsync(token), static waiting => waiting >= Receivers);
+        for (int i = 0; i < Receivers; i++) await EnqueueAsync(own);
+        await Task.WhenAll(receiving);
+    }
+
+    private async Task ReceiveAndDoAsync(CoordinationClient own, bool givesBack)
+    {
+        if (givesBack)
+        {
+            await using Delivery<string> unwanted = await own.Queue.ReceiveAsync(plan.LeaseTime);
+            await own.Queue.AbandonAsync(unwanted);
+        }
+
+        await using Delivery<string> delivery = await own.Queue.ReceiveAsync(plan.LeaseTime);
+        await DoAsync(own, delivery);
     }
 
     private async Task EnqueueAsync(CoordinationClient own)

@@ -52,6 +52,18 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_receive_that_is_cancelled_while_it_enters_the_line_leaves_it()
+    {
+        var queue = await _runtime.OpenAsync<TangoWorkQueue<string>>("queue", OpenMode.Create, Stop);
+        await CancelAsync(stop => queue.ReceiveAsync(s_ttl, stop).AsTask());
+        // Not for the one that was cancelled, which would keep it for an hour.
+        Task<Delivery<string>> receiving = queue.ReceiveAsync(s_ttl, Stop).AsTask();
+        await queue.EnqueueAsync("a", Stop);
+        await using Delivery<string> delivery = await receiving;
+        Assert.Equal("a", delivery.Value);
+    }
+
+    [Fact]
     public async Task A_grant_that_is_cancelled_while_it_is_sent_ends()
     {
         var map = await _runtime.OpenAsync<TangoLeasedDictionary<string, int>>("map", OpenMode.Create, Stop);

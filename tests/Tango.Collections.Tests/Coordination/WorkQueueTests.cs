@@ -230,6 +230,7 @@ public sealed class WorkQueueTests
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         using var stop = new CancellationTokenSource(s_ttl, time);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => queue.ReceiveAsync(s_ttl, stop.Token).AsTask());
+        Assert.Equal(0, await queue.WaitingAsync());
     });
 
     [Fact]
@@ -239,9 +240,9 @@ public sealed class WorkQueueTests
         view.Apply(5, Bytes.Key("tail"), Bytes.Arguments("a"));
         view.Apply(5, Bytes.Key("tail"), Bytes.Arguments("b"));
         // An item's number is not that of its delivery.
-        view.Apply<Lookup<Taken<string>>>(6, Bytes.Key("head"), Bytes.Arguments(1000L));
+        view.Apply<Lookup<Taken<string>>>(6, Bytes.Key("head"), Bytes.Arguments(0L, 1000L));
         Taken<string> b =
-            view.Apply<Lookup<Taken<string>>>(6, Bytes.Key("head"), Bytes.Arguments(1000L)).Value;
+            view.Apply<Lookup<Taken<string>>>(6, Bytes.Key("head"), Bytes.Arguments(0L, 1000L)).Value;
         Assert.True(view.Apply<bool>(7, Bytes.Key(new LeaseRenewal(b.Item)), Bytes.Arguments(b.Token)));
         view.Reload();
         view.Apply(10, Bytes.Key(b.Item), Bytes.Arguments(b.Token));
