@@ -15,7 +15,7 @@ public sealed class EntryCodecTests
     private static StreamHeader Header(ulong stream, params long[] back) =>
         new(new StreamId(stream), [.. back.Select(b => new LogPosition(b))]);
 
-    /// <summary>Pins every byte of docs/formats.md's entry: a change of the format must be a new version.</summary>
+    /// <summary>Pins every byte of docs/formats/log.md's entry: a change of the format must be a new version.</summary>
     [Fact]
     public void Golden_bytes_of_a_data_entry_with_relative_and_absolute_backpointers()
     {

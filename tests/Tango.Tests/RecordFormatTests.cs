@@ -6,7 +6,7 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>Pins the bytes that docs/formats-tango.md describes.</summary>
+/// <summary>Pins the bytes that docs/formats/tango.md describes.</summary>
 public class RecordFormatTests
 {
     private static readonly byte[] KeyOfX = [0, 0, 0, 0, 0, 0, 0, 1, (byte)'x'];

@@ -9,7 +9,7 @@ namespace Corfu.Load;
 /// record.</summary>
 internal sealed class MutedLog(ICorfuLog inner) : ICorfuLog
 {
-    // docs/formats.md: [2, runtime, sequence, [record, ...]]; a record begins with its kind.
+    // docs/formats/tango.md: [2, runtime, sequence, [record, ...]]; a record begins with its kind.
     private const int BeforeRecords = 3;
     private const int Decision = 3;
 

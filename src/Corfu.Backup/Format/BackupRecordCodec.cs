@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Corfu.Backup;
 
-/// <summary>The records of a backup file (docs/formats.md). An entry keeps its own format.</summary>
+/// <summary>The records of a backup file (docs/formats/log.md). An entry keeps its own format.</summary>
 internal static class BackupRecordCodec
 {
     public const int HeaderSize = 28;

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 
 namespace Corfu.Backup;
 
-/// <summary>The blocks of a backup's file of trimmed streams (docs/formats.md), each of at most
+/// <summary>The blocks of a backup's file of trimmed streams (docs/formats/log.md), each of at most
 /// <see cref="MessageLimits.MaxItems"/>.</summary>
 internal static class BackupStreamsCodec
 {

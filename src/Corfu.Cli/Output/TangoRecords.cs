@@ -7,7 +7,7 @@ using Tango.Formatting;
 
 namespace Corfu.Cli;
 
-/// <summary>The records of Tango in a payload (docs/formats-tango.md), read without the types that wrote them: objects
+/// <summary>The records of Tango in a payload (docs/formats/tango.md), read without the types that wrote them: objects
 /// by number, arguments as JSON.</summary>
 public static class TangoRecords
 {

@@ -2,8 +2,8 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Unit;
 
-/// <summary>The record format (docs/formats.md gives the byte offsets, a golden test pins them). R6: the check is bound
-/// to the log address, so a record is valid only where it was written.</summary>
+/// <summary>The record format (docs/formats/log.md gives the byte offsets, a golden test pins them). R6: the check is
+/// bound to the log address, so a record is valid only where it was written.</summary>
 internal static class RecordCodec
 {
     public const uint Magic = 0x31524643; // "CFR1"

@@ -6,7 +6,7 @@ using Tango.Records;
 namespace Tango;
 
 /// <summary>The arguments of the directory's mutators about the trim point, and the claims in its state;
-/// docs/formats-tango.md gives the bytes.</summary>
+/// docs/formats/tango.md gives the bytes.</summary>
 internal static class ClaimFormat
 {
     public const int CheckpointedLength = 4;

@@ -5,7 +5,7 @@ using Tango.Records;
 
 namespace Tango;
 
-/// <summary>The arguments of the directory's mutators; docs/formats-tango.md gives the bytes.</summary>
+/// <summary>The arguments of the directory's mutators; docs/formats/tango.md gives the bytes.</summary>
 internal static class DirectoryFormat
 {
     public const int StateLength = 7;

@@ -3,7 +3,7 @@ using Tango.Formatting;
 
 namespace Tango.Records;
 
-/// <summary>Writes records and reads their parts; docs/formats-tango.md gives the bytes.</summary>
+/// <summary>Writes records and reads their parts; docs/formats/tango.md gives the bytes.</summary>
 internal static class RecordFormat
 {
     public const int UpdateLength = 5;

@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>Kinds of records in an entry; the numbers are part of the format (docs/formats-tango.md).</summary>
+/// <summary>Kinds of records in an entry; the numbers are part of the format (docs/formats/tango.md).</summary>
 public enum RecordKind
 {
     /// <summary>One mutator call outside a transaction.</summary>

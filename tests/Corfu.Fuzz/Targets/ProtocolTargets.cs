@@ -104,7 +104,7 @@ public static class ProtocolTargets
         if (Array.IndexOf(Opcodes, (Opcode)frame[16]) < 0) frame[16] = (byte)Opcodes[frame[16] % Opcodes.Length];
     }
 
-    /// <summary>The checks as docs/formats.md says them.</summary>
+    /// <summary>The checks as docs/formats/log.md says them.</summary>
     public static void RepairEntry(byte[] entry)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(entry, EntryCodec.Magic);

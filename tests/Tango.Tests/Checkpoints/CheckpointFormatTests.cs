@@ -4,7 +4,7 @@ using Tango.Tests.Formatting;
 
 namespace Tango.Tests.Checkpoints;
 
-/// <summary>docs/formats-tango.md, Checkpoints.</summary>
+/// <summary>docs/formats/tango.md, Checkpoints.</summary>
 public class CheckpointFormatTests
 {
     private static readonly CheckpointId Id = new(7, 2);
