@@ -47,6 +47,16 @@ public sealed partial class ProgramTests
             Checkout.Folders("samples/Basics"),
             Heading().Matches(s_page).Select(match => match.Groups[1].Value).Order());
 
+    /// <summary>README shows parts of these programs, so that its code is compiled and run here.</summary>
+    [Fact]
+    public void Code_of_the_front_page_stands_in_the_program_that_it_names()
+    {
+        var blocks = Block().Matches(Checkout.Read("README.md"));
+        Assert.NotEmpty(blocks);
+        foreach (Match block in blocks)
+            Assert.Contains(block.Groups[2].Value, Checkout.Read(block.Groups[1].Value), StringComparison.Ordinal);
+    }
+
     private static string Output(string name)
     {
         var section = Regex.Match(
@@ -57,4 +67,8 @@ public sealed partial class ProgramTests
 
     [GeneratedRegex("^## (.*)$", RegexOptions.Multiline)]
     private static partial Regex Heading();
+
+    // A C# block, below the comment that names its file.
+    [GeneratedRegex("^(?:<!-- (\\S+) -->\n)?```csharp\n(.*?)^```$", RegexOptions.Multiline | RegexOptions.Singleline)]
+    private static partial Regex Block();
 }
