@@ -2,7 +2,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>Known bugs, compiled in only with <c>-p:Planted=true</c> and switched on one at a time by name: they prove
-/// that the simulator would notice (docs/testing.md). No product build contains this type.</summary>
+/// that the simulator would notice (docs/testing-simulator.md). No product build contains this type.</summary>
 public static class Planted
 {
     private static string? s_active;

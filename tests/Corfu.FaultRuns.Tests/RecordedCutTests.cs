@@ -2,7 +2,7 @@ using Corfu.FaultRuns.PowerCuts.Recorded;
 
 namespace Corfu.FaultRuns.Tests;
 
-/// <summary>A share of `power-cuts` (docs/testing.md), and that it can fail.</summary>
+/// <summary>A share of `power-cuts` (docs/testing-faults.md), and that it can fail.</summary>
 public sealed class RecordedCutTests
 {
     private const int States = 400;

@@ -2,7 +2,7 @@ using Corfu.FaultRuns.Returns;
 
 namespace Corfu.FaultRuns.Tests;
 
-/// <summary>A share of `returns` and `bit-flips` (docs/testing.md), with real processes.</summary>
+/// <summary>A share of `returns` and `bit-flips` (docs/testing-faults.md), with real processes.</summary>
 public sealed class ReturnTests
 {
     private const int Flips = 120;

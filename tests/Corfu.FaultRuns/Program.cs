@@ -25,7 +25,7 @@ var manual = new Option<bool>("--manual")
     + "two spare units and a standby sequencer"
 };
 var root = new RootCommand("Real processes, real faults: runs a cluster and its clients, hurts it, and checks the "
-    + "histories (docs/testing.md).") { minutes, seed, only, manual };
+    + "histories (docs/testing-faults.md).") { minutes, seed, only, manual };
 root.SetAction((result, stop) => Guarded(() =>
     new FaultRun(result.GetValue(seed), TimeSpan.FromMinutes(result.GetValue(minutes)), result.GetValue(only) ?? [],
         !result.GetValue(manual), Console.Out).RunAsync(stop)));

@@ -3,7 +3,8 @@ using Corfu.ModelCheck.Processes;
 
 namespace Corfu.ModelCheck.Tests;
 
-/// <summary>A small share of the search, in every build; the whole of it is a command (docs/testing.md).</summary>
+/// <summary>A small share of the search, in every build; the whole of it is a command
+/// (docs/testing-simulator.md).</summary>
 public sealed class SearchTests
 {
     private const int SmallBound = 60_000;

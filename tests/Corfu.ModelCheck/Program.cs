@@ -12,7 +12,7 @@ var planted = new Option<string?>("--planted")
 { Description = "let the processes make this mistake, which must be found; or all of them, one by one" };
 var list = new Option<bool>("--list") { Description = "name scenarios and mistakes" };
 var root = new RootCommand("Searches every interleaving of small reconfigurations and repairs over the real cores "
-    + "(docs/testing.md).")
+    + "(docs/testing-simulator.md).")
 {
     scenario, states, planted, list,
 };

@@ -3,7 +3,8 @@ using System.Text.RegularExpressions;
 
 namespace Corfu.Simulation.Tests;
 
-/// <summary>A few seeds as part of every test run; thousands are a command of their own (docs/testing.md).</summary>
+/// <summary>A few seeds as part of every test run; thousands are a command of their own
+/// (docs/testing-simulator.md).</summary>
 public sealed class SeedTests
 {
     [Fact]

@@ -25,7 +25,7 @@ var require = new Option<string[]>("--require")
 };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
-    + "(docs/testing.md).")
+    + "(docs/testing-simulator.md).")
 {
     seeds, start, seed, trace, workers, planted, regressions, plant, require, serve,
 };

@@ -5,7 +5,7 @@ using Corfu.Integration.Tests.Support;
 namespace Corfu.Integration.Tests.Processes;
 
 /// <summary>SIGKILL to real processes in the middle of a run. (The page cache survives it: this is no power cut, see
-/// docs/testing.md.)</summary>
+/// docs/testing-faults.md.)</summary>
 public sealed class KillTests
 {
     private const int Lines = 400;

@@ -1,6 +1,6 @@
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>Invariants of the log as its clients see it (testing.md 2.1). Each method owns one and knows nothing of the
+/// <summary>Invariants of the log as its clients see it. Each method owns one and knows nothing of the
 /// product.</summary>
 public static partial class LogChecker
 {

@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// Strict serializability by witness (testing.md 2.3): the log is the claimed order, a single-threaded model is
+/// Strict serializability by witness: the log is the claimed order, a single-threaded model is
 /// replayed in it and compared with every read and decision, the order is compared with real time, and every abort must
 /// have a cause.
 /// </summary>

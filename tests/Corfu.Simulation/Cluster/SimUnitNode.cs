@@ -164,8 +164,8 @@ public sealed class SimUnitNode
             return;
         }
 
-        // It answers that it has failed, until somebody starts it again; what the page cache holds is not on the disk
-        // (testing.md 4).
+        // The unit answers that it has failed until the process is started again; what the page cache holds is not on
+        // the disk.
         _cluster.World.Schedule(null, AwayAfterFailure, SimEventKind.Fault, () =>
         {
             if (Process != process || !Running) return;

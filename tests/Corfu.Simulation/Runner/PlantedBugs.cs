@@ -207,7 +207,7 @@ public static class PlantedBugs
     public const int TableStarts = 5;
 
     /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a table for
-    /// docs/testing.md.</param>
+    /// docs/testing-simulator.md.</param>
     /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table
     /// at 1.</param>
     /// <param name="workers">Bugs hunted at once.</param>
