@@ -30,6 +30,7 @@ public abstract class TangoObject
     /// transaction; in one, when its <see cref="TangoTransaction.EndTxAsync"/> knows that it committed. Where it aborts
     /// or ends in doubt: never.</summary>
     /// <param name="action">Must not fail.</param>
+    /// <exception cref="TangoTransactionException">The transaction has ended.</exception>
     protected void OnCommit(Action action) => Host.OnCommit(action);
 
     internal void Attach(IObjectHost host) => _host = host;

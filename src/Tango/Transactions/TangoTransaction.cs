@@ -183,7 +183,11 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// <summary>Runs it once the end of the transaction knows that it committed.</summary>
     internal void OnCommit(Action action)
     {
-        lock (_gate) (_onCommit ??= []).Add(action);
+        lock (_gate)
+        {
+            RequireUsable(isBusy: false);
+            (_onCommit ??= []).Add(action);
+        }
     }
 
     /// <summary>Whether the call is one that this transaction has buffered and not ended with.</summary>
