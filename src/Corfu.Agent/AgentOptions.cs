@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>One agent.</summary>
+/// <summary>Options of a <see cref="ClusterAgent"/>.</summary>
 public sealed record AgentOptions
 {
     /// <summary>The endpoint of this process.</summary>
@@ -18,8 +18,8 @@ public sealed record AgentOptions
     /// <summary>Called with every newer setting, so that a restart does not forget it.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
-    /// <summary>The newest projection that this node knew before it was restarted: all that is left of the layout where
-    /// every acceptor is lost.</summary>
+    /// <summary>The newest projection that this node knew before it was restarted. An operator needs it when every
+    /// acceptor is lost.</summary>
     public Projection? Remembered { get; init; }
 
     /// <summary>The loop's shortest step, and the interval of probes of a node that did not answer.</summary>

@@ -25,8 +25,8 @@ public sealed class ClusterAgent : IRoleHandler
     // Cancelled when the agent stops; set once by RunAsync.
     private CancellationToken _stopped;
 
-    /// <param name="probes">For probes: with short time-outs, so that a dead connection is given up soon.</param>
-    /// <param name="transport">For everything else. Both stay the caller's.</param>
+    /// <param name="probes">Sends probes, with short time-outs, so that a dead connection is given up soon.</param>
+    /// <param name="transport">Sends everything else. The caller disposes of both.</param>
     /// <param name="loops">As of a <see cref="CorfuClient"/>.</param>
     public ClusterAgent(AgentOptions options, ITransport probes, ITransport transport, TimeProvider time,
         IEntropy entropy, ILogger? logger = null, ReconfigurerOptions? reconfiguration = null,
@@ -70,8 +70,8 @@ public sealed class ClusterAgent : IRoleHandler
     /// <summary>The newest projection that it knows.</summary>
     public Projection? Projection => _view.Projection;
 
-    /// <summary>Where an identity answered last, which is not where a projection names it while it moves; null: not
-    /// known.</summary>
+    /// <summary>The endpoint at which an identity answered last; null: not known. While a node moves, the projection
+    /// names another.</summary>
     public NodeEndpoint? Locate(NodeId id) => _monitor.Locate(id);
 
     private NodeAddress Self => new(Id, _options.Self);

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>
-/// One change at a time, from verdicts to an epoch without the nodes that are gone:
+/// Makes one change at a time, from verdicts to an epoch without the nodes that are gone:
 /// <code>
 ///        verdicts ask for it      it is this agent's turn     others share the suspicion
 ///   Idle ------------------> Proposed ------------------> Asking ------------------> Deciding
@@ -30,7 +30,7 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
     private CancellationTokenSource? _stop;
     private Task _run = Task.CompletedTask;
 
-    /// <summary>What would be done and may not, and why not.</summary>
+    /// <summary>The change that would be made and may not, and the reason.</summary>
     public string Note { get; private set; } = "";
 
     public bool IsRunning => _state is State.Asking or State.Deciding;
@@ -134,7 +134,7 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
         }
     }
 
-    // R12: an acceptor that is gone too would be refused, and the rest of the change with it.
+    // An acceptor that is gone too would be refused, and the rest of the change with it (R12).
     private async Task<PlannedChange> WithoutSilentAcceptorAsync(
         PlannedChange change, CancellationToken cancellationToken)
     {

@@ -1,10 +1,11 @@
 namespace Corfu.Agent;
 
-/// <summary>What an agent wants done, in one epoch. Applied a second time it changes nothing.</summary>
+/// <summary>A change that an agent wants, in one epoch. Applied a second time it changes nothing.</summary>
 internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldSequencer, NodeAddress? NewSequencer,
     int Replicas, string Why)
 {
-    /// <summary>One at a time, so that the acceptors that remain are a majority of both sets.</summary>
+    /// <summary>At most one acceptor changes at a time, so that the acceptors that remain are a majority of both
+    /// sets.</summary>
     public AcceptorChange? Acceptor { get; init; }
 
     /// <summary>A spare for chains that have become too short, since units have left without one.</summary>
@@ -52,7 +53,7 @@ internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldS
 
 /// <summary>A unit that gets no new entries any more.</summary>
 /// <param name="Spare">Takes its place in the chains of new entries; null: there is none.</param>
-/// <param name="Keeps">It keeps its entries, for reads; otherwise it leaves every chain at once (R2).</param>
+/// <param name="Keeps">True: the unit keeps its entries, for reads. False: it leaves every chain at once (R2).</param>
 internal sealed record UnitExit(NodeAddress Unit, NodeAddress? Spare, bool Keeps);
 
 /// <summary>An acceptor of the layout gives its place to another.</summary>

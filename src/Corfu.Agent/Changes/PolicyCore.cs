@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>What a decision is made from.</summary>
+/// <summary>Input of a decision.</summary>
 /// <param name="Spares">Freshly formatted units that answer, best first.</param>
 /// <param name="Standbys">Sequencers that answer, best first.</param>
 /// <param name="Acceptors">Acceptors that answer and that the projection does not name, best first.</param>
@@ -8,7 +8,7 @@ internal sealed record PolicyView(Projection Projection, Func<NodeId, NodeVerdic
     ImmutableArray<NodeAddress> Spares, ImmutableArray<NodeAddress> Standbys, ImmutableArray<NodeAddress> Acceptors);
 
 /// <param name="Change">Null: nothing to do, or nothing that may be done.</param>
-/// <param name="Note">What would be done and may not, and why not; empty if nothing is held back.</param>
+/// <param name="Note">The change that would be made and may not, and the reason; empty if nothing is held back.</param>
 internal sealed record PolicyDecision(PlannedChange? Change, string Note);
 
 /// <summary>Verdicts in, at most one change out. Pure: times are since any fixed moment. Not thread-safe.</summary>
@@ -37,7 +37,7 @@ internal sealed class PolicyCore
     public PolicyDecision Decide(PolicyView view, TimeSpan now) =>
         new Decision(_options, _units, _sequencers, view, now).Make();
 
-    /// <summary>One decision under way.</summary>
+    /// <summary>A decision under way.</summary>
     private sealed class Decision(PolicyOptions options, ChangeBudget units, ChangeBudget sequencers, PolicyView view,
         TimeSpan now)
     {
@@ -93,7 +93,7 @@ internal sealed class PolicyCore
         {
             var exits = ImmutableArray<UnitExit>.Empty;
             var spares = new Queue<NodeAddress>(view.Spares);
-            // Those that are gone first: they need the spares more than units that only get nothing new.
+            // Units that are gone come first: they need the spares more than units that only get no new entries.
             foreach (var unit in _projection.Units.OrderByDescending(unit => view.VerdictOf(unit.Id).IsGone))
             {
                 var verdict = view.VerdictOf(unit.Id);

@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>What an agent may do on its own.</summary>
+/// <summary>Limits of the changes that an agent makes on its own.</summary>
 public sealed record PolicyOptions
 {
     /// <summary>Replicas of new entries; null keeps as many as the longest chain of the active segment has.</summary>

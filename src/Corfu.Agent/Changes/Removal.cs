@@ -1,7 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>What becomes of a unit or an acceptor that decided projections name no more. Pure.</summary>
-// R2, R12.
+/// <summary>Rules for a unit or an acceptor that decided projections name no more (R2, R12). Pure.</summary>
 public static class Removal
 {
     /// <summary>Whether an identity has left for good: a decided projection named it, and a later decided one does not.
@@ -13,12 +12,11 @@ public static class Removal
     public static bool Names(Projection projection, NodeId id) =>
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
-    /// <summary>Whether other replicas hold all that a removed unit held: no range lost all its full replicas since
-    /// (an operator's override), and each range that is not trimmed has as many full replicas as the chains had when
-    /// the unit left.</summary>
+    /// <summary>Whether other replicas hold all that a removed unit held: no range lost all its full replicas since (an
+    /// operator's override), and each range that is not trimmed has as many full replicas as the chains had when the
+    /// unit left (R14).</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the
     /// newest.</param>
-    // R14.
     public static bool IsRedundant(IReadOnlyList<Projection> history)
     {
         var replicas = history[0].Active.Chains.Max(chain => chain.FullCount);

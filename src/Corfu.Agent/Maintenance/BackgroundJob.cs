@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <param name="Trouble">Why it does not go on; null: it does.</param>
+/// <param name="Trouble">The reason why the job does not go on; null: it does.</param>
 internal readonly record struct JobProgress(string What, long Done, long Total, long Bytes, string? Trouble);
 
 /// <summary>Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not
@@ -20,7 +20,7 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 
     public TimeSpan? EligibleSince { get; private set; }
 
-    /// <summary>Of the run under way, like <see cref="Progress"/>; null when there is none.</summary>
+    /// <summary>Cancels the run under way; null when there is none, like <see cref="Progress"/>.</summary>
     public CancellationTokenSource? Stop { get; private set; }
 
     public bool IsRunning => Stop is not null;
@@ -32,7 +32,7 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 
     public TimeSpan NotBefore { get; private set; }
 
-    /// <summary>Why it was passed on; null: it was not.</summary>
+    /// <summary>The reason why the job was passed on; null: it was not.</summary>
     public string? PassedOn { get; private set; }
 
     public Func<JobProgress>? Progress { get; private set; }

@@ -46,9 +46,9 @@ internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView v
             }
 
             AskPredecessorIfDue(stopped);
-            // What joins for a migration is the migrator's.
+            // The migrator copies to the replicas that join for a migration.
             Step(_rebuild, Rebuilder.IsNeeded(projection, _migrator?.Moving), projection);
-            // While one is under way its segment is not ready for another.
+            // A migration under way keeps its segment from being ready for another.
             Step(_migration,
                 _migration.IsRunning || MigrationPlan.Next(projection, options.MaxSegments, Answers) is not null,
                 projection);
@@ -62,7 +62,7 @@ internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView v
         }
     }
 
-    /// <summary>What this agent works at, and what it has passed on and why.</summary>
+    /// <summary>The jobs that this agent works at, and those that it has passed on, with the reason.</summary>
     public ImmutableArray<WorkReport> Report()
     {
         var now = clock.Now;

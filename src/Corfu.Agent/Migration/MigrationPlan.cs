@@ -1,8 +1,8 @@
 namespace Corfu.Agent;
 
-/// <summary>Which segment moves next, and onto which chains. It follows from the projection alone.</summary>
+/// <summary>The segment that moves next, and its new chains. The plan follows from the projection alone.</summary>
 /// <param name="Segment">Closed; it moves as a whole.</param>
-/// <param name="Chains">Those of a neighbour, with which it is one afterwards.</param>
+/// <param name="Chains">The chains of a neighbour, with which the segment is merged afterwards.</param>
 internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chains)
 {
     /// <summary>Null: nothing needs to move, or nothing can now. The newest wholly trimmed segment goes first: that

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains,
-/// smallest first. Every process plans the same from the same segments, so it may be stopped and started at any
+/// smallest first. Every process plans the same from the same segments, so a run may be stopped and started at any
 /// point.</summary>
 public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time,
     RebuildOptions? options = null)
@@ -11,10 +11,10 @@ public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvi
     private RebuildMeter _meter = new(time);
     private volatile Segment? _moving;
 
-    /// <summary>Of the migration under way, or of the last one. Any thread.</summary>
+    /// <summary>Progress of the migration under way, or of the last one. Any thread.</summary>
     public RebuildProgress Progress => _meter.ToProgress([]);
 
-    /// <summary>What is being migrated. Any thread.</summary>
+    /// <summary>The range that is being migrated. Any thread.</summary>
     internal (LogPosition From, LogPosition Until)? Moving =>
         _moving is { Until: { } until } segment ? (segment.From, until) : null;
 

@@ -18,8 +18,8 @@ internal sealed class DetectorCore
         _options.Validate();
     }
 
-    /// <summary>Starts to watch a node; once more only changes where it is.</summary>
-    /// <param name="hasAnswered">It answered before it was watched, so it is not starting.</param>
+    /// <summary>Starts to watch a node. For a node that is watched already, only its endpoint changes.</summary>
+    /// <param name="hasAnswered">The node answered before it was watched, so it is not starting.</param>
     public void Watch(NodeAddress node, NodeRole role, TimeSpan now, bool hasAnswered = false)
     {
         if (_nodes.TryGetValue(node.Id, out var known) && known.Endpoint == node.Endpoint) return;
@@ -120,7 +120,7 @@ internal sealed class DetectorCore
         return late > prompt;
     }
 
-    // Hysteresis: what is slow stays so until it is clearly below the limit.
+    // Hysteresis: a slow node stays slow until it is clearly below the limit.
     private void JudgeSpeed(NodeId node, NodeState state, TimeSpan now)
     {
         var reach = state.IsSlow ? 0.5 : 1;

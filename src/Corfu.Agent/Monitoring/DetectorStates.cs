@@ -1,6 +1,7 @@
 namespace Corfu.Agent;
 
-/// <summary>One process, whichever of its roles answered: a process that stands still answers in none.</summary>
+/// <summary>State of a process. An answer of any of its roles counts: a process that stands still answers in
+/// none.</summary>
 internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSince)
 {
     private readonly ArrivalWindow _window = new(options);
@@ -9,7 +10,8 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
 
     public bool HasAnswered { get; private set; }
 
-    /// <summary>Its machine refuses connections: it is not late, and its next answer is another start's.</summary>
+    /// <summary>The machine refuses connections: the process is not late, and its next answer comes from another
+    /// start.</summary>
     public bool IsRefusing { get; private set; }
 
     public double Phi(TimeSpan now) => _window.Phi(now - LastAnswer);
@@ -27,7 +29,7 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
     public void Forgive(TimeSpan stall) => LastAnswer += stall;
 }
 
-/// <summary>What is remembered of one node.</summary>
+/// <summary>State of a node.</summary>
 internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessState process, TimeSpan watchedSince,
     bool hasAnswered)
 {
@@ -43,7 +45,7 @@ internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessSta
 
     public TimeSpan LastAnswer { get; private set; } = watchedSince;
 
-    /// <summary>Since when it has answered without a failed probe in between.</summary>
+    /// <summary>The time since which the node has answered without a failed probe in between.</summary>
     public TimeSpan AliveSince { get; private set; } = watchedSince;
 
     public bool HasAnswered { get; private set; } = hasAnswered;

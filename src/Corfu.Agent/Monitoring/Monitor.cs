@@ -15,7 +15,7 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
     private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
     private bool _nodesAreStale = true;
 
-    // Where each identity answered last. Replaced whole; read without the gate.
+    // The endpoint at which each identity answered last. Replaced whole; read without the gate.
     private volatile Dictionary<NodeId, NodeEndpoint> _located = [];
     private TimeSpan _nextPoll;
     private CancellationToken _stopped;
@@ -28,8 +28,8 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
 
     public MonitoredNode? Find(NodeId id) => _nodes.GetValueOrDefault(id);
 
-    /// <summary>Where an identity answered last, which is not where a projection names it while it moves; null: not
-    /// known.</summary>
+    /// <summary>The endpoint at which an identity answered last; null: not known. While a node moves, the projection
+    /// names another.</summary>
     public NodeEndpoint? Locate(NodeId id) => _located.TryGetValue(id, out var endpoint) ? endpoint : null;
 
     public IEnumerable<MonitoredNode> Agents => _nodes.Values.Where(node => node.Role == NodeRole.Agent);
@@ -168,7 +168,7 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
 
     private bool IsAgentAlive(Peer peer) => Find(peer.Agent) is { } agent && IsAlive(agent);
 
-    // What the projection names, and the roles of all known processes: spares, standbys, agents.
+    // Monitored are the projection's nodes and the roles of all known processes: spares, standbys, agents.
     private void ChooseNodes()
     {
         _nodesAreStale = false;
@@ -209,8 +209,8 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
         }
     }
 
-    // R2: of two processes with one identity one is a copy, which forgets what the other promises. The one that the
-    // projection names counts as long as it answers.
+    // Two processes with one identity: one has a copied folder, and would forget what the other promises (R2). The
+    // process that the projection names counts as long as it answers.
     private bool HasLeft(NodeId id, NodeEndpoint endpoint, Peer other) => endpoint == other.Endpoint
         || (!other.IsSilent && _peers.Find(endpoint) is { } there
             && (there.IsSilent || (!there.Roles.IsEmpty && there.Roles.All(role => role.Id != id))));
@@ -249,7 +249,7 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            // Its known roles are probed one by one.
+            // The process does not answer: its known roles are probed one by one.
         }
         finally
         {
@@ -376,7 +376,7 @@ internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, Clus
             return NextTick(isSlow ? now + options.SlowInterval - options.Detector.Interval : now);
         }
 
-        // Often until the verdict is certain; those that heal what a dead process leaves need the processors more.
+        // Probed often until the verdict is certain. After that, the repair needs the processors more.
         if (!VerdictOf(node).IsGone) return now + options.Step;
         return now + (DutyOf(node) == NodeDuty.Serving ? options.Detector.Interval : options.SlowInterval);
     }

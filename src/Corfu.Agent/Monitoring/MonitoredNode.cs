@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>One role of one process, and what its last answers said besides that it is alive.</summary>
+/// <summary>A role of a process, and what its last answers said besides that it is alive.</summary>
 internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
 {
     public NodeAddress Address => address;
@@ -23,7 +23,7 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     /// <summary>A unit that was formatted and has served no projection (R2: only such a unit may join).</summary>
     public bool IsFresh { get; set; }
 
-    /// <summary>What it says about itself when it is not well.</summary>
+    /// <summary>The node's own report when it is not well.</summary>
     public string Says { get; set; } = "";
 
     /// <summary>When it is next told the newest projection.</summary>
@@ -32,8 +32,8 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     /// <summary>Another agent reaches it and this one does not; false again when it answers.</summary>
     public bool IsReachedByOthers { get; set; }
 
-    /// <summary>Until then nothing is built on what this agent holds of it: the others did not share a suspicion, or it
-    /// did not answer when it was to take another's place.</summary>
+    /// <summary>Until then the policy ignores this agent's verdict on the node. Set when other agents did not share a
+    /// suspicion, or when the node did not answer as a replacement.</summary>
     public TimeSpan PausedUntil { get; set; }
 
     /// <summary>The health that was last reported.</summary>

@@ -2,11 +2,11 @@ using System.Globalization;
 
 namespace Corfu.Agent;
 
-/// <summary>What the samples of one node amount to.</summary>
-/// <param name="Since">How long it has been so.</param>
+/// <summary>The verdict on a node, from its samples.</summary>
+/// <param name="Since">Duration of the health.</param>
 /// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer so late still comes.</param>
 /// <param name="RoundTrip">Smoothed, in milliseconds.</param>
-/// <param name="Note">Said instead of the figures.</param>
+/// <param name="Note">Replaces the text of <see cref="Why"/>.</param>
 internal readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0,
     string? Note = null)
 {
@@ -25,10 +25,10 @@ internal readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, d
         _ => "",
     };
 
-    /// <summary>Enough, together with a second observer, to go on without the node.</summary>
+    /// <summary>Together with a second observer, this is enough to go on without the node.</summary>
     public bool IsGone => Health is NodeHealth.Dead or NodeHealth.Replaced or NodeHealth.Silent or NodeHealth.Failed;
 
-    /// <summary>What the node's machine or the node itself says, not what its silence suggests.</summary>
+    /// <summary>The verdict rests on what the node or its machine says, not on silence.</summary>
     public bool IsCertain => Health is NodeHealth.Dead or NodeHealth.Replaced or NodeHealth.Failed;
 
     internal static string Seconds(TimeSpan time) =>

@@ -14,12 +14,12 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
     /// <summary>Whether its agent answered the last probe.</summary>
     public bool AgentAnswers { get; set; }
 
-    /// <summary>Its last answer or ping; before the first one, when it was added.</summary>
+    /// <summary>The time of the last answer or ping; before the first one, when the process was added.</summary>
     public TimeSpan LastHeard { get; private set; } = added;
 
     public bool WasHeard { get; private set; }
 
-    /// <summary>When it is asked next which roles it serves.</summary>
+    /// <summary>The time of the next request for the roles that it serves.</summary>
     public TimeSpan NextDescribe { get; set; }
 
     public bool IsDescribing { get; set; }

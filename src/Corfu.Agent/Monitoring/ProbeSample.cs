@@ -1,21 +1,21 @@
 namespace Corfu.Agent;
 
-/// <summary>What one probe of a node showed.</summary>
+/// <summary>The outcome of a probe of a node.</summary>
 internal enum ProbeOutcome
 {
     /// <summary>Nothing about the node: the probe did not happen.</summary>
     None,
 
-    /// <summary>It answered; any status but the two below is an answer like any other.</summary>
+    /// <summary>The node answered, with any status but the two below.</summary>
     Answered,
 
-    /// <summary>It answered that its disk has failed.</summary>
+    /// <summary>The node answered that its disk has failed.</summary>
     Failed,
 
-    /// <summary>It answered that its disk is full.</summary>
+    /// <summary>The node answered that its disk is full.</summary>
     Full,
 
-    /// <summary>Its machine refused the connection.</summary>
+    /// <summary>The node's machine refused the connection.</summary>
     Refused,
 
     /// <summary>Another identity answered there.</summary>

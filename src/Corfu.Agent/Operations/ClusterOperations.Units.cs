@@ -116,9 +116,9 @@ public sealed partial class ClusterOperations
             cancellationToken);
     }
 
-    /// <summary>Nodes with the same identities listen elsewhere. Their data stays theirs: nothing is copied.</summary>
+    /// <summary>Nodes with the same identities listen elsewhere. They keep their data: nothing is copied.</summary>
     /// <param name="nodes">Identities, and where they listen now.</param>
-    /// <exception cref="ReconfigurationException">One does not answer there, or answers at its old address as
+    /// <exception cref="ReconfigurationException">A node does not answer there, or answers at its old address as
     /// well.</exception>
     public async Task<Projection> MoveNodesAsync(ImmutableArray<NodeAddress> nodes, string reason,
         CancellationToken cancellationToken = default)

@@ -4,21 +4,21 @@ namespace Corfu.Agent;
 /// processes may start it at once, and calling it again after an error or a crash finishes it. Appends go on when the
 /// first reconfiguration is decided. Joining replicas are in the projection; the rebuilder brings them up to
 /// date.</summary>
-/// <param name="client">Its projection is the starting point and is brought up to date.</param>
+/// <param name="client">The client whose projection is the starting point; brought up to date.</param>
 public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time)
 {
-    // The others may still take so long once one has answered.
+    // Time for the other nodes to answer, once one has answered.
     private static readonly TimeSpan ProbeGrace = TimeSpan.FromMilliseconds(5);
 
     /// <summary>Nodes that take longer to answer are passed over, or refused where they were named. Default: half a
     /// second, for programs that try again.</summary>
     public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. It never returns.</summary>
+    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. The unit never returns (R2, R13,
+    /// R14).</summary>
     /// <returns>The projection in force, without the unit.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left, or the unit behind it
     /// in a chain, which must answer, does not.</exception>
-    // R2, R13, R14.
     public Task<Projection> DropUnitAsync(NodeId unit, string reason, CancellationToken cancellationToken = default) =>
         client.ReconfigureAsync(p => p.HasUnit(unit) ? Membership.Of(p).Without(unit) : null, reason,
             cancellationToken);
@@ -46,10 +46,10 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>The next epoch begins with the first standby that answers; no log is scanned.</summary>
-    /// <param name="failed">The incarnation to be replaced; if it is not named any more, nothing is changed.</param>
+    /// <summary>The next epoch begins with the first standby that answers; no log is scanned (R7).</summary>
+    /// <param name="failed">The incarnation to be replaced. If the projection does not name it any more, nothing is
+    /// changed.</param>
     /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
-    // R7.
     public async Task<Projection> ReplaceSequencerAsync(NodeId failed, ImmutableArray<NodeAddress> standbys,
         string reason, CancellationToken cancellationToken = default)
     {
@@ -68,10 +68,10 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>Those of the spares that answer and are freshly formatted, in the order given. A unit that joins
-    /// is checked again under its seal.</summary>
-    /// <param name="all">Each gets the whole time-out; otherwise a moment once another has answered.</param>
-    // R2.
+    /// <summary>The spares that answer and are freshly formatted, in the order given. A unit that joins is checked
+    /// again under its seal (R2).</summary>
+    /// <param name="all">True: each spare gets the whole time-out. False: only a moment once another has
+    /// answered.</param>
     public Task<ImmutableArray<NodeAddress>> FindSparesAsync(
         ImmutableArray<NodeAddress> spares, CancellationToken cancellationToken = default, bool all = false) =>
         ProbeAsync(
@@ -102,7 +102,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             var done = await Task.WhenAny(pending);
             pending.Remove(done);
 
-            // One is enough to go on; the others, perhaps better ones, get a moment and not the whole time-out.
+            // A single answer is enough to go on. Nodes earlier in the order get a moment more, not the whole time-out.
             if (await done && !all) timeout.CancelAfter(ProbeGrace);
         }
 

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
-/// <summary>What an operator's tools share: they find nodes by what an operator calls them, ask the agents, and take a
-/// unit out.</summary>
+/// <summary>Shared by an operator's tools: finds nodes by an endpoint or identity, asks the agents, and takes a unit
+/// out.</summary>
 /// <param name="given">Endpoints that the operator named.</param>
 /// <param name="by">The tool, for the epoch's reason.</param>
 public sealed class OperatorSession(
@@ -20,10 +20,10 @@ public sealed class OperatorSession(
     /// <summary>Moves closed ranges to other chains; one for each change.</summary>
     public Migrator NewMigrator() => new(client, transport, time);
 
-    /// <summary>What the history says of a change that the tool makes.</summary>
+    /// <summary>The reason that the history gives for a change of this tool.</summary>
     public string Reason(string text) => new ReconfigurationReason(false, by, text).ToString();
 
-    /// <summary>What every agent that can be reached says, in the order of their endpoints.</summary>
+    /// <summary>The answers of all agents that can be reached, in the order of their endpoints.</summary>
     public async Task<ImmutableArray<AgentAnswer>> AgentsAsync(CancellationToken cancellationToken)
     {
         var projection = client.Projection;
@@ -39,7 +39,7 @@ public sealed class OperatorSession(
         return [.. answers.OrderBy(answer => answer.Agent.Endpoint)];
     }
 
-    /// <summary>What the agent at an endpoint says; null if none answers.</summary>
+    /// <summary>The answer of the agent at an endpoint; null if none answers.</summary>
     public static async Task<AgentAnswer?> AskAsync(
         ITransport transport, NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
@@ -59,7 +59,7 @@ public sealed class OperatorSession(
     }
 
     /// <summary>The identity of the role that answers at an endpoint.</summary>
-    /// <exception cref="OperatorFaultException">It serves no such role.</exception>
+    /// <exception cref="OperatorFaultException">The process serves no such role.</exception>
     public async Task<NodeAddress> FindAsync(
         NodeEndpoint endpoint, NodeRole role, CancellationToken cancellationToken)
     {
@@ -71,7 +71,7 @@ public sealed class OperatorSession(
             : new NodeAddress(found.Id, endpoint);
     }
 
-    /// <summary>A unit of the projection, by its endpoint or its identity: it need not answer.</summary>
+    /// <summary>A unit of the projection, by its endpoint or its identity. The unit need not answer.</summary>
     /// <exception cref="OperatorFaultException">The projection names no such unit, or several.</exception>
     public NodeAddress UnitOf(string text)
     {
@@ -111,8 +111,8 @@ public sealed class OperatorSession(
             .Select(node => node.Address).Distinct().OrderBy(address => address.Endpoint)];
     }
 
-    /// <summary>Takes a unit out. While it answers it is a source of copies, and leaves when others have what it
-    /// has.</summary>
+    /// <summary>Takes a unit out. A unit that answers serves as a source of copies, and leaves when others hold its
+    /// entries.</summary>
     /// <param name="tellDropped">Called if it does not answer, before it is removed at once.</param>
     public async Task<Projection> LeaveAsync(
         NodeAddress unit, ImmutableArray<NodeAddress> replacements, Rebuilder rebuilder, Func<Task> tellDropped,
@@ -146,9 +146,9 @@ public sealed class OperatorSession(
             .OfType<AgentAnswer>();
 }
 
-/// <summary>What an agent said.</summary>
-/// <param name="Roles">What its process serves.</param>
+/// <summary>An agent's answer.</summary>
+/// <param name="Roles">The roles of the agent's process.</param>
 public sealed record AgentAnswer(NodeAddress Agent, AgentInfoResponse Info, ImmutableArray<RoleIdentity> Roles);
 
-/// <summary>What the operator asks for makes no sense here; the message says what does. Nothing was done.</summary>
+/// <summary>The operator's request makes no sense here; the message says what does. Nothing was done.</summary>
 public sealed class OperatorFaultException(string message) : CorfuException(message);

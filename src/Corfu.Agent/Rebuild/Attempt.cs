@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>One attempt to copy something, under one projection.</summary>
+/// <summary>An attempt to copy a batch, under one projection.</summary>
 internal sealed class Attempt(ITransport transport, Projection projection, CancellationToken cancellationToken)
 {
     public Projection Projection => projection;

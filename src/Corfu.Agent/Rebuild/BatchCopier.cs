@@ -1,34 +1,33 @@
 namespace Corfu.Agent;
 
-/// <summary>What one attempt to copy knows about one position, by the joining replicas of its chain.</summary>
+/// <summary>A position to be copied, and what the joining replicas of its chain hold there.</summary>
 internal sealed class CopyItem(LogPosition position, Chain chain)
 {
     public LogPosition Position => position;
 
     public Chain Chain => chain;
 
-    /// <summary>They have nothing there.</summary>
+    /// <summary>Joining replicas without a page there.</summary>
     public List<NodeId> Lacking { get; } = [];
 
-    /// <summary>Their page is damaged already: they get it again.</summary>
+    /// <summary>Joining replicas whose page is damaged: they get it again.</summary>
     public List<NodeId> Damaged { get; } = [];
 
-    /// <summary>They hold a page already, to be compared.</summary>
+    /// <summary>Joining replicas with a page, to be compared.</summary>
     public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
 
-    /// <summary>R5: trimmed there before they had anything, they do not know its streams: they get the
-    /// headers.</summary>
+    /// <summary>Joining replicas trimmed before the copy lack the stream headers, and get them (R5).</summary>
     public List<NodeId> Bare { get; } = [];
 
     public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0 || Bare.Count > 0;
 
-    /// <summary>All that a trim brings something new.</summary>
+    /// <summary>Every joining replica to which a trim brings something new.</summary>
     public IEnumerable<NodeId> Others() => Lacking.Concat(Damaged).Concat(Bare).Concat(Held.Select(h => h.Unit));
 }
 
-/// <summary>One batch of a rebuild. Entries come from the chain's tail: what the last full replica holds is at all of
-/// them, so a copy never gets ahead of the chain (chain prefix). What the tail lacks is closed as any hole is, by the
-/// head's word, down to the joining replicas.</summary>
+/// <summary>Copies a batch of a rebuild. Entries come from the chain's tail: all full replicas hold what the last one
+/// holds, so a copy never gets ahead of the chain (chain prefix). A position that the tail lacks is closed as any hole
+/// is: the head's value goes down the chain to the joining replicas.</summary>
 internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOptions options, RebuildMeter meter)
 {
     private const int FirstRead = 16;
@@ -62,7 +61,7 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
         return Status.Ok;
     }
 
-    /// <summary>A rebuild that was cut short goes on where it was: the target knows what it has.</summary>
+    /// <summary>Asks the targets what they hold, so that a rebuild that was cut short goes on where it was.</summary>
     private static async ValueTask<Status> AskTargetsAsync(Attempt attempt, Dictionary<LogPosition, CopyItem> items)
     {
         var wanted =
@@ -91,7 +90,7 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
     private async ValueTask<Status> CopyFromAsync(Attempt attempt, IGrouping<NodeId, CopyItem> source,
         Dictionary<LogPosition, CopyItem> items, List<LogPosition> holes)
     {
-        // What has been read is on its way to the targets while the next is read.
+        // The pages read so far are written to the targets while the next ones are read.
         var writes = new List<Task<Status>>();
         var status = await ReadAllAsync();
         var written = await Task.WhenAll(writes);
@@ -122,7 +121,7 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
         }
     }
 
-    /// <summary>Starts the writes of what a source has answered.</summary>
+    /// <summary>Starts the writes of the pages that a source has answered.</summary>
     private async ValueTask WriteAsync(Attempt attempt, ImmutableArray<PageResult> pages,
         Dictionary<LogPosition, CopyItem> items, List<LogPosition> holes, List<Task<Status>> writes)
     {
@@ -165,7 +164,7 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
             writes.AddRange(targets.Select(unit => _writer.SendAsync(attempt, unit, request)));
     }
 
-    /// <summary>The tail has nothing, or nothing readable: the whole chain is asked.</summary>
+    /// <summary>Closes positions where the tail has nothing, or nothing readable: the whole chain is asked.</summary>
     private async ValueTask CloseAsync(Attempt attempt, List<LogPosition> holes,
         Dictionary<LogPosition, CopyItem> items)
     {

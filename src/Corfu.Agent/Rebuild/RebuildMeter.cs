@@ -3,9 +3,9 @@ namespace Corfu.Agent;
 /// <summary>How far a rebuild has got.</summary>
 /// <param name="Targets">The units that are rebuilt.</param>
 /// <param name="Total">Positions of all closed ranges that have joining replicas, or had when the run began.</param>
-/// <param name="Done">Of these, those that are decided on every joining replica.</param>
+/// <param name="Done">The positions of Total that are decided on every joining replica.</param>
 /// <param name="Copied">Entries sent to joining replicas, without those that they had already.</param>
-/// <param name="Trouble">Why it does not go on; null: it does.</param>
+/// <param name="Trouble">The reason why the rebuild does not go on; null: it does.</param>
 public sealed record RebuildProgress(ImmutableArray<NodeId> Targets, long Total, long Done, long Copied,
     long CopiedBytes, TimeSpan Elapsed, string? Trouble)
 {

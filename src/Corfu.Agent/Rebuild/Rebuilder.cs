@@ -3,27 +3,27 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Agent;
 
 /// <summary>Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C). Works on what the newest
-/// projection calls joining, so it may be stopped and started at any point, and in several processes at once. One run
-/// at a time per instance.</summary>
-// R15.
+/// projection calls joining, so it may be stopped and started at any point, and in several processes at once. An
+/// instance carries out one run at a time. A copy is valid only for the epoch it started in (R15).</summary>
 public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
     RebuildOptions? options = null)
 {
-    // After more than this a copy is checked again rather than the history.
+    // After more epochs than this, the copy is checked again instead of reading the history.
     private const int MaxEpochsMissed = 256;
 
     private readonly ILogger _logger = logger ?? NullLogger.Instance;
     private readonly RebuildOptions _options = RebuildOptions.Checked(options);
     private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
 
-    // R15: what this instance has seen decided on a unit that has been joining the same chains in every epoch since, up
-    // to that of _known. A unit may leave a chain and join it again, and has then missed what was copied meanwhile.
+    // Per unit, the ranges that this instance has seen decided there. The unit has been joining the same chains in
+    // every epoch since, up to that of _known: a unit that left a chain and joined it again has missed what was copied
+    // meanwhile (R15).
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
     private Projection? _known;
     private RebuildMeter _meter = new(time);
     private volatile NodeId[] _targets = [];
 
-    /// <summary>Of the run under way, or of the last one. Any thread.</summary>
+    /// <summary>Progress of the run under way, or of the last one. Any thread.</summary>
     public RebuildProgress Progress => _meter.ToProgress([.. _targets]);
 
     /// <summary>Whether the projection has anything to rebuild.</summary>
@@ -43,7 +43,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
         var joined = time.GetTimestamp();
         var projection = await client.RefreshAsync(cancellationToken);
         var expected = 0L;
-        // One position without an intact copy keeps no other segment short of replicas.
+        // A position without an intact copy keeps no other segment short of replicas.
         RebuildException? failure = null;
         var failed = new HashSet<LogPosition>();
         while (true)
@@ -112,7 +112,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
             : [.. units.Where(u => between.All(p => Places(p, u).SequenceEqual(Places(since, u))))];
     }
 
-    // Where the unit is joining.
+    // The chains that the unit is joining.
     private static IEnumerable<(LogPosition From, LogPosition? Until, int Chains, int Chain)> Places(
         Projection projection, NodeId unit) =>
         from segment in projection.Segments
@@ -145,7 +145,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
 #endif
         segment.Until is { } until && _rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until);
 
-    /// <summary>What is still to be copied, smallest first: the sooner the projection gets smaller.</summary>
+    /// <summary>The segments still to be copied, smallest first: the projection gets smaller sooner.</summary>
     private List<(Segment Segment, ImmutableArray<NodeId> Targets)> Waiting(Projection projection) =>
     [
         .. from segment in projection.Segments

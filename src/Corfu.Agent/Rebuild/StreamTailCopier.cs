@@ -6,9 +6,9 @@ namespace Corfu.Agent;
 internal static class StreamTailCopier
 {
     /// <summary>Invariant: a full replica knows the newest positions of every stream in its chains' ranges, trimmed or
-    /// not. So this comes last, when every position of the range is decided on the joining ones: a mark that rises
-    /// after that covers pages that they have seen.</summary>
-    /// <returns>Ok, or why it has to be tried again.</returns>
+    /// not. The tails are therefore copied last, when every position of the range is decided on the joining replicas. A
+    /// mark that rises after that covers pages that they have seen.</summary>
+    /// <returns>Ok, or the status because of which it has to be tried again.</returns>
     public static async ValueTask<Status> CopyAsync(Attempt attempt, LogPosition from, LogPosition until)
     {
 #if PLANTED
@@ -37,8 +37,8 @@ internal static class StreamTailCopier
         return Status.Ok;
     }
 
-    /// <summary>The head alone surely has all that is, or may become, part of the log. What its damaged headers hide,
-    /// the replicas behind it have.</summary>
+    /// <summary>Only the head certainly holds every committed or completable entry. The replicas behind it have what
+    /// its damaged headers hide.</summary>
     private static async ValueTask<Status> CopyChainAsync(Attempt attempt, Chain chain, NodeId target,
         LogPosition below, Dictionary<NodeId, bool> listed)
     {

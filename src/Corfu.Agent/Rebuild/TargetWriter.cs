@@ -9,7 +9,7 @@ internal sealed class TargetWriter(RebuildOptions options, RebuildMeter meter)
     private readonly SemaphoreSlim _frames = new(options.FramesInFlight);
     private readonly SemaphoreSlim _others = new(OthersInFlight);
 
-    /// <param name="pages">One answer of a source, which is within what a frame takes.</param>
+    /// <param name="pages">The pages of a source's answer, which fit into a frame.</param>
     /// <returns>Ok: the unit holds all of them, or has been told to trim them.</returns>
     public async Task<Status> CompleteAsync(Attempt attempt, NodeId unit, ImmutableArray<PageResult> pages)
     {

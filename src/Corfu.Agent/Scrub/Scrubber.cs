@@ -2,10 +2,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>How far a scrub has got; also where another one goes on.</summary>
+/// <summary>Progress of a scrub; another scrub can resume from it.</summary>
 /// <param name="Pass">Counts from 1.</param>
 /// <param name="Next">Everything below is compared in this pass.</param>
-/// <param name="Until">Where the pass ends: the tail when it began.</param>
+/// <param name="Until">The end of the pass: the tail when the pass began.</param>
 /// <param name="Sound">Positions of this pass that all replicas hold alike.</param>
 /// <param name="Mended">Positions of this pass that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions of this pass without a good copy.</param>
@@ -21,8 +21,8 @@ public sealed record ScrubProgress(int Pass, LogPosition Next, LogPosition Until
     public long Done => Sound + Undecided + Mended + Unrecoverable + Diverged;
 }
 
-/// <summary>Finds pages that a replica has lost or damaged before a read meets them, and has them repaired while there
-/// is a good copy. Works on any log, in any number of processes.</summary>
+/// <summary>Finds pages that a replica has lost or damaged before a read meets them. Such pages are repaired while
+/// there is a good copy. Works on any log, in any number of processes.</summary>
 public sealed class Scrubber
 {
     private readonly CorfuClient _client;
@@ -32,7 +32,7 @@ public sealed class Scrubber
     private readonly RateLimit _rate;
     private volatile ScrubProgress _progress;
 
-    /// <param name="resume">Where an earlier scrub ended; null: a first pass.</param>
+    /// <param name="resume">Progress of an earlier scrub; null: a first pass.</param>
     public Scrubber(CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
         ScrubProgress? resume = null)
     {
