@@ -1,7 +1,7 @@
 namespace Corfu.Client;
 
-/// <param name="Position">Where the entry stands or, with <see cref="AppendOutcome.Unknown"/>, would stand; with the
-/// epoch of the grant.</param>
+/// <param name="Position">The entry's position, with the epoch of the grant. With <see cref="AppendOutcome.Unknown"/>,
+/// the position that was granted for it.</param>
 /// <param name="Origin">The entry's writer and sequence: what <see cref="ICorfuLog.ResolveAsync"/> looks for.</param>
 public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Position, EntryOrigin Origin)
 {
@@ -11,14 +11,13 @@ public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Po
     public LogPosition Require() => IsAppended ? Position : throw new AppendUnknownException(this);
 }
 
-/// <summary>What became of an append.</summary>
+/// <summary>The outcome of an append.</summary>
 public enum AppendOutcome
 {
     /// <summary>In the log, durable at every replica of its chain.</summary>
     Appended,
 
-    /// <summary>Not resolved: it may be, or become, part of the log. Nothing retries it silently.</summary>
-    // R9.
+    /// <summary>Not resolved: it may be, or become, part of the log. No component retries it silently (R9).</summary>
     Unknown,
 
     /// <summary>Never part of the log. Only <see cref="ICorfuLog.ResolveAsync"/> returns it: appends retry.</summary>

@@ -38,7 +38,7 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>Connects over any transport, which stays the caller's.</summary>
-    /// <param name="loops">Where the work runs that callers share. Null: the thread pool.</param>
+    /// <param name="loops">Runs the work that callers share. Null: the thread pool.</param>
     /// <exception cref="ClusterNotFoundException">Nothing at the endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, IEntropy entropy,

@@ -3,7 +3,8 @@ namespace Corfu.Client;
 public sealed partial class CorfuClient
 {
     /// <summary>For the copier of a mirror, or of a backup that is being restored.</summary>
-    /// <param name="source">What the projection must name as <see cref="Projection.MirrorOf"/> at every write.</param>
+    /// <param name="source">The cluster that the projection must name as <see cref="Projection.MirrorOf"/> at every
+    /// write.</param>
     public CopyWriter CopyWriter(ClusterId source) => new(_units, _handOver, _chains, _trimmer, _retry, source);
 
     /// <summary>Asks all units; silent ones are passed over, as long as one answers.</summary>

@@ -23,10 +23,9 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. If its
-    /// proposer has died, the same membership is proposed.</summary>
+    /// proposer has died, the same membership is proposed (R14).</summary>
     /// <exception cref="LogUnavailableException">There is none after
     /// <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
-    // R14.
     public async Task<Projection> NewerThanAsync(Epoch epoch, CancellationToken cancellationToken = default)
     {
         await _retry.NewerThanAsync($"Learning what follows {epoch}", epoch, cancellationToken);

@@ -34,7 +34,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
 
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
     /// <param name="transport">Stays the caller's.</param>
-    /// <param name="loops">Where the work runs that callers share. Null: the thread pool.</param>
+    /// <param name="loops">Runs the work that callers share. Null: the thread pool.</param>
     public CorfuClient(Projection projection, ITransport transport, TimeProvider time, IEntropy entropy,
         CorfuClientOptions? options = null, ILogger? logger = null, LoopContext? loops = null)
     {
@@ -66,7 +66,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         _closer = new HoleCloser(_units, sequencer, _chains, origins, _projections, _clock, options);
         var repair = new ReadRepair(_units, _chains, _projections, _clock, logger);
 
-        // One part for each operation.
+        // A part for each operation.
         var tokens = new TokenSource(_retry, _handOver, _clock);
         _resolver = new Resolver(_retry, _chains, granted, _closer, origins, _projections, _clock);
         _appender = new Appender(tokens, transport, _units, _resolver, committed, origins, _retry, _projections,

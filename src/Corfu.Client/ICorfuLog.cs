@@ -23,24 +23,21 @@ public interface ICorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
     /// <summary>For Tango's runtime, and for data that an object claims: as <see cref="AppendAsync"/>, to streams that
-    /// are not raw. An entry that is not Tango's stops the objects of its streams.</summary>
+    /// are not raw. An entry that is not Tango's stops the objects of its streams (R23).</summary>
     /// <exception cref="StreamRangeException">A stream is raw. Nothing was done.</exception>
-    // R23.
     ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>Finds out what became of an append whose outcome was unknown. May be repeated; never appends anew, and
-    /// fills no position that was not granted.</summary>
+    /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew (R9), and
+    /// fills no position that was not granted (R10).</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The epoch of the position has not granted it, so no append has it.
     /// Without its epoch it counts as granted by one that has ended: NotAppended.</exception>
-    // R9, R10.
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
     /// <summary>Reads entries, results in request order. A hole below the tail is closed first when
-    /// <paramref name="mode"/> says so: the head's value is completed, or junk is filled in once the writer has
-    /// had its time.</summary>
-    // R10.
+    /// <paramref name="mode"/> says so: the head's value is completed, or junk is filled in once the writer has had its
+    /// time (R10).</summary>
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default);
@@ -53,23 +50,23 @@ public interface ICorfuLog
 
     /// <summary>Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer.
     /// Only granted positions.</summary>
-    /// <returns>What the position holds afterwards.</returns>
+    /// <returns>The value that the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it. A
-    /// position with the epoch in which it was learnt releases nothing that a later epoch put there.</summary>
+    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A
+    /// position with the epoch in which it was learnt releases no entry of a later epoch (R10).</summary>
     /// <exception cref="ArgumentOutOfRangeException">The position is not granted. One without its epoch may have been:
     /// unused grants go with their epoch.</exception>
-    // R5, R10.
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch
     /// counts up to where the next epoch began.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">It is above the tail; see <see cref="TrimAsync"/>.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position is above the tail; see
+    /// <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }
 
-/// <summary>What a read does about an unwritten position.</summary>
+/// <summary>Treatment of an unwritten position by a read.</summary>
 public enum ReadMode
 {
     /// <summary>A hole below the tail is closed first; at or above the tail the answer is Unwritten.</summary>
@@ -95,7 +92,7 @@ public enum ReadConsistency
 /// at or above <see cref="Tail"/>.</param>
 public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Streams);
 
-/// <summary>What a read found. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as
+/// <summary>The result of a read. <see cref="Entry"/> is there for data and junk, and for a page trimmed on its own as
 /// headers only (its tombstone).</summary>
 public readonly record struct LogReadResult(LogPosition Position, PageState State, LogEntry? Entry)
 {

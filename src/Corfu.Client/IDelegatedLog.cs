@@ -1,8 +1,8 @@
 namespace Corfu.Client;
 
 /// <summary>A log on which one program appends for others, as a front end does. They choose an entry's origin and a
-/// bound of its position. So any other client can say what became of an append whose answer was lost, and no clock
-/// decides that it is not there.</summary>
+/// bound of its position. Any other client can therefore find the outcome of an append whose answer was lost, and no
+/// clock decides that the entry is not there.</summary>
 public interface IDelegatedLog : ICorfuLog
 {
     /// <summary>As <see cref="ICorfuLog.AppendAsync"/>. NotAppended where the log has come to the bound.</summary>
@@ -27,7 +27,7 @@ public interface IDelegatedLog : ICorfuLog
         LogPosition below, CancellationToken cancellationToken);
 }
 
-/// <summary>What the caller of an append decides about its entry.</summary>
+/// <summary>Terms that the caller of an append sets for its entry.</summary>
 /// <param name="Origin">Null: one of the client's own.</param>
 /// <param name="Below">The entry stands below this position or nowhere. Null: anywhere.</param>
 public readonly record struct AppendTerms(EntryOrigin? Origin, LogPosition? Below);

@@ -18,7 +18,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
     CommittedSet committed, EntryOrigins origins, Retry retry, ProjectionHolder projections,
     ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
 {
-    // R10: what a writer asks for after it has lost twice in a row; doubles with every further loss.
+    // The grace that a writer asks for after it has lost twice in a row (R10). Doubles with every further loss.
     internal const int GraceMilliseconds = 40;
     private const int MaxGraceMilliseconds = 640;
 
@@ -28,7 +28,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         QueueLimit = options.MaxAppendsWaiting,
     });
 
-    // Of all payloads that callers have handed over: waiting or in flight.
+    // Bytes of all payloads that callers have handed over: waiting or in flight.
     private long _bytes;
 
     private enum Written
@@ -90,7 +90,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         var began = clock.GetTimestamp();
         for (var lost = 0; ; lost++)
         {
-            // No position is taken where each would be left: grants of an epoch only rise.
+            // Grants of an epoch only rise: with the bound reached, each further position would only be left as a hole.
             var origin = terms.Origin ?? origins.Next();
             var granted = new LogPosition(projections.Current.Grants.Tail);
             if (IsPastBound(terms, granted)) return new AppendResult(AppendOutcome.NotAppended, granted, origin);
@@ -161,7 +161,8 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         var request = new WriteRequest(grant.View.Epoch, bytes);
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
-            // R9; and a unit that has left the projection might not answer at all.
+            // After its epoch a writer never sends the entry again (R9). A unit that has left the projection might not
+            // answer at all.
             if (projections.Current != grant.View) return Written.Unsure;
             var address = projection.AddressOf(chain.Replicas[i].Unit);
             WriteResponse? response = null;
@@ -172,7 +173,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
             }
             catch (TransportException)
             {
-                // As a refusal that may pass.
+                // Treated like a refusal that may pass.
             }
 
             var isRepeated = response is null;

@@ -23,8 +23,8 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
     {
         if (position.Epoch > view.Epoch) return AppendOutcome.Unknown;
 
-        // R13: the first survivors hold nothing of an older epoch there, and have taken nothing of one since. Without
-        // its epoch a position may be of this one.
+        // The first survivors hold no entry of an older epoch there, and have taken none since (R13). A position
+        // without its epoch may be of the current one.
         if (IsOlder(position, view) && position >= view.Projection.Start) return AppendOutcome.NotAppended;
         var chain = view.Projection.ChainOf(position);
         var look = await chains.FindAsync(view, chain, position, cancellationToken);

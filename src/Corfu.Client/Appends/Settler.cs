@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>Says what became of appends with a bound whose answers were lost, by their origins.</summary>
+/// <summary>Finds the outcomes of appends with a bound whose answers were lost, by their origins.</summary>
 /// <remarks>
 /// 1. The tail is brought to the bound: positions are taken and left as holes. Later grants are at or above it.
 /// 2. Every position from where the appends may have begun is read, holes closed. R9: what was granted below the bound

@@ -122,7 +122,7 @@ internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientCl
         public int InFlight { get; set; }
     }
 
-    /// <summary>One append that waits for its position.</summary>
+    /// <summary>An append that waits for its position.</summary>
     private sealed class Waiter(ushort graceMilliseconds)
         : TaskCompletionSource<TokenGrant>(TaskCreationOptions.RunContinuationsAsynchronously)
     {

@@ -53,7 +53,8 @@ internal sealed class CheckBatch
     }
 }
 
-/// <summary>One caller. Its continuation runs on the completing thread, unless it asks for a context.</summary>
+/// <summary>A caller of a check. The continuation runs on the completing thread, unless the caller has a
+/// context.</summary>
 internal sealed class CheckWaiter(ImmutableArray<StreamId> streams) : TaskCompletionSource<LogCheck>(
     IsInlineAllowed ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously)
 {

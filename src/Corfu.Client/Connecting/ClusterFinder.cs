@@ -7,7 +7,7 @@ internal static class ClusterFinder
 {
     private static readonly TimeSpan s_grace = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>Which cluster it is, and its acceptors. The transport need not know the cluster yet.</summary>
+    /// <summary>Finds the cluster's identity and acceptors. The transport need not know the cluster yet.</summary>
     /// <exception cref="ClusterNotFoundException">Says for every endpoint what was found there.</exception>
     public static async Task<FoundCluster> DiscoverAsync(
         ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
@@ -32,8 +32,8 @@ internal static class ClusterFinder
         return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors, whyNoProjection);
     }
 
-    /// <summary>Its newest projection, over a transport that names the cluster.</summary>
-    /// <exception cref="ClusterNotFoundException">Its acceptors do not answer, or know none.</exception>
+    /// <summary>Finds the newest projection, over a transport that names the cluster.</summary>
+    /// <exception cref="ClusterNotFoundException">The acceptors do not answer, or know no projection.</exception>
     public static async Task<Projection> FindLatestAsync(
         FoundCluster found, LayoutClient layout, CancellationToken cancellationToken)
     {
@@ -69,7 +69,7 @@ internal static class ClusterFinder
     }
 }
 
-/// <summary>What answered at an endpoint, or why nothing did.</summary>
+/// <summary>The process that answered at an endpoint, or the reason why none did.</summary>
 internal sealed record EndpointAnswer(NodeEndpoint Endpoint, NodeDescription? Description, string? Trouble)
 {
     public IEnumerable<NodeAddress> Acceptors =>
@@ -94,7 +94,7 @@ internal sealed record EndpointAnswer(NodeEndpoint Endpoint, NodeDescription? De
         $"{Endpoint}: {Trouble ?? "roles " + string.Join('+', Description!.Roles.Select(r => r.Role))}";
 }
 
-/// <param name="WhyNoProjection">What to say if none of the acceptors knows one.</param>
+/// <param name="WhyNoProjection">The error's text if none of the acceptors knows a projection.</param>
 internal sealed record FoundCluster(
     ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);
 

@@ -2,8 +2,8 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Corfu.Client;
 
-/// <summary>Where a cluster is found: <c>corfu://host:port,host:port</c>. Any of its nodes will do, as long as one
-/// holds a layout acceptor.</summary>
+/// <summary>Endpoints of a cluster: <c>corfu://host:port,host:port</c>. Any nodes of the cluster will do, as long as
+/// one holds a layout acceptor.</summary>
 public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
 {
     public const string Scheme = "corfu://";

@@ -3,15 +3,14 @@ namespace Corfu.Client;
 /// <summary>Writes what another log holds to the same positions of a mirror. All is idempotent, and any number of
 /// copiers may work at once: a position has one value, the source's.</summary>
 /// <remarks>Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the
-/// head: what the head holds is what the replicas behind it get, from any copier. Only the epoch in an entry is
-/// the mirror's own, that of its copying: an epoch means nothing outside of its cluster. No other client may write or
-/// fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
+/// head: what the head holds is what the replicas behind it get, from any copier. Only the epoch in an entry is the
+/// mirror's own, the epoch of the copy (R9): an epoch means nothing outside of its cluster. No other client may write
+/// or fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
 /// later epoch.</remarks>
-// R9.
 public sealed class CopyWriter
 {
-    /// <summary>A copier writes at most this far above the lowest position that is not yet at all replicas. So what a
-    /// crash of the copier leaves out lies at most this far below the mirror's end.</summary>
+    /// <summary>A copier writes at most this far above the lowest position that is not yet at all replicas. Positions
+    /// that a crash of the copier leaves out therefore lie at most this far below the mirror's end.</summary>
     public const int MaxWindow = 4096;
 
     private readonly UnitCalls _units;
@@ -35,14 +34,13 @@ public sealed class CopyWriter
     /// <summary>Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed
     /// already, nothing is written.</summary>
     /// <exception cref="LogDivergedException">Something else is there.</exception>
-    /// <exception cref="CopyRefusedException">It is no mirror of the source (any more).</exception>
+    /// <exception cref="CopyRefusedException">The log is no mirror of the source (any more).</exception>
     public ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>
         RunAsync(
             $"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
-    /// <summary>A position that was released on its own.</summary>
-    /// <param name="headers">Its tombstone, if it left one.</param>
-    // R5.
+    /// <summary>Copies a trim of a single position. A tombstone keeps the stream headers (R5).</summary>
+    /// <param name="headers">The tombstone that the source has, if any.</param>
     public ValueTask PutTrimAsync(
         LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>
         RunAsync($"Trimming {position.Offset}", view => TryTrimAsync(view, position, headers, cancellationToken),
@@ -56,8 +54,8 @@ public sealed class CopyWriter
             cancellationToken);
     }
 
-    /// <summary>What the source knows of streams below its trim mark, once the mark is here, too: the units know it as
-    /// if they had seen the entries. Idempotent.</summary>
+    /// <summary>Copies the stream tails that the source knows below its trim mark, once the mirror has the mark too.
+    /// The units then know the streams as if they had seen the entries. Idempotent.</summary>
     public async ValueTask PutTrimmedStreamsAsync(
         ImmutableArray<StreamTail> tails, CancellationToken cancellationToken = default)
     {
@@ -132,7 +130,7 @@ public sealed class CopyWriter
         return status == Status.Trimmed ? Status.Ok : status;
     }
 
-    // What the head holds instead: the same entry, from an earlier attempt and perhaps of an earlier epoch, or a
+    // The entry that the head holds instead: the same one from an earlier attempt, perhaps of an earlier epoch, or a
     // divergence. Empty when trimmed meanwhile.
     private async ValueTask<Attempt<ReadOnlyMemory<byte>>> StoredAsync(
         EpochView view, Chain chain, LogEntry entry, CancellationToken cancellationToken)
@@ -194,7 +192,7 @@ public sealed class CopyWriter
         var start = view.Projection.Start;
         if (to < start) return Status.Ok;
 
-        // Those below the start are in the units' frozen lists.
+        // Entries below the start are in the units' frozen lists.
         var left = entries.RemoveAll(e => e.Position < start);
         do
         {

@@ -7,7 +7,7 @@ internal sealed class ClientClock(TimeProvider time, LoopContext loops)
 
     public TimeProvider Time => time;
 
-    /// <summary>What serves several callers is started here: no one caller's context may hold up the others.</summary>
+    /// <summary>Starts the work that several callers share: no one caller's context may hold up the others.</summary>
     public LoopContext Loops => loops;
 
     /// <summary>Cancelled when the client is closed.</summary>

@@ -1,10 +1,10 @@
 namespace Corfu.Client;
 
-/// <summary>Streams below a position where all is decided: every client merges the same lists of units.</summary>
-/// <remarks>A chain's first full replica alone surely has every entry that is, or will be completed to be, in the log.
-/// What its damaged headers hide is no longer a source of copies, so it is in the log only if a full replica behind it
-/// has it: the lists of the two together, the second one complete, lack nothing. Chains that are wholly trimmed are
-/// asked too: a stream that had its entries there is not one that never had any (R22).</remarks>
+/// <summary>Stream tails below the epoch's start, where every position is decided: equal for all clients.</summary>
+/// <remarks>Only a chain's first full replica certainly holds every committed or completable entry. An entry behind its
+/// damaged headers is no source of copies any more, and is in the log only if a full replica behind it has the entry.
+/// The lists of the two together, the second one complete, therefore lack nothing. Chains that are wholly trimmed are
+/// asked too: a stream whose entries were there must not look like one that never had any (R22).</remarks>
 internal sealed class FrozenTails(UnitCalls units)
 {
     /// <summary>The newest positions of streams below a position, in the streams' order. The position is the epoch's

@@ -15,8 +15,7 @@ internal sealed class GrantedTail(SequencerCalls sequencer, EpochConfirmer confi
         view.Saw(tail, clock.GetTimestamp());
         if (below <= tail.Tail) return true;
 
-        // A sequencer that was replaced, and does not know it, answers an old tail: the caller may know an entry of a
-        // later epoch.
+        // A replaced sequencer may still answer its old tail, while the caller knows an entry of a later epoch.
         var confirmed = await confirmer.ConfirmAsync(view, cancellationToken);
         if (confirmed != Status.Ok) return confirmed;
         return false;

@@ -1,9 +1,8 @@
 namespace Corfu.Client;
 
-/// <summary>What the units say of the log: where it begins and how far they got.</summary>
-/// <param name="TrimMark">Everything below is trimmed, or its trim has begun and will be propagated.</param>
+/// <summary>The log's trim mark and end, as its units report them.</summary>
+/// <param name="TrimMark">Everything below is trimmed, or its trim has begun and will be propagated (R5).</param>
 /// <param name="End">At least everything acknowledged when the epoch began lies below; not a tail.</param>
-// R5.
 public readonly record struct LogExtent(LogPosition TrimMark, LogPosition End)
 {
     internal LogExtent With(UnitInfoResponse info) =>

@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>What one operation may still spend on further attempts: pauses that double, with jitter, until
+/// <summary>The pauses and the time that are left to an operation. Pauses double, with jitter, until
 /// <see cref="CorfuClientOptions.OperationTimeout"/>. Made at the first failure.</summary>
 internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entropy, CorfuClientOptions options)
 {

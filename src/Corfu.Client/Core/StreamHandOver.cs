@@ -85,7 +85,7 @@ internal sealed class HandOverBatches
     /// <summary>The batch that has not begun and takes callers.</summary>
     public HandOverBatch? Next { get; set; }
 
-    /// <summary>Of the newest batch.</summary>
+    /// <summary>The result of the newest batch.</summary>
     public Task<Status> Last { get; set; } = Task.FromResult(Status.Ok);
 }
 

@@ -46,7 +46,8 @@ public sealed partial class LayoutClient
         }
     }
 
-    /// <summary>One message without waiting: if it is lost, the next reader repairs that.</summary>
+    /// <summary>Sends a message and waits for no answer: if the message is lost, the next reader repairs
+    /// that.</summary>
     private async Task TellAsync(NodeAddress acceptor, Projection decided)
     {
         using var timeout = new CancellationTokenSource(_options.RoundTimeout, time);

@@ -1,8 +1,7 @@
 namespace Corfu.Client.Layout;
 
 /// <summary>The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the
-/// acceptors that the epoch before names. Safe for concurrent use; without state.</summary>
-// R12.
+/// acceptors that the epoch before names (R12). Safe for concurrent use; without state.</summary>
 public sealed partial class LayoutClient(
     ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
@@ -82,10 +81,11 @@ public sealed partial class LayoutClient(
         FindNewer(known, await AskAsync(
             known.Acceptors, new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken));
 
-    /// <summary>As <see cref="ReadLatestAsync"/>, from acceptors of which any one will do: each knows a projection, and
-    /// that names those that count. The first answer leads on, so that silent ones cost nothing.</summary>
+    /// <summary>As <see cref="ReadLatestAsync"/>, from any acceptors. One answer suffices: its projection names the
+    /// acceptors to ask. Silent acceptors therefore cost no time.</summary>
     /// <returns>Null when those that answer know of no projection.</returns>
-    /// <exception cref="LayoutUnavailableException">None answered, or no majority of those that count.</exception>
+    /// <exception cref="LayoutUnavailableException">No acceptor answered, or no majority of those that the newest
+    /// projection names.</exception>
     public async Task<Projection?> FindLatestAsync(
         ImmutableArray<NodeAddress> any, CancellationToken cancellationToken = default)
     {
@@ -133,7 +133,7 @@ public sealed partial class LayoutClient(
 
     /// <summary>Makes a majority of the acceptors that <paramref name="decided"/> names hold it durably. After a change
     /// of acceptors, the old ones may be retired only when this has returned.</summary>
-    /// <exception cref="LayoutUnavailableException">They do not, as far as is known.</exception>
+    /// <exception cref="LayoutUnavailableException">No majority is known to hold it.</exception>
     public async Task HandOverAsync(Projection decided, CancellationToken cancellationToken = default)
     {
         for (var attempt = 1; ; attempt++)
@@ -150,10 +150,9 @@ public sealed partial class LayoutClient(
         }
     }
 
-    /// <summary>Tells a decided projection to acceptors that a later one is to name. One that holds it durably
-    /// answers under the identity that will be named, and its disk takes votes.</summary>
-    /// <returns>Those that have not taken it.</returns>
-    // R12.
+    /// <summary>Tells a decided projection to acceptors that a later one is to name. An acceptor that holds it durably
+    /// answers under the identity that will be named, and its disk takes votes (R12).</summary>
+    /// <returns>The acceptors that have not taken it.</returns>
     public async Task<ImmutableArray<NodeAddress>> IntroduceAsync(
         Projection decided, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)
     {

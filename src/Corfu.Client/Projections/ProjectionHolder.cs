@@ -1,7 +1,7 @@
 namespace Corfu.Client;
 
 /// <summary>The newest projection known, replaced whole (CORFU 2.2). Epochs only rise.</summary>
-/// <param name="resolution">Of the views' <see cref="GrantClock"/>, in ticks.</param>
+/// <param name="resolution">Resolution of the views' <see cref="GrantClock"/>, in ticks.</param>
 internal sealed class ProjectionHolder(Projection first, long resolution)
 {
     private readonly Lock _gate = new();
@@ -37,7 +37,7 @@ internal sealed class ProjectionHolder(Projection first, long resolution)
     }
 }
 
-/// <summary>One epoch as this client sees it: the projection and what it has learnt under it.</summary>
+/// <summary>An epoch as this client knows it: the projection, and the grants seen under it.</summary>
 internal sealed class EpochView(Projection projection, GrantClock grants)
 {
     public Projection Projection { get; } = projection;

@@ -147,7 +147,8 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
         if (Interlocked.Exchange(ref _reported, why) != why) ClientLog.NoProjection(logger, why);
     }
 
-    // Any successor will do: all waiting clients propose one, and the second must not end the first one's epoch.
+    // All waiting clients propose a successor. A second proposal must not end the first one's epoch, so any successor
+    // will do.
     private async ValueTask RenewAsync(Epoch epoch, CancellationToken cancellationToken)
     {
         try
@@ -161,7 +162,8 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
         }
     }
 
-    /// <summary>If it is newer. Connections to nodes that are not in it end, with the calls under way.</summary>
+    /// <summary>Adopts a newer projection. Connections to nodes that it does not name end, with the calls under
+    /// way.</summary>
     public void Adopt(Projection projection)
     {
         var before = projections.Current.Projection;

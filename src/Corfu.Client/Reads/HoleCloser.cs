@@ -114,7 +114,7 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
         }
         catch (TransportException) when (AreKnown(view, holes))
         {
-            // What is known is enough.
+            // Every hole is known to be granted: the sequencer's answer is not needed.
             return Status.Ok;
         }
     }
@@ -186,7 +186,8 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
         return Status.Ok;
     }
 
-    /// <summary>What a head holds, once the whole chain has it; Unwritten if it holds nothing after all.</summary>
+    /// <summary>The value that a head holds, once the whole chain has it; Unwritten if the head holds none after
+    /// all.</summary>
     private async Task<Attempt<LogReadResult>> CompleteAsync(
         EpochView view, PageResult page, CancellationToken cancellationToken)
     {

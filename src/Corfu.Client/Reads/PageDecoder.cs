@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>Turns what a unit answered into what the log says, trusting no byte of it.</summary>
+/// <summary>Turns a unit's answer into a result of a read, trusting none of its bytes.</summary>
 internal static class PageDecoder
 {
     /// <summary>A page whose bytes do not check out, or belong elsewhere, comes out as Corrupt.</summary>

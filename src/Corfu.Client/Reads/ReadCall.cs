@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>One call of a reader and how far it has come.</summary>
+/// <summary>A call of a reader and its progress.</summary>
 internal sealed class ReadCall(
     IEnumerable<LogPosition> positions, ReadDetail detail, ReadMode mode, CancellationToken cancellationToken)
 {
@@ -16,7 +16,7 @@ internal sealed class ReadCall(
     public bool IsPatient { get; set; }
 }
 
-/// <summary>One position of a call.</summary>
+/// <summary>A position of a call.</summary>
 internal sealed class ReadItem(LogPosition position)
 {
     public LogPosition Position { get; } = position;

@@ -62,7 +62,7 @@ internal sealed class ReadRepair(
             }
         }
 
-        // What the tail never had was never acknowledged: an append that reached the damaged replicas only.
+        // An entry that the tail never had was never acknowledged: its append reached the damaged replicas only.
         var tailHasNothing = answers[^1].Pages[0].State == PageState.Unwritten;
         if (first < 0) return damaged == 0 || tailHasNothing ? RepairOutcome.Undecided : Unrecoverable(position);
         if (missing + damaged == 0) return RepairOutcome.Sound;
@@ -157,7 +157,7 @@ internal enum RepairOutcome
     /// <summary>All full replicas hold the same good page, or the trim.</summary>
     Sound,
 
-    /// <summary>They do now.</summary>
+    /// <summary>All full replicas hold the same good page now.</summary>
     Repaired,
 
     Trimmed,

@@ -15,7 +15,7 @@ internal sealed class Trimmer(
     private async ValueTask<Status> TryTrimAsync(
         EpochView view, LogPosition position, CancellationToken cancellationToken)
     {
-        // R10: no entry of an ended epoch stands there; what does by now is not what the caller means.
+        // No entry of an ended epoch stands there; the caller does not mean an entry of a later one (R10).
         if (TailCap.IsOlder(view, position) && position >= view.Projection.Start) return Status.Ok;
         var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
         if (status != Status.Ok) return status;

@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>What a reconfiguration may do to the ranges that exist (R2, R13, R14, R15).</summary>
+/// <summary>Rules for what a reconfiguration may do to the ranges that exist (R2, R13, R14, R15).</summary>
 internal static class MembershipRules
 {
     public static void Check(Projection current, Membership next)
@@ -63,7 +63,7 @@ internal static class MembershipRules
             "no replica of a chain survives: its entries would be lost (R14)");
         foreach (var replica in old.Replicas)
         {
-            // R2: once the range is decided, nothing that the unit holds of it can differ from the other replicas.
+            // Once the range is decided, no page that the unit holds of it can differ from the other replicas' (R2).
             if (!decided && IndexOf(@new, replica.Unit) < 0) dropped.Add(replica.Unit);
         }
     }

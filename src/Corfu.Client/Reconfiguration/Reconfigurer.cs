@@ -5,19 +5,18 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Client;
 
 /// <summary>Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout
-/// decides one successor per epoch, and everything else is idempotent.</summary>
+/// decides one successor per epoch (R12), and everything else is idempotent.</summary>
 /// <remarks>
 /// 1. The change says which membership it wants; that is checked against the rules. Acceptors that it
 /// newly names must take the current projection first: nothing is sealed for one that is gone.
 /// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
 /// answered.
-/// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
+/// 3. Compute the next projection: its start lies above every position that a sealed unit reports (R13).
 /// 4. Propose it to the acceptors of the current epoch. If another projection was decided, back to step 1 with
 /// that one.
 /// 5. Install it at its units and its sequencer.
 /// 6. If the acceptors changed, hand the decision over to the new ones. Then the old ones may retire.
 /// </remarks>
-// R2, R7, R12, R13, R14, R15.
 public sealed partial class Reconfigurer(ITransport transport, LayoutClient layout, TimeProvider time,
     ILogger? logger = null, ReconfigurerOptions? options = null)
 {
@@ -106,13 +105,13 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
             $"No success in {MaxRounds} rounds: others were first, or units are sealed too far ahead.");
     }
 
-    /// <summary>An acceptor is named by what was known of it a while ago. One that has lost its disk since would never
-    /// answer, and where a majority is such ones no later epoch could be decided.</summary>
-    /// <exception cref="ReconfigurationException">One does not answer. Nothing is changed.</exception>
+    /// <summary>Checks that newly named acceptors answer now. An acceptor that has lost its disk would never answer,
+    /// and with a majority of such acceptors no later epoch could be decided.</summary>
+    /// <exception cref="ReconfigurationException">An acceptor does not answer. Nothing is changed.</exception>
     private async Task IntroduceAcceptorsAsync(
         Projection current, Membership membership, CancellationToken cancellationToken)
     {
-        // One that has moved is named already, and a majority decides without it.
+        // An acceptor that has only moved is named already, and a majority decides without it.
         ImmutableArray<NodeAddress> joining =
             [.. membership.Acceptors.ExceptBy(current.Acceptors.Select(named => named.Id), joins => joins.Id)];
         if (await layout.IntroduceAsync(current, joining, cancellationToken) is [var silent, ..])

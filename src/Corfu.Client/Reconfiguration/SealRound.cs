@@ -18,7 +18,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     private readonly HashSet<NodeId> _new = [];
     private readonly Dictionary<NodeId, string> _trouble = [];
 
-    /// <summary>One above the highest position that any unit has reported.</summary>
+    /// <summary>The position after the highest that any unit has reported.</summary>
     public LogPosition End { get; private set; }
 
     public LogPosition TrimMark { get; private set; }

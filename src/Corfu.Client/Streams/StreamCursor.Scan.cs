@@ -7,7 +7,7 @@ namespace Corfu.Client;
 /// </summary>
 public sealed partial class StreamCursor
 {
-    // What a full check costs for so many streams, it costs about to read one position.
+    // A read of one position costs about as much as a check of 16 streams.
     private const int StreamsPerPosition = 16;
     private const int AlwaysScanned = 16;
 
@@ -15,7 +15,7 @@ public sealed partial class StreamCursor
     private readonly ScannedUntil _scanned = new();
     private readonly List<StreamState> _apart = [];
 
-    // Those with positions in memory or below anchors: all others have nothing to deliver.
+    // Streams with positions in memory or below anchors: all others have nothing to deliver.
     private readonly List<StreamState> _active = [];
 
     // The last scan brought mostly entries of these streams, so that the next one reads them whole.
@@ -54,7 +54,8 @@ public sealed partial class StreamCursor
         return true;
     }
 
-    // What is trimmed or damaged may have been any stream's; what is of a later epoch calls for a check in that (R10).
+    // A trimmed or damaged page may have been any stream's. A page of a later epoch requires a check in that epoch
+    // (R10).
     private bool TellsStreams(LogReadResult result)
     {
 #if PLANTED

@@ -15,8 +15,8 @@ public sealed partial class StreamCursor : IStreamCursor
     // The epoch of the newest check. R10: positions learnt in an epoch that has ended count only below _settled.
     private Epoch _epoch;
 
-    // One above the highest position read in a final state that it reached in _epoch or earlier. Every later epoch
-    // starts at or above it, so what is known of the streams below it, and Position, never have to be taken back.
+    // The position after the highest one read in a final state that it reached in _epoch or earlier. Every later epoch
+    // starts at or above it, so the streams' positions below it, and Position, never have to be taken back.
     private LogPosition _settled;
 
     public StreamCursor(ICorfuLog log) : this(log, new StreamCursorOptions())
@@ -55,7 +55,7 @@ public sealed partial class StreamCursor : IStreamCursor
     public void Remove(StreamId stream)
     {
         Forget(stream);
-        // What is fetched of it may be trimmed: it must not be reported any more.
+        // Fetched positions of the stream may be trimmed, and must not be reported any more.
         Refetch();
     }
 
@@ -124,7 +124,7 @@ public sealed partial class StreamCursor : IStreamCursor
 
         if (walking.Count == 0) return;
 
-        // Close to the tail what a walk reads is about to be played, so it is fetched whole and kept.
+        // Close to the tail, entries that a walk reads are about to be played, so they are fetched whole and kept.
         var keep = check.Tail - from <= _options.WalkWindow;
         await WalkAsync(walking, keep, cancellationToken);
         foreach (var stream in walking)

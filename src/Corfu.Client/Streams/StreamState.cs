@@ -1,6 +1,6 @@
 namespace Corfu.Client;
 
-/// <summary>What a cursor knows about one of its streams.</summary>
+/// <summary>A cursor's knowledge of one of its streams.</summary>
 internal sealed class StreamState(StreamId stream, LogPosition from)
 {
     // Not null: scans find the new positions. Then all up to there is in Ready, and there are no anchors.
@@ -35,7 +35,8 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
     /// <summary>Index into <see cref="Ready"/> of the first position not yet handed to a fetch.</summary>
     public int Fetched { get; set; }
 
-    /// <summary>Where walks can continue above <see cref="ReadyUntil"/>, highest first, for lack of memory.</summary>
+    /// <summary>Positions from which walks can continue above <see cref="ReadyUntil"/>, highest first. Memory for more
+    /// positions is lacking.</summary>
     public List<ImmutableArray<LogPosition>> Anchors { get; } = [];
 
     public bool IsScanned => _scanned is not null;

@@ -20,7 +20,7 @@ internal sealed class StreamWalk
     private ImmutableArray<LogPosition> _frontier;
     private readonly Seen[] _seen = new Seen[StreamHeader.MaxBackpointers];
 
-    // Of the positions found so far, or where the walk begins.
+    // The lowest position found so far, or the walk's beginning.
     private LogPosition _lowest;
     private LogPosition _scanBelow;
     private int _scanBatch;
@@ -157,7 +157,7 @@ internal sealed class StreamWalk
             allTrimmed &= page.State == PageState.Trimmed && page.Entry is null;
         }
 
-        // Below the trim mark, what the stream had is gone; playing this position says so (R22).
+        // Below the trim mark, the stream's entries are gone; playing this position reports it (R22).
         if (allTrimmed && _scanBelow > _bound) Add(top, [top]);
         IsDone = allTrimmed || _scanBelow <= _bound;
         _scanBatch = Math.Min(_scanBatch * 2, MaxScanBatch);
