@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>One decoded entry of the log; the byte layout is <see cref="EntryCodec"/>'s.</summary>
-/// <param name="Position">Where it stands, with the epoch in which it was written.</param>
+/// <summary>A decoded entry of the log; the byte layout is <see cref="EntryCodec"/>'s.</summary>
+/// <param name="Position">The entry's position, with the epoch in which it was written.</param>
 /// <param name="WriterTime">The writer's UTC clock: advisory, never used for ordering.</param>
 /// <param name="Payload">Empty for junk and for entries read with <see cref="ReadDetail.Headers"/>.</param>
 public sealed record LogEntry(LogPosition Position, EntryOrigin Origin, EntryKind Kind, DateTimeOffset WriterTime,
@@ -23,7 +23,7 @@ public sealed record LogEntry(LogPosition Position, EntryOrigin Origin, EntryKin
     }
 }
 
-/// <summary>What an entry holds. Numbers are part of the entry format.</summary>
+/// <summary>The kind of an entry's content. Numbers are part of the entry format.</summary>
 public enum EntryKind : byte
 {
     Data = 1,
@@ -46,15 +46,14 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
 }
 
 /// <summary>The writer of an entry and that writer's own sequence number. "Already written" means "my append is in"
-/// only when both match.</summary>
-// R9.
+/// only when both match (R9).</summary>
 public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
 {
     public override string ToString() => $"{Writer}#{Sequence}";
 }
 
-/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor.</summary>
-// R9.
+/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor
+/// (R9).</summary>
 public readonly record struct WriterId(Guid Value)
 {
     public override string ToString() => Value.ToString("N")[..8];

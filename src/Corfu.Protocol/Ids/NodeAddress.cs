@@ -3,16 +3,14 @@ using System.Text;
 
 namespace Corfu.Protocol;
 
-/// <summary>One role of one process: where it listens, and the identity that must answer.</summary>
-// R2.
+/// <summary>Address of a role: the endpoint of its process, and the identity that must answer there (R2).</summary>
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
 }
 
-/// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation. An
-/// identity once removed from a projection never returns.</summary>
-// R2.
+/// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation. An identity
+/// once removed from a projection never returns (R2).</summary>
 public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
 {
     public static readonly NodeId None;
@@ -24,7 +22,7 @@ public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
     public override string ToString() => Value.ToString("D");
 }
 
-/// <summary>Where a process listens. Several roles may share one endpoint.</summary>
+/// <summary>The host and port of a process. Several roles may share an endpoint.</summary>
 public readonly record struct NodeEndpoint(string Host, int Port) : IComparable<NodeEndpoint>
 {
     public int CompareTo(NodeEndpoint other)
@@ -64,7 +62,7 @@ public readonly record struct ClusterId(Guid Value)
     public override string ToString() => Value.ToString("D");
 }
 
-/// <summary>What a node does. Numbers are part of the wire format.</summary>
+/// <summary>Role of a node. Numbers are part of the wire format.</summary>
 public enum NodeRole : byte
 {
     None = 0,

@@ -1,6 +1,6 @@
 namespace Corfu.Protocol;
 
-/// <summary>What a frame asks for. Numbers are part of the wire format and never reused; an answer carries its
+/// <summary>Operation of a frame. Numbers are part of the wire format and never reused; an answer carries its
 /// request's.</summary>
 public enum Opcode : byte
 {

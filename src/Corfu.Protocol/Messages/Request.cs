@@ -8,7 +8,7 @@ public abstract record Message(Epoch Epoch)
     }
 }
 
-/// <summary>One request to one role.</summary>
+/// <summary>A request to a role.</summary>
 public abstract record Request(Opcode Opcode, Epoch Epoch) : Message(Epoch)
 {
     /// <summary>Decodes the answer to this request; memory in it is a slice of the reader's input.</summary>

@@ -20,7 +20,7 @@ public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Pos
             foreach (var position in tail.Positions) w.Position(position);
         });
 
-    /// <exception cref="MalformedDataException">They are damaged, or more than
+    /// <exception cref="MalformedDataException">The tails are damaged, or more than
     /// <see cref="MessageLimits.MaxItems"/>.</exception>
     public static ImmutableArray<StreamTail> ReadAll(ref WireReader r) => r.Array(SmallestSize, Read);
 

@@ -1,8 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that
-/// decide the next epoch. The constructor refuses a map that breaks its invariants.</summary>
-// R12.
+/// decide the next epoch. The constructor refuses a map that breaks its invariants (R12).</summary>
 public sealed class Projection : IEquatable<Projection>
 {
     private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
@@ -21,7 +20,7 @@ public sealed class Projection : IEquatable<Projection>
         Acceptors = acceptors;
         Reason = WireWriter.Cut(reason);
         MirrorOf = mirrorOf;
-        // As it is encoded: zero says that it is not known.
+        // The encoded form: zero says that the time is not known.
         var milliseconds = proposedAt?.ToUnixTimeMilliseconds() ?? 0;
         ProposedAt = milliseconds == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(milliseconds);
         ProjectionRules.Check(this);
@@ -32,13 +31,11 @@ public sealed class Projection : IEquatable<Projection>
 
     public Epoch Epoch { get; }
 
-    /// <summary>The incarnation that grants positions in this epoch, and where it listens.</summary>
-    // R7.
+    /// <summary>The incarnation that grants positions in this epoch (R7), and its endpoint.</summary>
     public NodeAddress Sequencer { get; }
 
     /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above
-    /// it.</summary>
-    // R9.
+    /// it (R9).</summary>
     public LogPosition Start { get; }
 
     /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be
@@ -51,15 +48,14 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>Every unit of every chain, ordered by identity.</summary>
     public ImmutableArray<NodeAddress> Units { get; }
 
-    /// <summary>They decide epoch + 1; their number is odd.</summary>
-    // R12.
+    /// <summary>The acceptors that decide epoch + 1 (R12); their number is odd.</summary>
     public ImmutableArray<NodeAddress> Acceptors { get; }
 
     /// <summary>The reason for this epoch, for people; at most <see cref="MessageLimits.MaxReason"/> bytes of
     /// it.</summary>
     public string Reason { get; }
 
-    /// <summary>Its proposer's clock, UTC, in whole milliseconds: for people, never compared. Null if
+    /// <summary>The proposer's clock, UTC, in whole milliseconds: for people, never compared. Null if
     /// unknown.</summary>
     public DateTimeOffset? ProposedAt { get; }
 

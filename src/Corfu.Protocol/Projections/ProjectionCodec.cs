@@ -51,7 +51,7 @@ public static class ProjectionCodec
         for (var i = 0; i < p.Units.Length; i++) index[p.Units[i].Id] = i;
         foreach (var segment in p.Segments)
         {
-            // Segments touch, so a From each says it all; replicas are indexes into the unit list.
+            // Segments touch, so each is encoded by its From; replicas are indexes into the unit list.
             w.Position(segment.From);
             w.UInt16((ushort)segment.Chains.Length);
             foreach (var chain in segment.Chains)

@@ -1,19 +1,19 @@
 namespace Corfu.Protocol;
 
 /// <summary>
-/// Where work runs that serves several callers or outlives the call that starts it. It inherits nothing from that call:
+/// Runs work that serves several callers or outlives the call that starts it. The work inherits nothing from that call:
 /// no synchronization context and no task scheduler, which may block or end while other callers wait, and no ambient
 /// values, which it would keep alive.
 /// </summary>
 public sealed class LoopContext
 {
-    // Of a thread to which nothing has flowed.
+    // The context of a thread to which no ambient value has flowed.
     private static readonly ExecutionContext s_nothing = CaptureNothing();
 
     private readonly SynchronizationContext? _context;
 
-    /// <param name="context">All such work stays on it: for a simulator that runs everything on one thread. Null: the
-    /// thread pool.</param>
+    /// <param name="context">Keeps all such work, for a simulator that runs everything on one thread. Null: the thread
+    /// pool.</param>
     public LoopContext(SynchronizationContext? context) => _context = context;
 
     /// <summary>The thread pool.</summary>

@@ -6,7 +6,7 @@ namespace Corfu.Protocol;
 
 /// <summary>Reads what <see cref="WireWriter"/> wrote. Every length is checked against the remaining bytes before
 /// anything is allocated for it; damage is a <see cref="MalformedDataException"/>.</summary>
-/// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
+/// <param name="version">The connection's version; formats with a version of their own leave it out.</param>
 public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
 {
     private readonly ReadOnlyMemory<byte> _input = input;

@@ -5,7 +5,7 @@ using System.Text;
 namespace Corfu.Protocol;
 
 /// <summary>Little-endian fields into a buffer writer. Its mirror is <see cref="WireReader"/>.</summary>
-/// <param name="version">Of the connection; formats with a version of their own leave it out.</param>
+/// <param name="version">The connection's version; formats with a version of their own leave it out.</param>
 public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
 {
     private readonly IBufferWriter<byte> _output = output;

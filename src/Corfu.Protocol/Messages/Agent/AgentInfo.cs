@@ -12,7 +12,8 @@ public sealed record AgentInfoRequest(Epoch Epoch) : Request<AgentInfoResponse>(
         new AgentInfoResponse(status, epoch, default, "", [], []);
 }
 
-/// <param name="Note">What the agent would do and may not, and why not; empty when there is nothing to do.</param>
+/// <param name="Note">The change that the agent would make and may not, and the reason; empty when there is nothing to
+/// do.</param>
 public sealed record AgentInfoResponse(Status Status, Epoch Epoch, Automation Automation, string Note,
     ImmutableArray<NodeReport> Nodes, ImmutableArray<WorkReport> Work)
     : Response(Status, Epoch)
@@ -27,7 +28,7 @@ public sealed record AgentInfoResponse(Status Status, Epoch Epoch, Automation Au
     }
 }
 
-/// <summary>One role of the cluster as an agent sees it.</summary>
+/// <summary>A role of the cluster, with an agent's verdict.</summary>
 public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Duty, NodeHealth Health, string Why)
 {
     internal void Write(ref WireWriter w)
@@ -45,10 +46,10 @@ public sealed record NodeReport(NodeAddress Address, NodeRole Role, NodeDuty Dut
 
 /// <summary>A background job that an agent works at, or has passed on to the next agent in order.</summary>
 /// <param name="Total">Zero when unknown.</param>
-/// <param name="Bytes">Copied so far; zero where nothing is copied.</param>
-/// <param name="ElapsedMilliseconds">Of the run under way; zero between two runs.</param>
-/// <param name="IsPassedOn">It made no progress here, and the next agent may work at it.</param>
-/// <param name="Why">What keeps it from going on; empty where nothing does.</param>
+/// <param name="Bytes">Bytes copied so far; zero where nothing is copied.</param>
+/// <param name="ElapsedMilliseconds">Duration of the run under way; zero between two runs.</param>
+/// <param name="IsPassedOn">The job made no progress here, and the next agent may work at it.</param>
+/// <param name="Why">The reason why the job does not go on; empty where it does.</param>
 public sealed record WorkReport(JobKind Job, string What, long Done, long Total, long Bytes, long ElapsedMilliseconds,
     bool IsPassedOn, string Why)
 {
@@ -81,7 +82,7 @@ public enum JobKind : byte
     Scrub = 3,
 }
 
-/// <summary>What a role is for in the newest projection. Numbers are part of the wire format.</summary>
+/// <summary>Duty of a role in the newest projection. Numbers are part of the wire format.</summary>
 public enum NodeDuty : byte
 {
     None = 0,
@@ -95,8 +96,7 @@ public enum NodeDuty : byte
     /// <summary>A sequencer or an acceptor that waits to take over.</summary>
     Standby = 3,
 
-    /// <summary>A unit that has served and was removed: it never returns under this identity.</summary>
-    // R2.
+    /// <summary>A unit that has served and was removed: it never returns under this identity (R2).</summary>
     Removed = 4,
 }
 
@@ -114,20 +114,19 @@ public enum NodeHealth : byte
     /// <summary>No answer for longer than its answers ever took: stopped, or behind a partition.</summary>
     Silent = 3,
 
-    /// <summary>Its machine refuses the connection.</summary>
+    /// <summary>The node's machine refuses the connection.</summary>
     Dead = 4,
 
-    /// <summary>Another identity answers in its place, so it never returns.</summary>
-    // R2.
+    /// <summary>Another identity answers in its place, so the node never returns (R2).</summary>
     Replaced = 5,
 
-    /// <summary>It reports that its disk has failed.</summary>
+    /// <summary>The node reports that its disk has failed.</summary>
     Failed = 6,
 
-    /// <summary>It reports that its disk is full.</summary>
+    /// <summary>The node reports that its disk is full.</summary>
     Full = 7,
 
-    /// <summary>It announced its shutdown, and may come back.</summary>
+    /// <summary>The node announced its shutdown, and may come back.</summary>
     Leaving = 8,
 
     /// <summary>Silent towards this agent and alive towards others.</summary>

@@ -1,8 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>The layout's requests: a write-once register per epoch, decided by Paxos. The frame's epoch names the
+/// <summary>The layout's requests: a write-once register per epoch, decided by Paxos (R12). The frame's epoch names the
 /// register (slot).</summary>
-// R12.
 public abstract record LayoutRequest(Opcode Opcode, Epoch Slot) : Request<LayoutResponse>(Opcode, Slot)
 {
     // A refusal made outside the acceptor (a damaged frame, a wrong node) has no body at all.
@@ -29,9 +28,8 @@ public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot,
     }
 }
 
-/// <summary>What one acceptor holds for one epoch's register. A value is decided only when one ballot is accepted by a
-/// majority, or an acceptor knows so (<see cref="IsDecided"/>); a lone accepted value proves nothing.</summary>
-// R12.
+/// <summary>State of an epoch's register at an acceptor. A value is decided only when one ballot is accepted by a
+/// majority, or an acceptor knows so (<see cref="IsDecided"/>). A lone accepted value proves nothing (R12).</summary>
 public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Projection? Value, bool IsDecided)
 {
     internal void Write(ref WireWriter w)
@@ -59,7 +57,7 @@ public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Pro
 /// anything for.</summary>
 public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Opcode.Latest, Epoch);
 
-/// <summary>One slot, for history and for a lagging client.</summary>
+/// <summary>Reads a slot, for history and for a lagging client.</summary>
 public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Opcode.ReadSlot, Slot);
 
 /// <summary>Answered, as a <see cref="LatestRequest"/> is, as soon as the acceptor knows a decided projection above

@@ -44,5 +44,5 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
     public override Response Fail(Status status, Epoch epoch) => new TailResponse(status, epoch, default, [], 0, []);
 }
 
-/// <summary>One copied entry and the streams it belongs to.</summary>
+/// <summary>A copied entry and the streams it belongs to.</summary>
 public readonly record struct AdvancedEntry(LogPosition Position, ImmutableArray<StreamId> Streams);

@@ -1,8 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The streams that positions were granted for in this epoch, so that a filler can write junk with the lost
-/// append's headers. Positions that are not remembered are left out of the answer.</summary>
-// R8.
+/// append's headers (R8). Positions that are not remembered are left out of the answer.</summary>
 public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions)
     : Request<GrantsResponse>(Opcode.Grants, Epoch)
 {
@@ -29,7 +28,7 @@ public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Posi
 
 /// <summary>The grants still remembered, in request order. The answer stops early at
 /// <see cref="MessageLimits.GrantBudget"/>, after the first position at the soonest.</summary>
-/// <param name="Examined">Of the positions asked for, how many the answer is about.</param>
+/// <param name="Examined">The number of positions, from the request's first one, that the answer covers.</param>
 public sealed record GrantsResponse(Status Status, Epoch Epoch, int Examined, ImmutableArray<Grant> Grants)
     : Response(Status, Epoch)
 {
@@ -45,5 +44,5 @@ public sealed record GrantsResponse(Status Status, Epoch Epoch, int Examined, Im
     }
 }
 
-/// <summary>One remembered grant: the headers that the writer was given.</summary>
+/// <summary>A remembered grant: the headers that the writer was given.</summary>
 public sealed record Grant(LogPosition Position, ImmutableArray<StreamTail> Previous);

@@ -1,10 +1,9 @@
 namespace Corfu.Protocol;
 
 /// <summary>The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest
-/// positions of each: a joining replica must know them, and cannot copy them as trimmed pages. A full list
+/// positions of each: a joining replica must know them, and cannot copy them as trimmed pages (R15, R22). A full list
 /// is given with all its positions below the epoch's start.</summary>
-/// <param name="From">The default first, then what the answer before says.</param>
-// R15, R22.
+/// <param name="From">The default first, then the cursor of the answer before.</param>
 public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From)
     : Request<ListStreamTailsResponse>(Opcode.ListStreamTails, Epoch)
 {
@@ -46,7 +45,7 @@ public sealed record ListStreamTailsResponse(
 
 /// <summary>How far a unit's streams have been listed. The default is the beginning.</summary>
 /// <param name="Run">The unit's run: each run knows its streams in another order.</param>
-/// <param name="Next">Of the streams in that order, the first that was not listed.</param>
+/// <param name="Next">The first stream in that order that was not listed.</param>
 public readonly record struct StreamListCursor(long Run, int Next)
 {
     internal void Write(ref WireWriter w)
@@ -64,9 +63,8 @@ public readonly record struct StreamListCursor(long Run, int Next)
     }
 }
 
-/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm.
-/// BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
-// R8.
+/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm
+/// (R8). BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {

@@ -12,9 +12,9 @@ public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Opcode.Sea
     public override Response Fail(Status status, Epoch epoch) => new SealResponse(status, epoch, default, default);
 }
 
-/// <param name="End">One above the highest address ever written, filled or trimmed here; durable, monotone.</param>
+/// <param name="End">The position after the highest address ever written, filled or trimmed here (R5); durable,
+/// monotone.</param>
 /// <param name="TrimMark">Everything below is trimmed by prefix.</param>
-// R5.
 public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, LogPosition TrimMark)
     : Response(Status, Epoch)
 {

@@ -27,7 +27,7 @@ public sealed record UnitInfoRequest(Epoch Epoch) : Request<UnitInfoResponse>(Op
 
 /// <param name="SealedBelow">Epochs below this are refused.</param>
 /// <param name="Installed">The epoch that is served, none before the first install.</param>
-/// <param name="StoredBytes">Of the log on disk, trimmed pages that are not yet released included.</param>
+/// <param name="StoredBytes">Bytes of the log on disk, trimmed pages that are not yet released included.</param>
 public sealed record UnitInfoResponse(Status Status, Epoch Epoch, Epoch SealedBelow, Epoch Installed, LogPosition End,
     LogPosition TrimMark, long Pages, long StoredBytes)
     : Response(Status, Epoch)
@@ -63,7 +63,7 @@ public sealed record UnitInfoResponse(Status Status, Epoch Epoch, Epoch SealedBe
         new(status, epoch, default, default, default, default, 0, 0);
 }
 
-/// <summary>What a unit can still do for its cluster.</summary>
+/// <summary>The operations that a unit can still serve.</summary>
 public enum UnitHealth : byte
 {
     Ok = 0,
