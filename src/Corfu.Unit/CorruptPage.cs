@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
-/// <summary>What identifies the entry of a damaged page: a check over its headers, which cover the payload's check (R4:
-/// only the identical entry repairs).</summary>
+/// <summary>Identifies the entry of a damaged page by a check over its headers, which cover the payload's check. Only
+/// the identical entry repairs the page (R4).</summary>
 /// <param name="HeadersIntact">Only the payload is damaged: the page's streams are known.</param>
 /// <param name="Check">CRC-32C of the seed and the headers; null when only the origin and the lengths can be
 /// compared.</param>

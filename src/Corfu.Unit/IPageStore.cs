@@ -28,7 +28,7 @@ internal interface IPageStore : IAsyncDisposable
     /// <summary>Whether pages are refused for want of space.</summary>
     UnitHealth Health { get; }
 
-    /// <summary>What will soon keep pages out, for people; null while nothing does.</summary>
+    /// <summary>A shortage because of which pages will soon be refused, for people; null: there is none.</summary>
     string? Shortage => null;
 
     /// <summary>Adds a record to the log's volatile end and returns its place; it becomes durable in order, some time

@@ -12,7 +12,7 @@ internal static class PageReader
         foreach (var page in plan.Pages)
         {
             var want = Wanted(page.Slot, plan.Detail);
-            // One page at least, or a reader of large pages would make no progress.
+            // At least one page is answered, or a reader of large pages would make no progress.
             if (results.Count > 0 && used + want > MessageLimits.ReadBudget) break;
             used += want;
             if (await OneAsync(store, page, plan.Detail, states) is { } result)
@@ -65,7 +65,7 @@ internal static class PageReader
                 }
 
                 if (TryTake(page, detail, bytes, out var result, out var damage)) return result;
-                // One bad transfer is no damage: the page is read twice.
+                // A single bad transfer is no damage: the page is read twice.
                 if (!suspected)
                 {
                     suspected = true;
@@ -166,7 +166,8 @@ internal interface IPageStates
 
     /// <summary>Two reads in a row found the page damaged: its state is Corrupt from now on (R4), never unwritten, so
     /// it is never filled.</summary>
-    /// <param name="address">Where it was read: a page that was repaired or moved meanwhile is not marked.</param>
+    /// <param name="address">The address it was read at: a page that was repaired or moved meanwhile is not
+    /// marked.</param>
     void MarkCorrupt(LogPosition position, long address, CorruptPage page);
 
     /// <summary>A page marked as damaged was read again and is whole, so only the transfers were bad. It may be the

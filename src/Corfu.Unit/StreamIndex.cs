@@ -71,7 +71,7 @@ internal sealed partial class StreamIndex
         return ref tops;
     }
 
-    /// <param name="Segment">Of the record that states the position.</param>
+    /// <param name="Segment">Segment of the record that states the position.</param>
     [StructLayout(LayoutKind.Sequential, Pack = 4)]
     private readonly record struct Top(long Position, int Segment);
 

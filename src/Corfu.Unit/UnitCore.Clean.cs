@@ -1,6 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>What became of a record whose segment is to be deleted.</summary>
+/// <summary>The outcome for a record whose segment is to be deleted.</summary>
 internal enum KeepOutcome
 {
     /// <summary>Nothing needs it any more.</summary>
@@ -25,7 +25,7 @@ internal sealed partial class UnitCore
     /// <summary>Writes a record again at the end of the log if the unit still needs it where it stands.</summary>
     public KeepOutcome Keep(in LogRecord record, in RecordPlace place)
     {
-        // What other records say is in the state record that follows, or in carried stream tails.
+        // The facts of other records are in the state record that follows, or in carried stream tails.
         if (record.Kind is not (RecordKind.Page or RecordKind.Junk or RecordKind.Moved or RecordKind.Trim)
             || record.Position < _mark) return KeepOutcome.Dead;
         var slot = _store.Find(record.Position);

@@ -46,7 +46,7 @@ internal sealed partial class UnitCore : IPageStates
     private LogPosition _mark;
     private long _markLsn;
 
-    // One above the highest position ever written, filled or trimmed. Never falls (R5).
+    // The position after the highest one ever written, filled or trimmed. Never falls (R5).
     private LogPosition _end;
     private long _endLsn;
 
@@ -155,7 +155,7 @@ internal sealed partial class UnitCore : IPageStates
         return admission == Status.Ok;
     }
 
-    /// <summary>What keeps pages out, or soon will; empty while nothing does.</summary>
+    /// <summary>The shortage because of which pages are refused, or soon will be; empty: there is none.</summary>
     internal string Shortage => _store.Health == UnitHealth.ReadOnly
         ? "The disk is full: no pages are taken until a trim frees space."
         : _store.Shortage ?? "";
@@ -186,7 +186,7 @@ internal sealed partial class UnitCore : IPageStates
         _endLsn = lsn;
     }
 
-    // A segment can be read without those before it: it begins with what they had established.
+    // A segment starts with a State record, so it can be read without the segments before it.
     private RecordPlace Append(in LogRecord record)
     {
         if (_store.OpensSegment(record.Body.Length)) _store.Append(Snapshot());

@@ -45,7 +45,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     /// <summary>Frees all disk space that trims have released by now. The cleaner also does so on its own.</summary>
     public Task CleanAsync() => _cleaner?.CleanAsync() ?? Task.CompletedTask;
 
-    /// <summary>What keeps pages out, or soon will, for people; empty while nothing does.</summary>
+    /// <summary>The shortage because of which pages are refused, or soon will be, for people; empty: there is
+    /// none.</summary>
     public string Shortage => _core.Shortage;
 
     public NodeRole Role => NodeRole.Unit;
@@ -78,7 +79,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         if (!waits) Release(answer, request, reply);
     }
 
-    /// <summary>One commit for everything that arrived together.</summary>
+    /// <summary>Commits once for everything that arrived together.</summary>
     public void BatchEnd() => _store.Commit();
 
     public void OnDurable(long lsn)
@@ -119,7 +120,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
             _durableWait = null;
         }
 
-        // Their outcome is unknown: the records may or may not be on disk.
+        // The outcome of these requests is unknown: the records may or may not be on disk.
         foreach (var item in waiting) item.Reply.Send(item.Request.Fail(Status.Failed, _core.Epoch));
         _fault.TrySetResult(error);
     }

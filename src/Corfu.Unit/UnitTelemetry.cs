@@ -3,7 +3,7 @@ using System.Diagnostics.Metrics;
 
 namespace Corfu.Unit;
 
-/// <summary>What storage units of this process do, one instrument each.</summary>
+/// <summary>Instruments of the storage units of this process.</summary>
 public static class UnitTelemetry
 {
     public const string MeterName = "Corfu.Unit";

@@ -1,11 +1,11 @@
 namespace Corfu.Unit;
 
-/// <summary>One fact in a unit's log, the only truth about the unit (R3): what the core appends, and what the recovery
-/// scan hands back.</summary>
+/// <summary>A fact in a unit's log, the only truth about the unit (R3). The core appends records; the recovery scan
+/// hands them back.</summary>
 /// <param name="Position">The page's position, the new trim mark or an epoch's start, by kind; carries the record's
 /// epoch.</param>
 /// <param name="Body">An encoded entry, a tombstone or a state snapshot. The store copies it.</param>
-/// <param name="CheckedLength">How much of the body the record's own check covers. Of a page only the entry's headers:
+/// <param name="CheckedLength">How much of the body the record's own check covers. For a page only the entry's headers:
 /// the payload has its own check, so that damage there makes one page corrupt and not the log unreadable.</param>
 internal readonly record struct LogRecord(RecordKind Kind, LogPosition Position, ReadOnlyMemory<byte> Body,
     int CheckedLength)
@@ -16,7 +16,7 @@ internal readonly record struct LogRecord(RecordKind Kind, LogPosition Position,
     }
 }
 
-/// <summary>What a record of a unit's log says. Numbers are part of the format.</summary>
+/// <summary>The kind of a record of a unit's log. Numbers are part of the format.</summary>
 internal enum RecordKind : byte
 {
     /// <summary>First record of each run of the unit: a higher incarnation of the log begins.</summary>
@@ -28,7 +28,7 @@ internal enum RecordKind : byte
     /// <summary>A junk entry at its position.</summary>
     Junk = 3,
 
-    /// <summary>One position released; the body is the tombstone brought along, if any (R5).</summary>
+    /// <summary>A single position is released; the body is the tombstone brought along, if any (R5).</summary>
     Trim = 4,
 
     /// <summary>Everything below the position released; the only record that moves the trim mark (R5).</summary>
@@ -40,7 +40,7 @@ internal enum RecordKind : byte
     /// <summary>The record's epoch is served from here on; the position is that epoch's start (R14).</summary>
     Install = 7,
 
-    /// <summary>What records in a deleted part of the log had established, besides pages
+    /// <summary>The state that records in a deleted part of the log had established, besides pages
     /// (<see cref="UnitState"/>).</summary>
     State = 8,
 
@@ -55,8 +55,8 @@ internal enum RecordKind : byte
     Freed = 17,
 }
 
-/// <summary>Where a record stands in its log.</summary>
-/// <param name="BodyAddress">Of the first byte of the body: what a page slot remembers.</param>
+/// <summary>A record's place in its log.</summary>
+/// <param name="BodyAddress">Address of the first byte of the body: a page slot remembers it.</param>
 /// <param name="Lsn">The record's end, aligned: it is durable once the store is durable up to here.</param>
 /// <param name="PayloadIntact">False for a page whose payload or headers are damaged.</param>
 internal readonly record struct RecordPlace(long BodyAddress, long Lsn, bool PayloadIntact = true)

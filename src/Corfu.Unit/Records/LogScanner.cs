@@ -1,9 +1,8 @@
 namespace Corfu.Unit;
 
-/// <summary>The unit's log lacks something that was once acknowledged. The unit does not start: serving would
-/// answer "unwritten" for entries that exist. The cure is a rebuild from the other replicas onto a freshly formatted
-/// folder.</summary>
-// R6.
+/// <summary>The unit's log lacks something that was once acknowledged. The unit does not start: serving would answer
+/// "unwritten" for entries that exist. The cure is a rebuild from the other replicas onto a freshly formatted folder
+/// (R6).</summary>
 public sealed class LogDamagedException(string message, long address) : CorfuException(message)
 {
     /// <summary>Log address behind which something is damaged or missing.</summary>
@@ -13,17 +12,17 @@ public sealed class LogDamagedException(string message, long address) : CorfuExc
 /// <summary>Receives the records of a log in order. The body is valid only during the call.</summary>
 internal delegate void RecordVisitor(in LogRecord record, in RecordPlace place);
 
-/// <summary>Where a recovery scan ended, and what the next run of the unit needs to go on from there.</summary>
+/// <summary>The end of a recovery scan, and the state with which the next run of the unit goes on from there.</summary>
 /// <param name="End">End of the last valid record; anything behind it is a torn tail and was never
 /// acknowledged.</param>
 /// <param name="LastRecord">Address of the last record, 0 in an empty log.</param>
-/// <param name="Incarnation">Of the last record, 0 in an empty log.</param>
-/// <param name="Records">How many records were accepted.</param>
+/// <param name="Incarnation">Incarnation of the last record, 0 in an empty log.</param> /// <param name="Records">How
+/// many records were accepted.</param>
 /// <param name="TornBytes">Whether something was written behind the end that did not become part of the log.</param>
 internal readonly record struct LogTail(long End, long LastRecord, uint Incarnation, long Records,
     bool TornBytes = false)
 {
-    /// <summary>Where parts of the middle were deleted: the last record before, and the last one in it.</summary>
+    /// <summary>Deleted parts in the middle of the log: the last record before each, and the last one in it.</summary>
     public IReadOnlyList<(long Before, long Last)> Breaks { get; init; } = [];
 }
 
@@ -44,11 +43,11 @@ internal sealed class LogScanner(ILogImage image, uint logId)
     // A second window: proofs are searched far ahead while the record at hand stays loaded.
     private readonly LogWindow _ahead = new(image, WindowSize);
 
-    /// <param name="durableMark">Known from outside the log: everything below was durable; 0 if nothing is known. A log
+    /// <param name="durableMark">Known from outside the log: everything below was durable; 0 if no mark is known. A log
     /// that ends below is short.</param>
-    /// <param name="from">Where to go on: a place that the caller has found to be in this log. Null: from the
+    /// <param name="from">The place to go on from, which the caller has found to be in this log. Null: the
     /// beginning.</param>
-    /// <param name="gaps">What may be missing; what the log says about it is added.</param>
+    /// <param name="gaps">The parts that may be missing; the log's own statements about them are added.</param>
     /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing, or a record makes no
     /// sense.</exception>
     public async ValueTask<LogTail> ScanAsync(long durableMark, RecordVisitor visit, LogTail? from = null,

@@ -112,7 +112,7 @@ internal sealed class UnitFolder : IDisposable
         Native.Replace(identityPath, identityPath + ".new", Encoding.UTF8.GetBytes(identity.ToText()));
     }
 
-    // What an interrupted formatting leaves: a log folder with nothing in it but an empty mark.
+    // An interrupted formatting leaves a log folder with an empty mark and nothing else.
     private static bool IsFresh(string path) =>
         new DirectoryInfo(Path.Combine(path, LogName)).EnumerateFileSystemInfos()
             .All(e => e is FileInfo { Name: MarkName, Length: 0 });
@@ -121,7 +121,6 @@ internal sealed class UnitFolder : IDisposable
 /// <summary>A unit's data folder cannot be used; the message says why and is meant for the operator.</summary>
 public sealed class UnitFolderException(string message, Exception? inner = null) : CorfuException(message, inner)
 {
-    /// <summary>What the unit had stored is gone, so it can never serve again under its identity.</summary>
-    // R2.
+    /// <summary>The unit's data is gone, so it can never serve again under its identity (R2).</summary>
     public bool IsLoss { get; init; }
 }

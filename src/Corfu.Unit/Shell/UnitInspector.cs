@@ -23,7 +23,7 @@ public static class UnitInspector
         ];
     }
 
-    /// <summary>What can be told without reading the log; also of a running unit.</summary>
+    /// <summary>Reports what is known without reading the log; also of a running unit.</summary>
     public static UnitReport Describe(string folder)
     {
         using var files = OpenLog(folder);

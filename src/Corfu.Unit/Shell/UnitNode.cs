@@ -1,6 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>One running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's
+/// <summary>A running unit: folder, store, core and handler. Register <see cref="Handler"/> with the process's
 /// transport server; watch <see cref="UnitHandler.Fault"/>.</summary>
 public sealed class UnitNode : IAsyncDisposable
 {
@@ -19,9 +19,8 @@ public sealed class UnitNode : IAsyncDisposable
     /// <summary>Formats if need be, recovers, and is ready to serve on return.</summary>
     /// <exception cref="UnitFolderException">The folder is in use, not writable, another cluster's, or
     /// damaged.</exception>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be
-    /// rebuilt.</exception>
-    // R6.
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt
+    /// (R6).</exception>
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
         using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");

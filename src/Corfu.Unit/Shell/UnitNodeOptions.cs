@@ -6,9 +6,8 @@ public sealed record UnitNodeOptions
     /// <summary>The data folder; formatted if it is empty or missing.</summary>
     public string Folder { get; init; } = "";
 
-    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again. Default
+    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again (R2). Default
     /// false.</summary>
-    // R2.
     public bool MustExist { get; init; }
 
     /// <summary>The unit's identity, where the host keeps it; none draws one when the folder is formatted.</summary>

@@ -78,7 +78,7 @@ internal sealed class UnitContents(UnitReport report)
     }
 }
 
-/// <summary>What a unit's folder holds, as read from its log without a running unit.</summary>
+/// <summary>The contents of a unit's folder, as read from its log without a running unit.</summary>
 public sealed class UnitReport
 {
     public required string Folder { get; init; }
@@ -89,7 +89,8 @@ public sealed class UnitReport
 
     public long BytesOnDisk { get; init; }
 
-    /// <summary>Where the log was last known to be durable, from outside the log; 0 if nothing is known.</summary>
+    /// <summary>The address below which the log was last known to be durable, from outside the log; 0 if not
+    /// known.</summary>
     public long DurableMark { get; init; }
 
     /// <summary>End of the last good record.</summary>

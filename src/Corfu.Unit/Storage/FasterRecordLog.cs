@@ -22,7 +22,7 @@ internal sealed class FasterRecordLog : IRecordLog
             MutableFraction = 0,
             LogChecksum = LogChecksumType.PerEntry,
             FastCommitMode = true,
-            // Its own recovery may find nothing, and trusts any commit record.
+            // FASTER's own recovery may find no log, and trusts any commit record.
             TryRecoverLatest = false,
         });
     }

@@ -10,7 +10,7 @@ internal interface IAddressMap : IDisposable
 
     void Set(LogPosition position, in PageSlot slot);
 
-    /// <summary>Where the next slot will be entered; rises.</summary>
+    /// <summary>The address of the next slot; rises.</summary>
     long Tail { get; }
 
     /// <summary>Bytes held, in memory and on disk.</summary>
@@ -26,12 +26,12 @@ internal interface IAddressMap : IDisposable
     ValueTask EndCheckpointAsync(Guid token);
 }
 
-/// <summary>Where address maps are kept: their checkpoints, and the page store's own part of each, a numbered
+/// <summary>Stores address maps: their checkpoints, and the page store's own part of each, a numbered
 /// document.</summary>
 internal interface IAddressMaps
 {
-    /// <param name="checkpoint">Of an earlier run, to go on from; null begins empty and may delete what earlier runs
-    /// left.</param>
+    /// <param name="checkpoint">A checkpoint of an earlier run, to go on from; null begins empty and may delete the
+    /// checkpoints of earlier runs.</param>
     /// <param name="failed">Called when the map has lost slots: nothing may be answered from it any more.</param>
     /// <exception cref="StoreFailedException">The checkpoint cannot be used.</exception>
     IAddressMap Open(Guid? checkpoint, Action<Exception> failed);
@@ -39,7 +39,7 @@ internal interface IAddressMaps
     /// <summary>Numbers of the documents that exist.</summary>
     IReadOnlyList<long> List();
 
-    /// <exception cref="IOException">It cannot be read.</exception>
+    /// <exception cref="IOException">The document cannot be read.</exception>
     byte[] Read(long number);
 
     /// <summary>The document appears whole and durable, or not at all.</summary>

@@ -15,7 +15,7 @@ internal interface IRecordLog : IDisposable
 
     const int FirstAddress = 64;
 
-    /// <summary>Where the next frame begins if it fits.</summary>
+    /// <summary>The address of the next frame if it fits.</summary>
     long Tail { get; }
 
     /// <summary>Everything below is durable.</summary>

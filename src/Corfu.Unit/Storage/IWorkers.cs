@@ -3,7 +3,7 @@ namespace Corfu.Unit;
 /// <summary>Runs the page store's background work: a thread each, or the simulated process.</summary>
 internal interface IWorkers
 {
-    /// <param name="step">One round of work; rounds of one worker never overlap.</param>
+    /// <param name="step">A round of work; rounds of one worker never overlap.</param>
     /// <param name="failed">Called with an exception of the step, which ends the worker.</param>
     IWorker Create(string name, Func<ValueTask> step, Action<Exception> failed);
 

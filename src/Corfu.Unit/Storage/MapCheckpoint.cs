@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 
 namespace Corfu.Unit;
 
-/// <summary>What a start needs besides the end of the log (R3): the log's state when the checkpoint was begun, the
+/// <summary>A start reads this besides the end of the log (R3): the log's state when the checkpoint was begun, the
 /// checkpoint of the address map that belongs to it, and the core's state. A shortcut: used only if it is whole and the
 /// log agrees with it. The newest two are kept.</summary>
 /// <param name="Map">Identity of the map's checkpoint.</param>

@@ -68,7 +68,7 @@ internal sealed partial class PageStore
         if (Volatile.Read(ref _lastEnd) > Volatile.Read(ref _committed)) _writer.Kick();
     }
 
-    // One round of the writer: group commit of everything appended so far.
+    // A round of the writer: group commit of everything appended so far.
     private async ValueTask StepAsync()
     {
         long end;

@@ -1,6 +1,6 @@
 namespace Corfu.Unit;
 
-/// <summary>What each segment of the log holds, to choose those to delete. Under the store's lock.</summary>
+/// <summary>The contents of each segment of the log, to choose segments to delete. Under the store's lock.</summary>
 internal sealed class SegmentCatalog(int segmentSize)
 {
     private readonly SortedDictionary<int, SegmentContents> _segments = [];
@@ -9,7 +9,7 @@ internal sealed class SegmentCatalog(int segmentSize)
 
     public int Count => _segments.Count;
 
-    /// <param name="mapAddress">Where the address map stood before the record was entered there.</param>
+    /// <param name="mapAddress">The address map's tail before the record was entered there.</param>
     public void Note(in LogRecord record, long address, long previous, long mapAddress)
     {
         var index = SegmentOf(address);
@@ -96,7 +96,7 @@ internal sealed class SegmentCatalog(int segmentSize)
     private int SegmentOf(long address) => (int)(address / segmentSize);
 }
 
-/// <summary>What one segment of the log holds.</summary>
+/// <summary>The contents of a segment of the log.</summary>
 internal sealed class SegmentContents
 {
     // Dead share from which on emptying pays: it writes the live rest again.

@@ -2,7 +2,7 @@ using FASTER.core;
 
 namespace Corfu.Unit;
 
-/// <summary>Where FASTER puts the checkpoints of the address map: plain files, written on the calling thread. FASTER
+/// <summary>The files of FASTER's checkpoints of the address map: plain files, written on the calling thread. FASTER
 /// waits for some of these writes under the unit's lock. Its own device finishes them on the thread pool, whose threads
 /// may all wait for that lock.</summary>
 internal sealed class FasterCheckpointFiles : INamedDeviceFactory

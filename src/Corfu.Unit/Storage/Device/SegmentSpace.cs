@@ -41,20 +41,20 @@ internal sealed class SegmentSpace : IAsyncDisposable
     public bool IsFull => _full;
 
     /// <summary>Called once, first.</summary>
-    /// <param name="tail">Where the log goes on.</param>
-    /// <param name="needed">What must be allocated before it does.</param>
+    /// <param name="tail">The address at which the log goes on.</param>
+    /// <param name="needed">The bytes that must be allocated before it does.</param>
     public async ValueTask StartAsync(long tail, long needed)
     {
         _allocated = tail;
         _wanted = needed;
-        // A unit with a full disk starts: what is allocated may suffice for seals and trims.
+        // A unit with a full disk starts: its allocated space may suffice for seals and trims.
         await AllocateAsync();
         _worker.Start();
     }
 
     /// <summary>Whether less than a tenth of the file system, and less than 10 GiB, is left above the
     /// headroom.</summary>
-    /// <param name="left">What is left above it, in bytes.</param>
+    /// <param name="left">The bytes left above the headroom.</param>
     public bool IsNearlyFull(out long left)
     {
         left = long.MaxValue;
