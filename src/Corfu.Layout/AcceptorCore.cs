@@ -1,11 +1,11 @@
 namespace Corfu.Layout;
 
-/// <param name="Records">R12: durable before the response leaves, after those of all earlier requests.</param>
+/// <param name="Records">Durable before the response leaves, after the records of all earlier requests (R12).</param>
 internal readonly record struct AcceptorAnswer(Response Response, ImmutableArray<AcceptorRecord> Records);
 
-/// <summary>One acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer
-/// and the records behind it out; not thread-safe. The proposers know whose votes count: the acceptors of the epoch
-/// before.</summary>
+/// <summary>An acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and
+/// the records behind it out; not thread-safe. The proposers know which votes count: those of the acceptors of the
+/// epoch before.</summary>
 internal sealed class AcceptorCore(AcceptorOptions? options = null)
 {
     // A decided slot has no ballots any more.
@@ -101,7 +101,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     private AcceptorAnswer Accept(AcceptRequest request)
     {
         if (Refuse(request, request.Ballot, out var slot) is { } refused) return refused;
-        // One ballot has one value; a second one is a proposer's bug and must not be hidden.
+        // A ballot has one value; a second one is a proposer's bug and must not be hidden.
         return slot?.Accepted == request.Ballot
             ? Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot))
             : Record(request.Slot, new AcceptRecord(request.Ballot, request.Value));
@@ -141,7 +141,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     /// <summary>Proposers outbid each other by one round. A ballot at the highest round would leave none to outbid it,
     /// so the acceptor promises a round on the way to it and refuses. A proposer that has to come as far tries
     /// again.</summary>
-    /// <returns>What is promised instead; null for a ballot within reach.</returns>
+    /// <returns>The ballot promised instead; null for a ballot within reach.</returns>
     private static Ballot? Nearer(Ballot ballot, Slot? slot)
     {
 #if PLANTED

@@ -56,10 +56,9 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     /// <summary>Opens the acceptor of a device, which it then owns. An empty device is formatted as
     /// <paramref name="formatAs"/>, or refused when that is none: an acceptor never restarts empty under an identity
-    /// that has voted. So the caller names an identity only where none has ever been served, and durably knows
-    /// so; what a crash while it was formatted has left is then no damage.</summary>
+    /// that has voted. The caller therefore names an identity only where none has ever been served, and knows so
+    /// durably. Leftovers of a crash during the formatting are then no damage (R12).</summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
-    // R12.
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
@@ -199,7 +198,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
         }
     }
 
-    // Where one area has no room, the other may: a snapshot and the records behind the last one say the same.
+    // If one area has no room, the other may: a snapshot and the records behind the last snapshot hold the same state.
     private async ValueTask StoreAsync(List<AcceptorRecord> records, ImmutableArray<AcceptorRecord> snapshot)
     {
         if (records.Count == 0 && snapshot.IsEmpty) return;

@@ -10,7 +10,7 @@ internal sealed class GrantMemory(int grants, int words)
         public int Count;
         public int Streams;
 
-        /// <summary>Where its words begin, counted from the beginning of the epoch.</summary>
+        /// <summary>The first of the run's words, counted from the beginning of the epoch.</summary>
         public long Offset;
     }
 

@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 
 namespace Corfu.Sequencer;
 
-/// <summary>One stream's last K positions, newest first (Tango 5: 32 bytes a stream), and what is known about
-/// them.</summary>
+/// <summary>A stream's last K positions, newest first (Tango 5: 32 bytes a stream), and the state of that
+/// list.</summary>
 internal struct StreamSlot
 {
     [InlineArray(StreamHeader.MaxBackpointers)]

@@ -5,9 +5,8 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Server;
 
 /// <summary>The roles that this process serves, and its connections. Roles come and go while it listens: a new
-/// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to
-/// it.</summary>
-// R2, R7.
+/// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to it (R2,
+/// R7).</summary>
 public sealed class RoleRegistry : IDisposable
 {
     private readonly Lock _gate = new();

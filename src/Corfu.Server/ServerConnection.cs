@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Connections.Features;
 
 namespace Corfu.Server;
 
-/// <summary>One accepted connection: handshake, then frames in, answers out
+/// <summary>An accepted connection: handshake, then frames in, answers out
 /// (<c>ServerConnection.Output.cs</c>).</summary>
 internal sealed partial class ServerConnection : IReplySink
 {

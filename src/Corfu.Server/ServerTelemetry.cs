@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 
 namespace Corfu.Server;
 
-/// <summary>What the listener of this process does.</summary>
+/// <summary>Instruments of the listener of this process.</summary>
 public static class ServerTelemetry
 {
     public const string MeterName = "Corfu.Server";

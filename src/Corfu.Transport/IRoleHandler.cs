@@ -1,8 +1,7 @@
 namespace Corfu.Transport;
 
 /// <summary>The server's port: one role of a process. A connection is bound by its handshake to one identity; a new
-/// incarnation is a new handler with a new identity, and the connections of the old one are closed.</summary>
-// R2, R7.
+/// incarnation is a new handler with a new identity, and the connections of the old one are closed (R2, R7).</summary>
 public interface IRoleHandler
 {
     NodeRole Role { get; }
@@ -21,7 +20,7 @@ public interface IRoleHandler
     }
 }
 
-/// <summary>Where the answer to one request goes.</summary>
+/// <summary>Receives the answer to a request.</summary>
 public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
 {
     private readonly IReplySink _sink = sink;

@@ -11,14 +11,12 @@ public interface ITransport
     /// request certainly never reached the node.</exception>
     /// <exception cref="OperationCanceledException">The caller gave up; the outcome of the request is
     /// unknown.</exception>
-    // R2.
     ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
         CancellationToken cancellationToken)
         where TResponse : Response;
 
     /// <summary>The node has been replaced, and identities never return: its requests in flight fail now with a
-    /// <see cref="TransportException"/> and do not wait for a frozen node.</summary>
-    // R2.
+    /// <see cref="TransportException"/> and do not wait for a frozen node (R2).</summary>
     void Drop(NodeAddress node);
 
     /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>

@@ -3,7 +3,7 @@ using System.Diagnostics.Metrics;
 
 namespace Corfu.Transport;
 
-/// <summary>What the client connections of this process do.</summary>
+/// <summary>Instruments of the client connections of this process.</summary>
 public static class TransportTelemetry
 {
     public const string MeterName = "Corfu.Transport";

@@ -1,7 +1,7 @@
 namespace Corfu.Layout;
 
-/// <summary>What an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less than
-/// is already known changes nothing. Bytes: kind (1), fields; a projection is a length (4) and its canonical
+/// <summary>A fact that an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less
+/// than is already known changes nothing. Bytes: kind (1), fields; a projection is a length (4) and its canonical
 /// encoding.</summary>
 internal abstract record AcceptorRecord
 {

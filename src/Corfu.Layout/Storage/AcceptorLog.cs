@@ -3,9 +3,8 @@ using System.Buffers;
 namespace Corfu.Layout;
 
 /// <summary>An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an
-/// acceptor that forgets a promise can undo a decision. Replace it by a freshly formatted one with another
+/// acceptor that forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another
 /// identity.</summary>
-// R12.
 public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
     : CorfuException(message, inner);
 
@@ -94,7 +93,7 @@ internal sealed class AcceptorLog
         }
         catch (MalformedDataException e)
         {
-            // Its check holds, but this version does not write it.
+            // The record's check holds, but this version does not write such a record.
             throw new AcceptorLogDamagedException($"The acceptor's log cannot be read: {e.Message}", e);
         }
     }
@@ -167,7 +166,7 @@ internal sealed class AcceptorLog
         _lengths[area] = Math.Max(_lengths[area], offset + bytes.Length);
     }
 
-    // What the reserve holds is overwritten, the rest cut off. Takes no room.
+    // Bytes within the reserve are overwritten, the rest is cut off. Needs no further space.
     private async ValueTask EraseAsync(int area, long from)
     {
         var kept = Math.Max(from, Math.Min(_lengths[area], _reserve));

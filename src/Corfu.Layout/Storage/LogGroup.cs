@@ -3,9 +3,9 @@ using System.Buffers.Binary;
 
 namespace Corfu.Layout;
 
-/// <summary>One write and flush: magic (4), body length (4), number within the area (8), CRC-32C (4) of the rest and of
-/// the place, zero (4), body. The CRC is bound to generation and offset, so that bytes of an earlier generation never
-/// count.</summary>
+/// <summary>A group of records, written and flushed together: magic (4), body length (4), number within the area (8),
+/// CRC-32C (4) of the rest and of the place, zero (4), body. The CRC is bound to generation and offset, so that bytes
+/// of an earlier generation never count.</summary>
 internal static class LogGroup
 {
     public const int HeaderSize = 24;

@@ -1,8 +1,7 @@
 namespace Corfu.Sequencer;
 
-/// <summary>Serves one incarnation. A restart, or a new epoch's wish for another incarnation, makes another
-/// handler.</summary>
-// R2, R7.
+/// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another handler
+/// (R2, R7).</summary>
 public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
 {
     private readonly Lock _gate = new();

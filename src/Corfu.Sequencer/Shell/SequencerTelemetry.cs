@@ -3,7 +3,7 @@ using System.Diagnostics.Metrics;
 
 namespace Corfu.Sequencer;
 
-/// <summary>What the sequencers of this process do.</summary>
+/// <summary>Instruments of the sequencers of this process.</summary>
 public static class SequencerTelemetry
 {
     public const string MeterName = "Corfu.Sequencer";

@@ -1,6 +1,6 @@
 namespace Corfu.Transport;
 
-/// <summary>One identity at one endpoint: its connection, or when to connect again.</summary>
+/// <summary>The connection to an identity at an endpoint, or the time of the next attempt.</summary>
 internal sealed class Channel(TcpTransport transport, NodeAddress address)
 {
     private const string Replaced = "the node has been replaced";

@@ -26,8 +26,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
             _flushing = true;
         }
 
-        // One caller at a time: its own thread sends, for latency. Many: they fill the buffer before a pool thread
-        // runs.
+        // A lone caller's own thread sends, for latency. Many callers fill the buffer before a pool thread runs.
         if (alone) _ = FlushAsync(once: true);
         else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }

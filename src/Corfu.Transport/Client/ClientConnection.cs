@@ -2,7 +2,7 @@ using System.Net.Sockets;
 
 namespace Corfu.Transport;
 
-/// <summary>One connection after its handshake: requests out (coalesced), answers in, in any order.</summary>
+/// <summary>A connection after its handshake: requests out (coalesced), answers in, in any order.</summary>
 internal sealed partial class ClientConnection
 {
     private readonly TcpTransport _transport;

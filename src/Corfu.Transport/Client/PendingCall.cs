@@ -3,7 +3,7 @@ using System.Threading.Tasks.Sources;
 
 namespace Corfu.Transport;
 
-/// <summary>One request without an answer yet. The thread that removes it from the connection's table completes it,
+/// <summary>A request without an answer yet. The thread that removes it from the connection's table completes it,
 /// exactly once.</summary>
 internal abstract class PendingCall
 {
@@ -91,7 +91,8 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
         Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         _core.OnCompleted(continuation, state, token, flags);
 
-    /// <summary>Its result was taken, or it was never handed out.</summary>
+    /// <summary>Makes the call ready for another request. The result was taken, or the call was never handed
+    /// out.</summary>
     public void Recycle()
     {
         _core.Reset();

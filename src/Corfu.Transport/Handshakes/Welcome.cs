@@ -65,8 +65,8 @@ public sealed record Welcome(ushort Version, Status Status, NodeDescription Desc
     }
 }
 
-/// <summary>What one process serves, from its handshake.</summary>
+/// <summary>The cluster and the roles of a process, from its handshake.</summary>
 public sealed record NodeDescription(ClusterId Cluster, ImmutableArray<RoleIdentity> Roles);
 
-/// <summary>One role of a process and the identity behind it.</summary>
+/// <summary>A role of a process and the identity behind it.</summary>
 public readonly record struct RoleIdentity(NodeRole Role, NodeId Id);
