@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 
 namespace Corfu.Backup;
 
-/// <summary>One file while it is being read. Its size and header are checked first, its hash at its end.</summary>
+/// <summary>A file while it is being read. Size and header are checked first, the hash at the end.</summary>
 internal sealed class BackupFileReading : IDisposable
 {
     private readonly BackupFile _file;
@@ -40,7 +40,7 @@ internal sealed class BackupFileReading : IDisposable
     }
 
     /// <summary>Reads a header, and the body whose length it states.</summary>
-    /// <returns>What they hold, the bytes that it took, and where it began.</returns>
+    /// <returns>The decoded value, its size in bytes, and its offset in the file.</returns>
     public async ValueTask<(T Value, int Size, long At)> ReadAsync<T>(int headerSize, Func<byte[], int> bodyLength,
         Func<byte[], byte[], T> decode, CancellationToken cancellationToken)
     {

@@ -2,7 +2,7 @@ using System.Security.Cryptography;
 
 namespace Corfu.Backup;
 
-/// <summary>One file while it is being written.</summary>
+/// <summary>A file while it is being written.</summary>
 internal sealed class BackupFileWriting : IDisposable
 {
     private readonly string _name;

@@ -62,8 +62,8 @@ public sealed class BackupReader
         return tails.DrainToImmutable();
     }
 
-    /// <summary>What the backup holds from <paramref name="from"/> on, or from its trim mark. The files that have it
-    /// are verified while they are read.</summary>
+    /// <summary>Reads the backup from <paramref name="from"/> on, or from its trim mark. Files are verified while they
+    /// are read.</summary>
     internal async IAsyncEnumerable<CopyBatch> ReadAsync(LogPosition from,
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {

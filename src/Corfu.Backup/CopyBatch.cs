@@ -13,8 +13,8 @@ internal enum CopiedKind : byte
     Trimmed = 3,
 }
 
-/// <summary>What one position holds, or a run of positions that were trimmed without a trace.</summary>
-/// <param name="Count">One, except for a run.</param>
+/// <summary>A copied position, or a run of positions that were trimmed without a tombstone.</summary>
+/// <param name="Count">Number of positions: 1, except for a run.</param>
 /// <param name="Entry">With <see cref="CopiedKind.Tombstone"/> the headers alone.</param>
 internal readonly record struct CopiedPage(CopiedKind Kind, LogPosition Position, long Count, LogEntry? Entry)
 {
@@ -35,7 +35,7 @@ internal sealed record CopyBatch(LogPosition From, LogPosition To, ImmutableArra
 /// <param name="Copied">Everything below is copied.</param>
 /// <param name="Tail">The source's tail as last heard: what is left is the lag.</param>
 /// <param name="Positions">Copied in this run.</param>
-/// <param name="Bytes">Their payloads.</param>
+/// <param name="Bytes">Bytes of their payloads.</param>
 public readonly record struct CopyProgress(LogPosition Copied, LogPosition Tail, long Positions, long Bytes)
 {
     public long Lag => Math.Max(0, Tail - Copied);

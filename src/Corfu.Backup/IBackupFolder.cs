@@ -1,6 +1,6 @@
 namespace Corfu.Backup;
 
-/// <summary>Where a backup is kept. Locked for one user at a time as long as it is open.</summary>
+/// <summary>The folder of a backup. Locked for one user at a time as long as it is open.</summary>
 public interface IBackupFolder : IDisposable
 {
     /// <summary>For messages.</summary>

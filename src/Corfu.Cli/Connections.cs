@@ -32,7 +32,7 @@ internal static class Connections
     public static TcpTransport NewTransport(ClusterId cluster) =>
         new(new TcpTransportOptions { Cluster = cluster, ConnectTimeout = Timeout, RequestTimeout = Timeout });
 
-    /// <exception cref="UsageException">It is no endpoint.</exception>
+    /// <exception cref="UsageException">The text is no endpoint.</exception>
     public static NodeEndpoint EndpointOf(string text) => NodeEndpoint.TryParse(text, out var endpoint)
         ? endpoint
         : throw new UsageException($"'{text}' is no host:port.");
@@ -44,7 +44,7 @@ internal static class Connections
         return await discovery.DescribeAsync(endpoint, cancellationToken);
     }
 
-    /// <summary>What the agent at an endpoint says; null if none answers.</summary>
+    /// <summary>The answer of the agent at an endpoint; null if none answers.</summary>
     public static async Task<AgentAnswer?> AskAgentAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         try
@@ -68,7 +68,8 @@ internal static class Connections
                         where answer is not null
                         from node in answer.Info.Nodes
                         where node.Role == NodeRole.Acceptor
-                        // Those of the projection first: a connection string names a limited number of endpoints.
+                        // Acceptors of the projection come first: a connection string names a limited number of
+                        // endpoints.
                         orderby node.Duty == NodeDuty.Serving descending, node.Health == NodeHealth.Alive descending
                         select node.Address.Endpoint;
         return [.. acceptors.Distinct().Take(ConnectionString.MaxEndpoints)];

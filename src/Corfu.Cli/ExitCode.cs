@@ -1,6 +1,6 @@
 namespace Corfu.Cli;
 
-/// <summary>What <c>corfu</c> ends with; every help text says so too.</summary>
+/// <summary>Exit codes of <c>corfu</c>; every help text lists them.</summary>
 internal static class ExitCode
 {
     public const int Ok = 0;

@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Corfu.Cli;
 
-/// <summary>What the tool writes is data of the log, or names it: units, backups, configurations, log files. Others of
-/// the machine have no business there, whatever the shell's mask says.</summary>
+/// <summary>The tool's files hold data of the log, or name it: units, backups, configurations, log files. Only their
+/// user may read them, whatever the shell's mask says.</summary>
 internal static partial class PrivateFiles
 {
     private const uint OthersNothing = 0b_000_111_111;

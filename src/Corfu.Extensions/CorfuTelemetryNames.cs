@@ -3,8 +3,8 @@ using Tango;
 
 namespace Corfu.Extensions;
 
-/// <summary>What a client process hands to its collector: <c>AddMeter([.. CorfuTelemetryNames.Meters])</c> and the
-/// like.</summary>
+/// <summary>Meters and sources that a client process hands to its collector: <c>AddMeter([..
+/// CorfuTelemetryNames.Meters])</c> and the like.</summary>
 public static class CorfuTelemetryNames
 {
     public static IReadOnlyList<string> Meters { get; } =

@@ -4,20 +4,20 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Backup;
 
-/// <summary>One finished file, as the manifest names it.</summary>
+/// <summary>A finished file, as the manifest names it.</summary>
 /// <param name="From">First position.</param>
 /// <param name="Until">Exclusive.</param>
-/// <param name="Sha256">Of the whole file, hexadecimal.</param>
+/// <param name="Sha256">Hash of the whole file, hexadecimal.</param>
 public sealed record BackupFile(string Name, long From, long Until, long Bytes, string Sha256)
 {
     private const string LogPrefix = "log-";
     private const string StreamsPrefix = "streams-";
     private const string Suffix = ".cfb";
 
-    /// <summary>Of entries, from a position on.</summary>
+    /// <summary>The name of a file of entries, from a position on.</summary>
     internal static string NameOf(long from) => Name19(LogPrefix, from);
 
-    /// <summary>Of the streams that were trimmed below a mark.</summary>
+    /// <summary>The name of the file of the streams that were trimmed below a mark.</summary>
     internal static string StreamsNameOf(long mark) => Name19(StreamsPrefix, mark);
 
     internal static bool IsName(string name) => IsName(name, LogPrefix);
@@ -35,8 +35,8 @@ public sealed record BackupFile(string Name, long From, long Until, long Bytes, 
         && !name.AsSpan(prefix.Length, 19).ContainsAnyExceptInRange('0', '9');
 }
 
-/// <summary>What a backup consists of. Replaced whole, and only after every file that it names is durable: a backup is
-/// what its manifest says, and other files are leftovers.</summary>
+/// <summary>The files of a backup. Replaced whole, and only after every file that it names is durable: files that it
+/// does not name are leftovers.</summary>
 /// <param name="TrimMark">Everything below was trimmed in the log.</param>
 /// <param name="End">Exclusive. Every position from the mark to here is in the files.</param>
 /// <param name="Streams">Which streams had entries below the mark, as far as the log knew; null below no mark, and in
@@ -60,7 +60,7 @@ public sealed record BackupManifest(
     public byte[] Encode() =>
         JsonSerializer.SerializeToUtf8Bytes(this with { Check = CheckOf(this) }, BackupJson.Default.BackupManifest);
 
-    /// <exception cref="BackupDamagedException">It is not what was written.</exception>
+    /// <exception cref="BackupDamagedException">The bytes are not those that were written.</exception>
     public static BackupManifest Decode(ReadOnlySpan<byte> bytes)
     {
         BackupManifest manifest;

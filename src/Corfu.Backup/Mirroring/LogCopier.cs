@@ -34,9 +34,9 @@ internal sealed class LogCopier
     }
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
-    /// <param name="streams">What the source knows of streams below the mark. Asked for when the mark covers entries
-    /// that were not copied, and the first time: an earlier copier may have brought the mark, perhaps to some units
-    /// only, and nothing else.</param>
+    /// <param name="streams">The source's stream tails below the mark. Asked for when the mark covers entries that were
+    /// not copied, and the first time: an earlier copier may have brought the mark alone, and perhaps to some units
+    /// only.</param>
     public async ValueTask TrimAsync(LogPosition mark, Func<LogPosition, ValueTask<ImmutableArray<StreamTail>>> streams,
         CancellationToken cancellationToken)
     {

@@ -9,7 +9,7 @@ public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, Tim
 
     /// <param name="acceptHoles">Without it, a mirror that lacks entries in the midst of others stays a mirror.</param>
     /// <returns>Positions that were lost and are junk now; empty but for <paramref name="acceptHoles"/>.</returns>
-    /// <exception cref="BackupException">It is no mirror, or lacks entries.</exception>
+    /// <exception cref="BackupException">The log is no mirror, or lacks entries.</exception>
     public async Task<ImmutableArray<LogPosition>> RunAsync(bool acceptHoles = false,
         CancellationToken cancellationToken = default)
     {

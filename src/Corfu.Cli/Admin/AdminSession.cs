@@ -37,7 +37,7 @@ internal sealed class AdminSession : IAsyncDisposable
         Operator.AgentsAsync(cancellationToken);
 
     /// <summary>The identity of the role that answers at an endpoint.</summary>
-    /// <exception cref="UsageException">It is no endpoint.</exception>
+    /// <exception cref="UsageException">The text is no endpoint.</exception>
     public Task<NodeAddress> FindAsync(string endpoint, NodeRole role, CancellationToken cancellationToken) =>
         Operator.FindAsync(Connections.EndpointOf(endpoint), role, cancellationToken);
 

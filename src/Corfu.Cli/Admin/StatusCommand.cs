@@ -103,7 +103,7 @@ internal static class StatusCommand
         }
     }
 
-    // Those that agents know, those in the processes that answer, and those that the projection names.
+    // Collects the roles that agents know, those of the processes that answer, and those that the projection names.
     private static ImmutableArray<NodeReport> RolesOf(Projection projection, ImmutableArray<AgentAnswer> agents)
     {
         static NodeReport Unreported(NodeAddress address, NodeRole role) =>

@@ -76,7 +76,7 @@ internal static class ClusterUpCommand
         return command;
     }
 
-    /// <summary>One of the commands that add nodes to a cluster that is there.</summary>
+    /// <summary>A command that adds nodes to an existing cluster.</summary>
     public static Command CreateAdd(string name, string description, Func<ClusterShape, int, ClusterShape> add)
     {
         var directory = ClusterCommand.DirectoryOption();

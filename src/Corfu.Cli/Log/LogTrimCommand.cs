@@ -176,10 +176,11 @@ internal static class LogTrimCommand
     };
 }
 
-/// <summary>What a trim did, as JSON.</summary>
-/// <param name="Position">The one that was released, where no prefix was.</param>
+/// <summary>The result of a trim, as JSON.</summary>
+/// <param name="Position">The position that was released, where no prefix was.</param>
 /// <param name="Below">Everything below it was released, or was to be.</param>
-/// <param name="Claims">What needs history below: why nothing was trimmed, or what --force has lost.</param>
+/// <param name="Claims">Claims on history below: the reason why nothing was trimmed, or the claims that --force has
+/// broken.</param>
 internal sealed record TrimResultJson(bool Trimmed, long? Position, long? Below, IReadOnlyList<ClaimJson> Claims);
 
 /// <param name="Kind">object, directory, deletedobject, reader or stream.</param>

@@ -4,7 +4,8 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Cli;
 
-/// <summary>What the tool prints with <c>--json</c>: part of its interface, so members are only ever added.</summary>
+/// <summary>Objects that the tool prints with <c>--json</c>: part of its interface, so members are only ever
+/// added.</summary>
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ClusterJson))]
 [JsonSerializable(typeof(EntryJson))]
@@ -20,7 +21,7 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(RetentionJson))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
-    /// <summary>One object a line, and text as it is instead of escapes.</summary>
+    /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>
     public static CliJson Lines { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
     {
         DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,

@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Corfu.Cli;
 
-/// <summary>One position of the log as JSON. <see cref="Kind"/> is data, junk, trimmed, unwritten or corrupt.</summary>
+/// <summary>A position of the log as JSON. <see cref="Kind"/> is data, junk, trimmed, unwritten or corrupt.</summary>
 /// <param name="Epoch">In which the entry was written; absent where there is none.</param>
 /// <param name="Payload">Base64; absent for everything but data.</param>
 /// <param name="Records">The payload's Tango records, decoded; absent if it holds none.</param>

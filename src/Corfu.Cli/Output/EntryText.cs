@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Corfu.Cli;
 
-/// <summary>One position of the log for people: a heading, then what its payload holds.</summary>
+/// <summary>A position of the log for people: a heading, then the contents of the payload.</summary>
 internal static class EntryText
 {
     private const int PreviewBytes = 64;

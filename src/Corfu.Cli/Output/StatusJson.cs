@@ -4,15 +4,16 @@ namespace Corfu.Cli;
 /// <param name="Verdict">OK, DEGRADED, DOWN or MIRROR, and why.</param>
 /// <param name="Rate">Positions granted per second since the query before; null at the first.</param>
 /// <param name="Automatic">Whether agents reconfigure on their own; null when none answers.</param>
-/// <param name="HeldBytes">What the log's entries take on all units.</param>
-/// <param name="Trim">What keeps the log from being trimmed; null in a log without objects and claims.</param>
-/// <param name="Held">What agents would do and may not, and why not.</param>
+/// <param name="HeldBytes">Bytes of the log's entries on all units.</param>
+/// <param name="Trim">The claims that keep the log from being trimmed; null in a log without objects and
+/// claims.</param>
+/// <param name="Held">Changes that agents would make and may not, with the reasons.</param>
 internal sealed record StatusJson(string Verdict, bool AppendsSucceed, ProjectionJson Projection, int Segments,
     long TrimMark, long? Tail, double? Rate, bool? Automatic, IReadOnlyList<string> Held, IReadOnlyList<WorkJson> Work,
     IReadOnlyList<HealthJson> Nodes, long HeldBytes, TrimJson? Trim);
 
-/// <param name="Agent">Who works at it.</param>
-/// <param name="PassedOn">It made no progress there, and the next agent may work at it.</param>
+/// <param name="Agent">The agent that works at it.</param>
+/// <param name="PassedOn">The job made no progress there, and the next agent may work at it.</param>
 internal sealed record WorkJson(string Agent, string What, long Done, long Total, long Bytes, double ElapsedSeconds,
     double? RemainingSeconds, bool PassedOn, string Why)
 {
@@ -35,7 +36,7 @@ internal sealed record HealthJson(string Endpoint, string Role, string Id, strin
     }
 }
 
-/// <summary>One epoch of the past.</summary>
+/// <summary>An epoch of the past.</summary>
 internal sealed record EpochJson(DateTimeOffset? ProposedAt, ProjectionJson Projection)
 {
     public static EpochJson Of(Projection projection) => new(projection.ProposedAt, ProjectionJson.Of(projection));

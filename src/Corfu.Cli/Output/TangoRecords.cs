@@ -29,7 +29,7 @@ public static class TangoRecords
         }
     }
 
-    /// <summary>One line for people: the kind, then the rest of the record.</summary>
+    /// <summary>A line for people: the kind, then the rest of the record.</summary>
     public static string ToLine(JsonElement record)
     {
         var text = new StringBuilder(record.GetProperty("kind").GetString());
@@ -226,7 +226,7 @@ public static class TangoRecords
         json.WriteEndArray();
     }
 
-    // What this version of the tool knows no names for.
+    // Writes the fields for which this version of the tool has no names.
     private static void WriteRest(ref MessagePackReader reader, Utf8JsonWriter json, int count)
     {
         if (count <= 0) return;

@@ -208,14 +208,15 @@ internal static class ObjectCommand
     }
 }
 
-/// <summary>What a deletion did, or would do, as JSON.</summary>
+/// <summary>The objects that a deletion has removed, or would remove, as JSON.</summary>
 internal sealed record DeletionJson(bool Deleted, IReadOnlyList<ObjectJson> Objects);
 
 /// <summary>An object, as JSON.</summary>
-/// <param name="NeedsFrom">Nothing of the log below is needed.</param>
+/// <param name="NeedsFrom">The object needs no entry below this position.</param>
 /// <param name="Checkpoint">End of the newest checkpoint.</param>
-/// <param name="ForkedFrom">Null: it began empty.</param>
-/// <param name="ForkedAt">Its first state is that of its source as of everything below.</param>
+/// <param name="ForkedFrom">The source of the fork; null: the object began empty.</param>
+/// <param name="ForkedAt">The position of the fork: the first state is the source's with everything below
+/// applied.</param>
 internal sealed record ObjectJson(
     string Name, ulong Id, string Type, string? Group, int VersionCapacity, long NeedsFrom, long? Checkpoint,
     string? ForkedFrom, long? ForkedAt);

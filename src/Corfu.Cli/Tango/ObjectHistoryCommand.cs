@@ -76,11 +76,11 @@ internal static class ObjectHistoryCommand
 /// <summary>A record of an object, as JSON.</summary>
 /// <param name="Time">By the clock of the entry's writer.</param>
 /// <param name="Kind">update, commit or decision.</param>
-/// <param name="Mutators">Of the record's writes to the object, in order; those of a spilled transaction stand
-/// elsewhere.</param>
+/// <param name="Mutators">Mutators of the record's writes to the object, in order. The writes of a spilled transaction
+/// are in other entries.</param>
 /// <param name="Transaction">The commit record's place, for a commit and its decision.</param>
 /// <param name="Reads">Whether a commit read the object.</param>
-/// <param name="Committed">What a decision says.</param>
+/// <param name="Committed">The outcome in a decision.</param>
 internal sealed record HistoryJson(
     long Position, int Index, DateTimeOffset Time, string Kind, IReadOnlyList<int> Mutators, VersionJson? Transaction,
     bool? Reads, bool? Committed)
@@ -102,7 +102,7 @@ internal sealed record HistoryJson(
                 var isSpilled = record.TryGetProperty("spills", out var spills) && spills.EnumerateArray().Any(
                     spill => spill.GetProperty("objects").EnumerateArray().Any(o => o.GetUInt64() == id));
                 return reads || isSpilled || written.Count > 0 ? Found("commit", written, at, reads, null) : null;
-            // It stands in the streams of its transaction's participants, and names none of them.
+            // A decision record is in the streams of its transaction's participants, and names none of them.
             case "decision":
                 var commit = new VersionJson(record.GetProperty("position").GetInt64(),
                     record.GetProperty("index").GetInt32());

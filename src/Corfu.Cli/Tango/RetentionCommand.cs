@@ -79,5 +79,5 @@ internal static class RetentionCommand
     }
 }
 
-/// <summary>What is kept though nothing needs it.</summary>
+/// <summary>History that is kept although no claim needs it.</summary>
 internal sealed record RetentionJson(long? Positions, double? Seconds);

@@ -79,7 +79,8 @@ internal static class StreamCommand
         return command;
     }
 
-    /// <summary>Those of units' lists are asked of them; entries in no stream are in no list.</summary>
+    /// <summary>Reads the raw streams. The units list the streams of their entries; an entry in no stream is in no
+    /// list.</summary>
     public static async Task<ImmutableArray<RawStreamJson>> ReadAsync(
         CorfuClient client, TangoRuntime runtime, CancellationToken cancellationToken)
     {

@@ -2,7 +2,8 @@ using Tango;
 
 namespace Corfu.Cli;
 
-/// <summary>What keeps the log from being trimmed, for <c>corfu status</c>: read through its own runtime.</summary>
+/// <summary>The claims that keep the log from being trimmed, for <c>corfu status</c>: read through a runtime of its
+/// own.</summary>
 internal sealed class TrimStatus(CorfuClient client) : IAsyncDisposable
 {
     // Status must not wait for ever for a directory that cannot be played.
@@ -51,12 +52,12 @@ internal sealed class TrimStatus(CorfuClient client) : IAsyncDisposable
     }
 }
 
-/// <summary>What keeps the log from being trimmed.</summary>
+/// <summary>The claims that keep the log from being trimmed.</summary>
 /// <param name="Released">Everything below may be trimmed.</param>
 /// <param name="Pinned">The lowest claim.</param>
 /// <param name="HeldPositions">From the trim mark to the tail.</param>
 /// <param name="PinnedSince">When the entry at the lowest claim was written.</param>
-/// <param name="Pins">Some of those with the lowest claim.</param>
+/// <param name="Pins">Some of the holders of the lowest claim.</param>
 /// <param name="PinCount">How many there are.</param>
 /// <param name="Undeclared">Raw streams that are not declared as needed or not.</param>
 /// <param name="Problem">Why the rest is not known.</param>

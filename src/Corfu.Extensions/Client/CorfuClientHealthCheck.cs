@@ -8,7 +8,7 @@ namespace Corfu.Extensions;
 /// epoch.</summary>
 internal sealed class CorfuClientHealthCheck(CorfuConnection connection, TimeProvider time) : IHealthCheck
 {
-    // It connects where nothing else has: traffic may wait for this check.
+    // The check connects if no other code has: traffic may wait for this check.
     public Task<HealthCheckResult> CheckHealthAsync(
         HealthCheckContext context, CancellationToken cancellationToken = default) =>
         BoundedCheck.RunAsync(context, time, async limit =>

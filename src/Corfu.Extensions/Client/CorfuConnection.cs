@@ -25,7 +25,7 @@ internal sealed class CorfuConnection(CorfuClientSettings settings, ILoggerFacto
     // Written once, under _gate.
     private volatile CorfuClient? _client;
 
-    // Of the newest attempt that failed. Written under _gate.
+    // The failure of the newest attempt that failed. Written under _gate.
     private volatile Exception? _failure;
 
     /// <summary>Null until the first connection.</summary>

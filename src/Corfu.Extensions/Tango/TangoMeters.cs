@@ -6,7 +6,7 @@ namespace Corfu.Extensions;
 /// <summary>Figures of each object that a host's runtime hosts, read when they are collected.</summary>
 internal static class TangoMeters
 {
-    /// <param name="key">Of the runtime, where a host has several.</param>
+    /// <param name="key">The runtime's key, where a host has several.</param>
     public static void Add(IMeterFactory factory, TangoRuntime runtime, string? key)
     {
         var meter = factory.Create(new MeterOptions(TangoTelemetry.MeterName)

@@ -5,7 +5,7 @@ using Tango;
 
 namespace Corfu.Extensions;
 
-/// <summary>What a host has of Tango; see
+/// <summary>Registers Tango's objects and services with a host; see
 /// <see cref="TangoServiceCollectionExtensions.AddTango(IServiceCollection, Action{TangoSettings})"/>.</summary>
 public sealed class TangoServicesBuilder
 {
