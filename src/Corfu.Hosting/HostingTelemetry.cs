@@ -15,7 +15,7 @@ public static class HostingTelemetry
     public const string MeterName = "Corfu.Hosting";
     public const string ActivitySourceName = "Corfu.Hosting";
 
-    /// <summary>What a node's process hands to its collector.</summary>
+    /// <summary>Meters that a node's process hands to its collector.</summary>
     public static IReadOnlyList<string> Meters { get; } =
     [
         MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName,

@@ -60,8 +60,8 @@ internal sealed class ClusterBootstrap(
         return latest;
     }
 
-    /// <summary>Nodes that have moved say so themselves; clients that connect next must not have to wait for
-    /// it.</summary>
+    /// <summary>Names moved nodes in the projection. They report it themselves, but clients that connect next must not
+    /// wait for that.</summary>
     private async Task<Projection> MoveAsync(Projection latest, CancellationToken cancellationToken)
     {
         ImmutableArray<NodeAddress> moved = [.. from named in latest.Units.Concat(latest.Acceptors).Distinct()
@@ -78,7 +78,7 @@ internal sealed class ClusterBootstrap(
         }
         catch (ReconfigurationException)
         {
-            // One does not run: each of the others does it by itself.
+            // A moved node does not run: each of the others reports its move by itself.
             return latest;
         }
     }
@@ -154,12 +154,12 @@ internal sealed class ClusterBootstrap(
         }
         catch (TransportException)
         {
-            // It does not run, and may be whole.
+            // The unit does not run, and may be whole.
             return null;
         }
     }
 
-    // Those that run. One is enough; which one is the next otherwise is the agents' business.
+    // The sequencers that answer. A single one is enough; agents choose successors.
     private async Task<ImmutableArray<NodeAddress>> FindSequencersAsync(CancellationToken cancellationToken)
     {
         var found = ImmutableArray.CreateBuilder<NodeAddress>();

@@ -1,21 +1,19 @@
 namespace Corfu.Hosting;
 
-/// <summary>What <c>cluster.json</c> says: which nodes a cluster folder holds, and with which identities and ports they
-/// began. It grows when nodes are added and never follows reconfigurations: those live in the layout, and a node's
-/// present identities and address in its <c>node.json</c>.</summary>
+/// <summary>The content of <c>cluster.json</c>: the nodes of a cluster folder, with the identities and ports they began
+/// with. The file grows when nodes are added and never follows reconfigurations (R12): those live in the layout, and a
+/// node's present identities and address in its <c>node.json</c>.</summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">False while the folders are being formatted. Nothing was served before it turned true, so an
 /// interrupted creation may be repeated; afterwards a missing folder is a loss and never made anew.</param>
 /// <param name="Replicas">Replicas per chain.</param>
-// R12.
 public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int Replicas,
     ImmutableArray<ManifestNode> Nodes)
 {
     public const int CurrentFormat = 1;
 
     /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made
-    /// again.</summary>
-    // R12.
+    /// again (R12).</summary>
     public bool Started { get; init; }
 
     public ClusterId ClusterId => new(Cluster);
@@ -27,20 +25,19 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>The acceptors of the first projection.</summary>
     public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: false);
 
-    /// <summary>Those of the first projection, and those that wait to take the place of one that is gone.</summary>
+    /// <summary>The acceptors of the first projection, and the standbys for acceptors that are gone.</summary>
     public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every
-    /// start.</summary>
-    // R2.
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start
+    /// (R2).</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 
-    /// <summary>Where an identity of this folder listens; null for others.</summary>
+    /// <summary>The endpoint of an identity of this folder; null for others.</summary>
     public NodeEndpoint? Locate(NodeId id) =>
         Nodes.FirstOrDefault(node => node.Roles.Any(role => role.Id == id.Value))?.Endpoint;
 
-    /// <summary>What clients connect with: the processes that hold the layout.</summary>
+    /// <summary>The connection string for clients: the processes that hold the layout.</summary>
     public string ConnectionString() =>
         "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
 

@@ -1,7 +1,7 @@
 namespace Corfu.Hosting;
 
-/// <summary>Where replicas go when a cluster is made: as many chains as units, chain i on the units i, i+1, ... modulo
-/// the units, so that every unit is head of one chain and the load is even.</summary>
+/// <summary>Places the replicas of a new cluster: as many chains as units, chain i on the units i, i+1, ... modulo the
+/// units, so that every unit is head of one chain and the load is even.</summary>
 public static class ClusterPlacement
 {
     public const int MaxUnits = 1024;
@@ -19,11 +19,10 @@ public static class ClusterPlacement
         [.. Chains(units.Length, replicas)
             .Select(chain => new Chain([.. chain.Select(unit => new Replica(units[unit]))]))];
 
-    /// <summary>One acceptor below three units, else three: a lone one, or a majority that survives the loss of
-    /// one.</summary>
+    /// <summary>A single acceptor below three units, else three, whose majority survives the loss of one.</summary>
     public static int AcceptorCount(int units) => units < 3 ? 1 : 3;
 
-    /// <summary>What is wrong with these numbers, or null.</summary>
+    /// <summary>The fault of these numbers, or null.</summary>
     public static string? Fault(int units, int replicas)
     {
         if (units is < 1 or > MaxUnits) return $"The number of units must be between 1 and {MaxUnits}, not {units}.";

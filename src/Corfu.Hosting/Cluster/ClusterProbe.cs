@@ -31,7 +31,7 @@ public static class ClusterProbe
             [.. states.Select(state => state.State)]);
     }
 
-    // What the projection names and the folder does not hold runs on other machines.
+    // Nodes that the projection names and the folder does not hold run on other machines.
     private static IEnumerable<(NodeAddress Address, NodeRole Role)> Elsewhere(
         Projection? projection, IReadOnlyList<(NodeState State, RoleAnswer Answer)> here)
     {

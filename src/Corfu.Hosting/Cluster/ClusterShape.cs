@@ -3,7 +3,7 @@ using System.Net.Sockets;
 
 namespace Corfu.Hosting;
 
-/// <summary>What a new cluster is made of.</summary>
+/// <summary>The parts of a new cluster.</summary>
 public sealed record ClusterShape
 {
     // Below the range from which operating systems take the ports of outgoing connections: a kept port is not lost to
@@ -110,7 +110,7 @@ public sealed record ClusterShape
         port, index > 0, [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
 
     /// <summary>Free ports: from <see cref="Port"/> on, or any.</summary>
-    /// <exception cref="NodeStartException">They are occupied.</exception>
+    /// <exception cref="NodeStartException">The ports are occupied.</exception>
     internal int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)
     {
         if (Port is { } first)

@@ -4,8 +4,8 @@ namespace Corfu.Hosting;
 /// every restart.</summary>
 internal static class GrpcPorts
 {
-    /// <summary>For every node that has none and does not run.</summary>
-    /// <returns>What stands in the way at the others.</returns>
+    /// <summary>Gives a port to every node that has none and does not run.</summary>
+    /// <returns>The obstacles at the other nodes.</returns>
     public static ImmutableArray<string> Give(ClusterFolder folder, ClusterShape shape, IEntropy entropy)
     {
         var nodes = folder.Manifest.Nodes;

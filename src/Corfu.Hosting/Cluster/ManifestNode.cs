@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Hosting;
 
-/// <summary>One process of a cluster. Its port is kept, so that connected clients go on after a restart.</summary>
+/// <summary>A process of a cluster. Its port is kept, so that connected clients go on after a restart.</summary>
 /// <param name="Name">Also its folder below the cluster's.</param>
 /// <param name="Spare">Runs, but is in no chain until a reconfiguration takes it in.</param>
 public sealed record ManifestNode(string Name, string Host, int Port, bool Spare, ImmutableArray<NodeConfigRole> Roles)
@@ -12,7 +12,7 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 
-    /// <summary>Where it serves gRPC, if it does; only <c>node.json</c> says so.</summary>
+    /// <summary>The endpoint of its gRPC front end, if any; only <c>node.json</c> holds it.</summary>
     [JsonIgnore] public NodeEndpoint? Grpc { get; init; }
 
     [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);

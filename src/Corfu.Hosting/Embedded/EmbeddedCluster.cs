@@ -19,10 +19,10 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         _folder = folder;
     }
 
-    /// <summary>Where it keeps its data.</summary>
+    /// <summary>The folder of the cluster's data.</summary>
     public string Folder => _folder.Path;
 
-    /// <summary>What clients connect with.</summary>
+    /// <summary>The connection string for clients.</summary>
     public string ConnectionString => _folder.Manifest.ConnectionString();
 
     public ClusterManifest Manifest => _folder.Manifest;

@@ -5,7 +5,7 @@ namespace Corfu.Hosting;
 /// <summary>A cluster inside this process. Writes are durable, as on any other.</summary>
 public sealed record EmbeddedClusterOptions
 {
-    /// <summary>Where the cluster keeps its data; a cluster that is there is continued. Null takes a temporary folder,
+    /// <summary>The folder of the cluster's data; an existing cluster is continued. Null takes a temporary folder,
     /// deleted at the end.</summary>
     public string? Folder { get; init; }
 

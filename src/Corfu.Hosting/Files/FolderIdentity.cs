@@ -1,6 +1,7 @@
 namespace Corfu.Hosting;
 
-/// <summary>What <c>identity.json</c> in a role's folder says, written when it was formatted (R2).</summary>
+/// <summary>The content of <c>identity.json</c> in a role's folder, written when the folder was formatted
+/// (R2).</summary>
 /// <param name="Opened">Whether the role has ever served from it: from then on an empty folder is a loss.</param>
 internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, Guid Id, bool Opened)
 {

@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Corfu.Hosting;
 
-/// <summary>One process at a time works in a folder. The operating system drops the lock with the process, however it
-/// ends, so a lock left behind by a kill never has to be removed by hand.</summary>
+/// <summary>Lets a single process at a time work in a folder. The operating system drops the lock with the process,
+/// however it ends, so a lock left behind by a kill never has to be removed by hand.</summary>
 internal sealed class FolderLock(FileStream locked) : IDisposable
 {
     internal const string LockName = ".lock";
@@ -89,7 +89,7 @@ internal sealed class FolderLock(FileStream locked) : IDisposable
     }
 }
 
-/// <summary>What a folder's holder is.</summary>
+/// <summary>The kind of a folder's holder.</summary>
 internal enum FolderUse
 {
     /// <summary>A node process of its own.</summary>

@@ -7,7 +7,7 @@ namespace Corfu.Hosting;
 /// the direction of writing is shown as its code.</summary>
 internal static class Printable
 {
-    /// <summary>Of one line.</summary>
+    /// <summary>The printable form of a line.</summary>
     public static string Of(string text)
     {
         if (!text.Any(IsHarmful)) return text;

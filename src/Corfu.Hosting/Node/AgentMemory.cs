@@ -2,8 +2,8 @@ using Corfu.Agent;
 
 namespace Corfu.Hosting;
 
-/// <summary>What an agent was told last about acting on its own; a small file, replaced whole. Beside it the newest
-/// projection, for an operator who has lost all acceptors.</summary>
+/// <summary>The setting of automation that an agent has received last; a small file, replaced whole. Beside it the
+/// newest projection, for an operator who has lost all acceptors.</summary>
 /// <param name="Version">As <see cref="Automation.Version"/>.</param>
 internal sealed record AgentMemory(long Version, bool Automatic)
 {
@@ -51,7 +51,7 @@ internal sealed record AgentMemory(long Version, bool Automatic)
         }
     }
 
-    /// <exception cref="IOException">It cannot be written.</exception>
+    /// <exception cref="IOException">The file cannot be written.</exception>
     public static void SaveProjection(string path, Projection projection) => DurableFile.WriteJson(
         path + ProjectionSuffix, ProjectionCodec.Encode(projection), HostingJson.Default.ByteArray);
 }

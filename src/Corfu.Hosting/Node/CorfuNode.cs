@@ -35,8 +35,8 @@ public sealed class CorfuNode : IAsyncDisposable
     /// <summary>The roles served, with their identities.</summary>
     public NodeDescription Description => _registry.Describe();
 
-    /// <summary>What keeps roles from serving until the process is restarted, a failed disk for instance; empty while
-    /// all is well.</summary>
+    /// <summary>Faults that keep roles from serving until the process is restarted, a failed disk for instance; empty
+    /// while all is well.</summary>
     public ImmutableArray<string> Faults =>
         [.. _keeper.Roles.Select(role => role.Fault).Append(_agent.Fault).Append(_keeper.Fault).OfType<string>()];
 

@@ -29,7 +29,7 @@ public sealed record NodeConfig(
         return config.ToOptions(path);
     }
 
-    /// <param name="path">Of the file that it stands in, or will.</param>
+    /// <param name="path">The path of the configuration's file, which may not exist yet.</param>
     /// <exception cref="NodeStartException">Not valid: all faults in one message.</exception>
     internal NodeOptions ToOptions(string path)
     {

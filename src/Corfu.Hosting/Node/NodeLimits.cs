@@ -21,8 +21,8 @@ public sealed record NodeLimits
     /// <summary>The listener of the process.</summary>
     public ServerTransportOptions Server { get; init; } = new();
 
-    /// <summary>Its units: the largest payload, the number of streams, what waits (<c>handler</c>) and the sizes of the
-    /// store (<c>store</c>).</summary>
+    /// <summary>The units: the largest payload, the number of streams, the requests that wait (<c>handler</c>) and the
+    /// sizes of the store (<c>store</c>).</summary>
     public UnitNodeOptions Unit { get; init; } = new();
 
     public SequencerOptions Sequencer { get; init; } = new();
@@ -34,10 +34,10 @@ public sealed record NodeLimits
     /// <exception cref="JsonException">A name is unknown, or a value is not of its type.</exception>
     internal static NodeLimits Read(JsonElement json) => json.Deserialize<NodeLimits>(s_json) ?? new NodeLimits();
 
-    /// <summary>Every fault, each with the options that it is of.</summary>
+    /// <summary>Every fault, each with the name of its options.</summary>
     internal IEnumerable<string> Faults()
     {
-        // These are not limits: the node's roles say them.
+        // A unit's folder and identity are not limits: they belong to the node's roles.
         if (Unit != Unit with { Folder = "", MustExist = false, Id = default, Cluster = default })
             yield return "Limits: a unit's folder and identity belong to its role.";
         Action[] checks =

@@ -1,6 +1,6 @@
 namespace Corfu.Hosting;
 
-/// <summary>One Corfu node: any set of roles behind one listener.</summary>
+/// <summary>A Corfu node: any set of roles behind one listener.</summary>
 public sealed class NodeOptions
 {
     /// <summary>For people: appears in logs.</summary>
@@ -17,8 +17,8 @@ public sealed class NodeOptions
     /// <see cref="CorfuNode"/> alone does not.</summary>
     public string? GrpcListen { get; set; }
 
-    /// <summary>What callers of the gRPC front end may do beside reading and appending: <c>admin</c>, <c>trims</c>,
-    /// <c>objects</c>. Default nothing.</summary>
+    /// <summary>Further rights of callers of the gRPC front end, beside reading and appending: <c>admin</c>,
+    /// <c>trims</c>, <c>objects</c>. Default: none.</summary>
     public IReadOnlyList<string> GrpcAllow { get; set; } = [];
 
     /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
@@ -26,8 +26,7 @@ public sealed class NodeOptions
     public bool Insecure { get; set; }
 
     /// <summary>Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a
-    /// unit whose folder vanished must not come back empty under its name.</summary>
-    // R2, R12.
+    /// unit whose folder vanished must not come back empty under its name (R2, R12).</summary>
     public bool FormatNewFolders { get; set; }
 
     public IList<NodeRoleOptions> Roles { get; } = [];
@@ -40,8 +39,8 @@ public sealed class NodeOptions
     /// reports in any case.</summary>
     public bool Automatic { get; set; } = true;
 
-    /// <summary>Where the node's agent keeps what it was told (<c>corfu reconfigure auto</c>), so that a restart does
-    /// not forget it. Null: nowhere.</summary>
+    /// <summary>The file in which the node's agent keeps its setting (<c>corfu reconfigure auto</c>), so that a restart
+    /// does not forget it. Null: none.</summary>
     public string? AgentFile { get; set; }
 
     /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there.

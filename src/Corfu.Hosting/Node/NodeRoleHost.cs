@@ -4,7 +4,7 @@ using Corfu.Unit;
 
 namespace Corfu.Hosting;
 
-/// <summary>One role in this process, with the folder it works in.</summary>
+/// <summary>A role in this process, with the folder it works in.</summary>
 internal sealed class NodeRoleHost(NodeRoleOptions options, IRoleHandler handler, IAsyncDisposable? owner = null,
     RoleFolder? folder = null, Task<Exception>? fault = null, Epoch named = default) : IAsyncDisposable
 {

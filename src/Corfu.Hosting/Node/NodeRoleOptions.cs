@@ -1,14 +1,13 @@
 namespace Corfu.Hosting;
 
-/// <summary>One role that a node serves.</summary>
+/// <summary>A role that a node serves.</summary>
 public sealed class NodeRoleOptions
 {
     public NodeRole Role { get; set; }
 
-    /// <summary>Where a unit or an acceptor keeps its data; a sequencer keeps none.</summary>
+    /// <summary>The folder of a unit's or an acceptor's data; a sequencer keeps none.</summary>
     public string? Folder { get; set; }
 
-    /// <summary>The identity that the folder must have; empty accepts whichever it has.</summary>
-    // R2.
+    /// <summary>The identity that the folder must have (R2); empty accepts any.</summary>
     public Guid Id { get; set; }
 }

@@ -3,15 +3,15 @@ using Corfu.Client.Layout;
 
 namespace Corfu.Hosting;
 
-/// <summary>What removed identities have left on this node's disk. It is never served and no source of copies; it goes
-/// when decided history shows that it is redundant (<see cref="Removal.IsRedundant"/>). After R14's override it stays,
-/// for <c>corfu log salvage</c>.</summary>
+/// <summary>Data that removed identities have left on this node's disk. It is never served and no source of copies. It
+/// is deleted when decided history shows that it is redundant (<see cref="Removal.IsRedundant"/>). After R14's override
+/// it stays, for <c>corfu log salvage</c>.</summary>
 internal sealed class RemovedData(LayoutClient layout, ILogger logger)
 {
-    // A new unit needs what the old one had, and what a unit keeps free.
+    // A new unit needs the space of the old one's data, and the space that a unit keeps free.
     private const long Reserve = 256L << 20;
 
-    // What is decided does not change: history is read once, and goes on from there.
+    // Decided projections do not change: history is read once, and continued from there.
     private readonly Dictionary<NodeId, List<Projection>> _history = [];
     private readonly Dictionary<NodeId, Epoch> _never = [];
 

@@ -1,6 +1,6 @@
 namespace Corfu.Hosting;
 
-/// <summary>What a re-format changes. Each change is durable on return, and there whole or not at all.</summary>
+/// <summary>The changes of a re-format. Each is durable on return, and atomic.</summary>
 internal interface IReformatFiles
 {
     /// <summary>The identity that a folder was formatted with, or null.</summary>
@@ -26,7 +26,7 @@ internal sealed class RoleReformat(IReformatFiles files, string folder, Func<Gui
 {
     private const string KeptInfix = ".kept-";
 
-    /// <summary>Where the data of an earlier identity is kept.</summary>
+    /// <summary>The folder that keeps the data of an earlier identity.</summary>
     public static string KeptPath(string folder, Guid id) => $"{folder}{KeptInfix}{id:N}";
 
     /// <summary>The pattern that finds all of them in the folder's parent.</summary>
@@ -42,7 +42,7 @@ internal sealed class RoleReformat(IReformatFiles files, string folder, Func<Gui
 
     /// <summary>Finishes what a crash has interrupted.</summary>
     /// <param name="configured">Empty where the configuration accepts the identity that the folder has.</param>
-    /// <returns>What is configured now.</returns>
+    /// <returns>The identity that is configured now.</returns>
     public Guid Resume(Guid configured)
     {
         var id = files.IdentityOf(folder);

@@ -16,7 +16,7 @@ internal static partial class NodeProcess
     private const int MaxErrorText = 4096;
 
     /// <summary>Starts the process and waits until it serves.</summary>
-    /// <exception cref="NodeStartException">It ended first; the message is its own.</exception>
+    /// <exception cref="NodeStartException">The process ended before it served; the message is its own.</exception>
     public static async Task<int> StartAsync(string name, NodeCommandLine command, string config, TimeSpan timeout,
         TimeProvider time, CancellationToken cancellationToken)
     {

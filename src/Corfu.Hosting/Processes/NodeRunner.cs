@@ -13,14 +13,14 @@ public static class NodeRunner
     /// <summary>Runs the node of a configuration file until SIGTERM, Ctrl-C or cancellation. Prints one line to
     /// <paramref name="output"/> once it serves and nothing more; events go to the log file that the configuration
     /// names, or to the console.</summary>
-    /// <exception cref="NodeStartException">It cannot start: the configuration, a folder in use, an occupied
+    /// <exception cref="NodeStartException">The node cannot start: the configuration, a folder in use, an occupied
     /// port...</exception>
     public static Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken) =>
         RunAsync(configPath, output, null, cancellationToken);
 
     /// <summary>As above, for a process that can serve gRPC as well.</summary>
     /// <param name="frontEnd">Serves where the configuration says <c>grpc</c>.</param>
-    /// <exception cref="NodeStartException">It cannot start.</exception>
+    /// <exception cref="NodeStartException">The node cannot start.</exception>
     public static async Task<int> RunAsync(
         string configPath, TextWriter output, StartFrontEnd? frontEnd, CancellationToken cancellationToken)
     {
@@ -37,7 +37,7 @@ public static class NodeRunner
         }
         catch
         {
-            // What has started ends: the node, where its front end cannot listen.
+            // The node ends if its front end cannot listen.
             await host.StopAsync(CancellationToken.None);
             throw;
         }

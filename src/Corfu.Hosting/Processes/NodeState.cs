@@ -1,19 +1,19 @@
 namespace Corfu.Hosting;
 
-/// <summary>One role of one node as a status query finds it.</summary>
+/// <summary>A role of a node as a status query finds it.</summary>
 /// <param name="Node">The node's name; empty for one that the folder does not hold.</param>
 /// <param name="Id">For a sequencer that does not run: none.</param>
 /// <param name="ProcessId">Null when no process holds the node's folder.</param>
-/// <param name="Folder">Where the role keeps its data, null for a sequencer.</param>
+/// <param name="Folder">The folder of the role's data; null for a sequencer.</param>
 /// <param name="Serving">Whether the role answered.</param>
-/// <param name="Detail">What it says about itself, or why it does not answer.</param>
+/// <param name="Detail">The role's own report, or the reason why it does not answer.</param>
 public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId,
     string? Folder, bool Serving, string Detail)
 {
     /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
 
-    /// <summary>Where the node serves gRPC, if it is meant to.</summary>
+    /// <summary>The endpoint of the node's gRPC front end, if it has one.</summary>
     public NodeEndpoint? Grpc { get; init; }
 }
 
@@ -23,10 +23,10 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
 public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Projection? Projection,
     ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
 {
-    /// <summary>What gRPC clients connect with; empty where no node serves gRPC.</summary>
+    /// <summary>Addresses for gRPC clients; empty where no node serves gRPC.</summary>
     public ImmutableArray<string> GrpcAddresses =>
         [.. Nodes.Select(node => node.Grpc).OfType<NodeEndpoint>().Distinct().Select(grpc => $"http://{grpc}")];
 
-    /// <summary>What 'up' could not do, each with the command that mends it.</summary>
+    /// <summary>The steps of 'up' that failed, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];
 }

@@ -63,7 +63,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     }
 
     /// <summary>Stops the nodes that run.</summary>
-    /// <returns>Their names.</returns>
+    /// <returns>The names of the nodes stopped.</returns>
     /// <exception cref="NodeStartException">No cluster there, or another program embeds it.</exception>
     public async Task<ImmutableArray<string>> DownAsync(string path, CancellationToken cancellationToken = default)
     {
@@ -103,7 +103,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
         return FolderLock.Take(full, FolderUse.Command);
     }
 
-    // What did not start, and the command that mends it.
+    // Returns the nodes that did not start, each with the command that mends it.
     private async Task<ImmutableArray<string>> StartAsync(
         ClusterFolder folder, ImmutableArray<ManifestNode> nodes, CancellationToken cancellationToken)
     {

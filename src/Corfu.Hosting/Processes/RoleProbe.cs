@@ -1,8 +1,8 @@
 namespace Corfu.Hosting;
 
-/// <summary>What one role said when it was asked how it is.</summary>
+/// <summary>A role's answer to a status query.</summary>
 /// <param name="Epoch">The epoch that it serves; none if it serves none, or does not answer.</param>
-/// <param name="Detail">What it says about itself, or why it does not answer.</param>
+/// <param name="Detail">The role's own report, or the reason why it does not answer.</param>
 public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
 {
     /// <summary>A unit that never held anything.</summary>
@@ -17,7 +17,7 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     /// <summary>Below it a unit has released everything.</summary>
     public LogPosition TrimMark { get; init; }
 
-    /// <summary>What a unit's pages take.</summary>
+    /// <summary>Bytes of a unit's pages.</summary>
     public long StoredBytes { get; init; }
 
     /// <summary>A sequencer's.</summary>
@@ -25,9 +25,8 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
 
     public static RoleAnswer Silent(string why) => new(false, Epoch.None, why);
 
-    /// <summary>What the role is for: serving, joining (being rebuilt), spare, standby, removed (it never returns under
-    /// this identity), or unknown while it does not answer. The same words wherever a tool shows a role.</summary>
-    // R2.
+    /// <summary>The role's duty: serving, joining (being rebuilt), spare, standby, removed (it never returns under this
+    /// identity, R2), or unknown while it does not answer. Every tool that shows a role uses these words.</summary>
     public string DutyIn(Projection? projection, NodeRole role, NodeId id)
     {
         switch (role)

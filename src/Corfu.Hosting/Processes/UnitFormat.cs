@@ -1,13 +1,12 @@
 namespace Corfu.Hosting;
 
-/// <summary>Gives the unit of a stopped node a new, empty folder and a new identity, when its data is lost or
-/// damaged: (1) the old folder is renamed, (2) a new one is formatted, (3) the node's configuration names it. Each step
-/// is durable before the next; repeated after a crash, it goes on where it was. Agents find another identity in the old
-/// one's place and replace that.</summary>
-// R2.
+/// <summary>Gives the unit of a stopped node a new, empty folder and a new identity, when its data is lost or damaged:
+/// (1) the old folder is renamed, (2) a new one is formatted, (3) the node's configuration names it. Each step is
+/// durable before the next; repeated after a crash, it goes on where it was. Agents find another identity in the old
+/// one's place and replace the old one (R2).</summary>
 public static class UnitFormat
 {
-    /// <param name="Kept">Where the old data is now; null if there was none.</param>
+    /// <param name="Kept">The folder of the old data; null if there was none.</param>
     public sealed record Outcome(NodeId Old, NodeId New, string Folder, string? Kept);
 
     /// <exception cref="NodeStartException">The node runs, or the folder holds no node with a unit.</exception>
