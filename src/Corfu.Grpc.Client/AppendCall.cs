@@ -5,10 +5,10 @@ using Grpc.Core;
 
 namespace Corfu.Grpc.Client;
 
-/// <summary>One AppendMany call that a front end has accepted, until it breaks or its front end is left.</summary>
+/// <summary>An AppendMany call that a front end has accepted, until it breaks or its front end is left.</summary>
 /// <remarks>
-/// 1. Each entry is sent with a bound a little above the newest position that is known. So the log tells later, without
-/// a clock, whether it is there.
+/// 1. Each entry is sent with a bound a little above the newest position that is known. The log can therefore tell
+/// later, without a clock, whether the entry is there.
 /// 2. A refusal that is not about the entry sends it again: past its bound with a new one, by a front end that ends or
 /// has lost the cluster over another.
 /// 3. After such a front end's first refusal nothing more is sent to it; what it still has under way is waited for.

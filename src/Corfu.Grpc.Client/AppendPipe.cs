@@ -97,7 +97,7 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
                 var headers = await call.ResponseHeadersAsync;
                 if (headers.Get(FrontEndHeaders.Accepted) is not null)
                     return (new AppendCall(call, tail, this, options, closed), number);
-                // It was refused: reading says why.
+                // The call was refused: a read gets the reason.
                 await call.ResponseStream.MoveNext(closed);
                 throw new RpcException(new Status(StatusCode.Internal, "The server is no front end of a log."));
             }

@@ -11,7 +11,7 @@ internal sealed class FrontEnds : IDisposable
     private readonly LogService.LogServiceClient[] _clients;
     private int _current;
 
-    /// <exception cref="FormatException">It names no addresses, or one that is malformed.</exception>
+    /// <exception cref="FormatException">The string names no addresses, or a malformed one.</exception>
     public FrontEnds(string addresses, GrpcLogOptions options)
     {
         var uris = addresses.Split(',', StringSplitOptions.TrimEntries).Select(Parse).ToArray();
@@ -21,7 +21,8 @@ internal sealed class FrontEnds : IDisposable
 
     public int Count => _clients.Length;
 
-    /// <summary>What every call demands, once the cluster is known: a position means nothing in another one.</summary>
+    /// <summary>Headers by which every call demands its cluster, once that is known: a position means nothing in
+    /// another one.</summary>
     public Metadata Headers { get; } = [];
 
     /// <summary>The front end in use and its number.</summary>

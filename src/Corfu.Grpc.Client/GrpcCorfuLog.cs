@@ -207,7 +207,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         cancellationToken.ThrowIfCancellationRequested();
         ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, this);
         using var place = await _inFlight.AcquireAsync(1, cancellationToken);
-        // Those that wait for a place when the log is disposed get none.
+        // Appends that wait for a place when the log is disposed get none.
         ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, this);
         if (!place.IsAcquired)
             throw new LogOverloadedException("Too many appends wait; this one was refused and is not in the log.");

@@ -37,7 +37,7 @@ internal static class Messages
         _ => AppendOutcome.Unknown,
     };
 
-    /// <summary>Of an append with this origin.</summary>
+    /// <summary>The result of an append with this origin.</summary>
     public static Corfu.Client.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result, EntryOrigin origin) =>
         new(OutcomeOf(result?.Outcome ?? Outcome.Unknown), PositionOf(result?.Position), origin);
 

@@ -4,7 +4,7 @@ using Google.Protobuf;
 
 namespace Corfu.Grpc.Client;
 
-/// <summary>One append on its way to a front end.</summary>
+/// <summary>An append on its way to a front end.</summary>
 /// <remarks>Waiting, then Sending while its message is made, then Sent. Refused it waits again. Cancelled while it
 /// waits it is not in the log; cancelled later its outcome is unknown. The payload is the caller's again when the task
 /// completes, so a cancellation or a refusal during Sending takes effect after it.</remarks>
@@ -21,7 +21,7 @@ internal sealed class PendingAppend(ReadOnlyMemory<byte> payload, ImmutableArray
     private readonly long _began = TimeProvider.System.GetTimestamp();
     private int _state;
 
-    // Of the last time that it was sent.
+    // The bounds with which the append was sent last.
     private LogPosition _from;
     private LogPosition _below;
 
@@ -74,7 +74,7 @@ internal sealed class PendingAppend(ReadOnlyMemory<byte> payload, ImmutableArray
         }
     }
 
-    /// <summary>Its answer will never come: unknown, until its origin is looked for.</summary>
+    /// <summary>Ends the append as unknown, until its origin is looked for: the answer will never come.</summary>
     public void Lose()
     {
         lost.Add(origin, _from, _below);

@@ -1,6 +1,6 @@
 namespace Corfu.Grpc.Protocol;
 
-/// <summary>What a <c>google.rpc.ErrorInfo</c> of the front end says. Stable: names are only ever added.</summary>
+/// <summary>Reasons in a <c>google.rpc.ErrorInfo</c> of the front end. Stable: names are only ever added.</summary>
 public static class ErrorReason
 {
     /// <summary>The domain of every reason.</summary>
@@ -84,7 +84,7 @@ public static class ErrorReason
     /// <c>position</c>.</summary>
     public const string Conflict = "CONFLICT";
 
-    /// <summary>What became of a write is not known. Metadata: <c>request_id</c>, for
+    /// <summary>The outcome of a write is not known. Metadata: <c>request_id</c>, for
     /// <c>corfu.tango.v1.TransactionService/Resolve</c>; without it, read the object.</summary>
     public const string InDoubt = "IN_DOUBT";
 

@@ -4,7 +4,7 @@ using V1 = Corfu.Grpc.Protocol.Admin.V1;
 namespace Corfu.Grpc;
 
 /// <summary>A change of the cluster under way.</summary>
-/// <param name="Progress">Of its long part; null: it has none.</param>
+/// <param name="Progress">Progress of the change's long part; null: it has none.</param>
 internal sealed record AdminChange(Task<Projection> Work, Func<RebuildProgress>? Progress)
 {
     public static AdminChange Start(

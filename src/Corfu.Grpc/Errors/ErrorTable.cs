@@ -100,7 +100,7 @@ internal static partial class ErrorTable
     private static Row RowOf(Exception e)
     {
         if (e is SubscriptionEndedException { InnerException: { } cause }) return RowOf(cause);
-        // Of a position that a caller named. Any other argument is the front end's own mistake.
+        // The caller has named a position that is not granted. Any other argument is the front end's own mistake.
         if (e is ArgumentOutOfRangeException { ActualValue: LogPosition }) return s_notGranted;
         if (e is CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace }) return s_noSpace;
         for (var type = e.GetType(); type is not null; type = type.BaseType)

@@ -11,7 +11,7 @@ public static class CorfuGrpcEndpointRouteBuilderExtensions
     /// <summary>Serves <c>corfu.log.v1</c>, <c>corfu.admin.v1</c>, <c>corfu.tango.v1</c>, the standard health service
     /// and, unless the options say otherwise, reflection. The host listens with HTTP/2; without TLS the listener speaks
     /// HTTP/2 alone.</summary>
-    /// <returns>What conventions are added to, such as <c>RequireAuthorization()</c>: of all services together, or of
+    /// <returns>The builder for conventions, such as <c>RequireAuthorization()</c>: of all services together, or of
     /// each by its property.</returns>
     /// <exception cref="InvalidOperationException"><c>AddCorfuGrpc</c> was not called.</exception>
     public static CorfuGrpcEndpoints MapCorfu(this IEndpointRouteBuilder endpoints)

@@ -15,7 +15,7 @@ namespace Corfu.Grpc;
 /// speaks HTTP/2 without TLS. Disposing it ends its calls and closes its client.</summary>
 public sealed class GrpcFrontEnd : IAsyncDisposable
 {
-    // Of one connection, which a client uses for all its calls and subscriptions.
+    // Limits of a connection, which a client uses for all its calls and subscriptions.
     private const int MaxStreams = 1024;
     private const int ConnectionWindow = 16 << 20;
 
@@ -30,7 +30,7 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
 
     private GrpcFrontEnd(WebApplication app) => _app = app;
 
-    /// <summary>What clients connect with, as <c>http://127.0.0.1:20001</c>.</summary>
+    /// <summary>The address for clients, as <c>http://127.0.0.1:20001</c>.</summary>
     public string Address =>
         _app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.First();
 
@@ -38,8 +38,8 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
     /// UNAVAILABLE.</summary>
     /// <param name="listen">An IP address or <c>localhost</c>.</param>
     /// <param name="connection">As <see cref="Client.ConnectionString"/>.</param>
-    /// <param name="allow">What callers may do beside reading and appending: <c>admin</c>, <c>trims</c>,
-    /// <c>objects</c>, as the options of <see cref="CorfuGrpcOptions"/>. Null: nothing.</param>
+    /// <param name="allow">Further rights of callers, beside reading and appending: <c>admin</c>, <c>trims</c>,
+    /// <c>objects</c>, as the options of <see cref="CorfuGrpcOptions"/>. Null: none.</param>
     /// <exception cref="FrontEndStartException">The port is occupied, or a parameter malformed.</exception>
     public static Task<GrpcFrontEnd> StartAsync(NodeEndpoint listen, string connection, ILoggerFactory loggers,
         IReadOnlyCollection<string>? allow = null, CancellationToken cancellationToken = default)

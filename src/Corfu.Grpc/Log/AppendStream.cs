@@ -6,7 +6,7 @@ using Grpc.Core;
 
 namespace Corfu.Grpc;
 
-/// <summary>One AppendMany call.</summary>
+/// <summary>An AppendMany call.</summary>
 /// <remarks>
 /// 1. A request is read. Each of its entries takes a place in flight, and its bytes of what the process may hold, and
 /// is appended.
@@ -42,7 +42,7 @@ internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, Byte
         }
         catch (Exception e)
         {
-            // What is under way keeps its results: they go out before the error.
+            // Appends under way keep their results, which go out before the error.
             fault = ExceptionDispatchInfo.Capture(e);
         }
 

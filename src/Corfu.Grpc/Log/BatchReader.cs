@@ -9,10 +9,10 @@ namespace Corfu.Grpc;
 internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mode, CorfuGrpcOptions options,
     ByteBudget budget, IServerStreamWriter<ReadResponse> responses)
 {
-    // Of a batch of entries, which are as large as those before them and perhaps larger.
+    // Memory reserved for a batch, in sizes of the batch before: its entries may be larger.
     private const int BatchesReserved = 4;
 
-    // Of an entry without its payload.
+    // Bytes of an entry without its payload.
     private const int HeaderBytes = 256;
 
     private readonly BatchSize _size = new(options, detail);

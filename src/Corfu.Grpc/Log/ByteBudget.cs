@@ -18,7 +18,7 @@ internal sealed class ByteBudget(IOptions<CorfuGrpcOptions> options) : IDisposab
         QueueLimit = int.MaxValue,
     });
 
-    /// <summary>What is more than the whole budget takes all of it.</summary>
+    /// <summary>Takes bytes from the budget. A request above the whole budget takes all of it.</summary>
     public async ValueTask<IDisposable> TakeAsync(long bytes, CancellationToken cancellationToken) =>
         await _limiter.AcquireAsync((int)Math.Clamp(bytes / Unit + 1, 1, _units), cancellationToken);
 

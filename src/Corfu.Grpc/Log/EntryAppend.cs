@@ -5,7 +5,7 @@ using Tango;
 
 namespace Corfu.Grpc;
 
-/// <summary>One append of either kind.</summary>
+/// <summary>An append of either kind.</summary>
 internal static class EntryAppend
 {
     public static ValueTask<Client.AppendResult> RunAsync(

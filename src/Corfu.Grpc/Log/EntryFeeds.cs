@@ -47,7 +47,7 @@ internal sealed class StreamFeed : IEntryFeed
     public ValueTask<LogEntry?> NextAsync(CancellationToken cancellationToken) =>
         _cursor.ReadNextAsync(cancellationToken);
 
-    // Its position stays behind its newest entry until the stream has another.
+    // The cursor's position stays behind its newest entry until the stream has another.
     public bool HasDelivered(LogPosition end) => true;
 }
 

@@ -33,12 +33,12 @@ internal static class LogMessages
         return streams.MoveToImmutable();
     }
 
-    /// <exception cref="RequestException">It is negative.</exception>
+    /// <exception cref="RequestException">The offset is negative.</exception>
     public static LogPosition PositionOf(long offset, string field) => offset >= 0
         ? new LogPosition(offset)
         : throw new RequestException($"{field}: {offset} is no position.");
 
-    /// <exception cref="RequestException">It is missing or negative.</exception>
+    /// <exception cref="RequestException">The position is missing or negative.</exception>
     public static LogPosition PositionOf(Position? position, string field) => position switch
     {
         null => throw new RequestException($"{field}: missing."),
@@ -46,7 +46,7 @@ internal static class LogMessages
         _ => new LogPosition(position.Offset, new Epoch(position.Epoch)),
     };
 
-    /// <exception cref="RequestException">It is missing, or its writer is not 16 bytes.</exception>
+    /// <exception cref="RequestException">The origin is missing, or its writer is not 16 bytes.</exception>
     public static EntryOrigin OriginOf(Origin? origin) => origin is { Writer.Length: 16 }
         ? new EntryOrigin(new WriterId(new Guid(origin.Writer.Span)), origin.Sequence)
         : throw new RequestException("origin: an origin with a writer of 16 bytes is needed.");

@@ -4,15 +4,15 @@ using Grpc.Core;
 
 namespace Corfu.Grpc;
 
-/// <summary>What a subscriber asked for.</summary>
+/// <summary>The terms of a subscription.</summary>
 /// <param name="Streams">None: the whole log.</param>
 /// <param name="From">Null: from now on.</param>
 /// <param name="To">Exclusive. Null: without an end.</param>
 internal sealed record SubscriptionTerms(ImmutableArray<StreamId> Streams, LogPosition? From, LogPosition? To,
     ReadDetail Detail, bool SkipTrimmed);
 
-/// <summary>One Subscribe call. A slow client holds it at the write of a response: nothing is read ahead of that but
-/// what the feed has under way.</summary>
+/// <summary>A Subscribe call. A slow client holds it at the write of a response: only the reads that the feed has under
+/// way go ahead of that.</summary>
 internal sealed class Subscription(ICorfuLog log, TailWatcher tails, SubscriptionTerms terms, CorfuGrpcOptions options,
     IServerStreamWriter<SubscribeResponse> responses)
 {
@@ -73,7 +73,7 @@ internal sealed class Subscription(ICorfuLog log, TailWatcher tails, Subscriptio
             }
             catch (CorfuException e)
             {
-                // What stands before it is good.
+                // The entries before the failure are good.
                 await FlushAsync(feed.Position, tail, cancellationToken);
                 if (DuePosition(e) is not { } due) throw;
                 var mark = await TrimMarks.NextAsync(log, due, cancellationToken);

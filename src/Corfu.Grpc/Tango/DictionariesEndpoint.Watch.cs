@@ -41,7 +41,7 @@ internal sealed partial class DictionariesEndpoint
         while (true)
         {
             var next = changes.MoveNextAsync();
-            // What is ready goes together; what there is goes before a wait, and before an error.
+            // Changes that are ready go out together. A batch goes out before a wait, and before an error.
             if (!next.IsCompletedSuccessfully) await batch.FlushAsync(stop);
             if (!await next) return;
             var change = changes.Current;
@@ -78,8 +78,8 @@ internal sealed partial class DictionariesEndpoint
         }
     }
 
-    /// <summary>Where the watch begins is told before its first change, so that a caller that loses it at once misses
-    /// nothing.</summary>
+    /// <summary>Finds the place where the watch begins. The caller gets it before the first change, so that a caller
+    /// that loses the watch at once misses no change.</summary>
     private async ValueTask<ChangePlace> StartOf(V1.WatchRequest request, CancellationToken cancellationToken)
     {
         switch (request.StartCase)

@@ -23,7 +23,7 @@ internal sealed record Held(
         HoldingKey.Lease(name, lease), entries.ObjectId, stop => entries.RenewAsync(lease, stop),
         stop => entries.EndAsync(lease, stop));
 
-    /// <summary>What a caller held through another session.</summary>
+    /// <summary>Finds a holding of a caller from another session.</summary>
     /// <exception cref="TangoObjectNotFoundException">The object is gone.</exception>
     public static async Task<Held> FindAsync(
         HoldingKey holding, OpenObjects objects, CancellationToken cancellationToken) => holding.Kind switch

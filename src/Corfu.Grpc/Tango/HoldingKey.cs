@@ -2,7 +2,7 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary>What kind of thing a session holds.</summary>
+/// <summary>The kind of a session's holding.</summary>
 internal enum HoldingKind
 {
     Lock,
@@ -11,7 +11,7 @@ internal enum HoldingKind
 }
 
 /// <summary>Names one thing that a session holds, by the number of its lease in its object.</summary>
-/// <param name="Token">Of a delivery.</param>
+/// <param name="Token">The token of a delivery.</param>
 internal readonly record struct HoldingKey(HoldingKind Kind, string Object, long Number, long Token)
 {
     public static HoldingKey Lock(string name, long fencingToken) => new(HoldingKind.Lock, name, fencingToken, 0);
@@ -21,7 +21,7 @@ internal readonly record struct HoldingKey(HoldingKind Kind, string Object, long
 
     public static HoldingKey Lease(string name, long lease) => new(HoldingKind.Lease, name, lease, 0);
 
-    /// <exception cref="RequestException">It names nothing.</exception>
+    /// <exception cref="RequestException">The message names no holding.</exception>
     public static HoldingKey Of(V1.Holding holding) => holding.WhatCase switch
     {
         V1.Holding.WhatOneofCase.FencingToken => Lock(holding.Object, holding.FencingToken),

@@ -25,7 +25,7 @@ internal sealed class LocksEndpoint(OpenObjects objects, Sessions sessions, Time
             if (held is null) return new V1.AcquireResponse();
             if (context.CancellationToken.IsCancellationRequested)
             {
-                // Its caller will not hear of it.
+                // The caller will not learn of the lock.
                 await held.DisposeAsync();
                 context.CancellationToken.ThrowIfCancellationRequested();
             }

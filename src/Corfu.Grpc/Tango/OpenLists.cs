@@ -56,14 +56,14 @@ internal sealed class OpenLists<T>(IOptions<CorfuGrpcOptions> options)
 }
 
 /// <summary>All items of a list, by key in the order of code points.</summary>
-/// <param name="Scope">Of the requests that may go on with it.</param>
+/// <param name="Scope">Identifies the requests that may go on with the list.</param>
 internal sealed record KeptList<T>(ulong Id, string Scope, LogPosition End, KeyValuePair<string, T>[] Items);
 
-/// <summary>Where a caller is in a list.</summary>
+/// <summary>A caller's place in a list.</summary>
 internal sealed class ListPage<T>(KeptList<T> list, int start)
 {
     /// <summary>The first page.</summary>
-    /// <param name="end">What the list does not have begins here.</param>
+    /// <param name="end">The list holds everything below this position.</param>
     public ListPage(string scope, LogPosition end, IEnumerable<KeyValuePair<string, T>> items)
         : this(
             new KeptList<T>(

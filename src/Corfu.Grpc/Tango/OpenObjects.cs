@@ -8,7 +8,7 @@ namespace Corfu.Grpc;
 /// once. The runtime hosts an object while it is used, and for a while longer.</summary>
 internal sealed class OpenObjects(ITangoHost host)
 {
-    // What the directory takes.
+    // The directory's limit.
     private const int MaxNameLength = 512;
 
     private static readonly TransactionOptions s_reading = new() { StaleSnapshot = true };
@@ -18,7 +18,7 @@ internal sealed class OpenObjects(ITangoHost host)
 
     /// <summary>The object that has the name now. Everything that was acknowledged before the call is played.</summary>
     /// <exception cref="TangoObjectNotFoundException">There is none.</exception>
-    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
+    /// <exception cref="TangoDirectoryException">The object is of another type.</exception>
     public Task<T> GetAsync<T>(string name, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T> =>
         OpenAsync<T>(name, OpenMode.Existing, cancellationToken);

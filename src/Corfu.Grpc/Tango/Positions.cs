@@ -12,7 +12,7 @@ internal static class Positions
     /// them.</summary>
     public static Common.Position Of(LogPosition position) => new() { Offset = position.Offset };
 
-    /// <param name="field">Of the request, for the error.</param>
+    /// <param name="field">The request's field, for the error.</param>
     public static LogPosition Of(Common.Position? position, string field) => position switch
     {
         null => throw new RequestException($"{field}: the position is missing."),
@@ -31,7 +31,7 @@ internal static class Versions
     public static V1.Version Of(RecordVersion version) =>
         new() { Position = Positions.Of(version.Position), Index = version.Index };
 
-    /// <summary>Of what a reader saw that saw everything below a position.</summary>
+    /// <summary>The version of a reader that saw everything below a position.</summary>
     public static V1.Version Below(LogPosition end) => new()
     {
         Position = new Common.Position { Offset = end.Offset - 1 },

@@ -47,7 +47,7 @@ internal sealed class QueuesEndpoint(
             if (delivery is null) return new V1.ReceiveResponse();
             if (context.CancellationToken.IsCancellationRequested)
             {
-                // Its caller will not hear of it.
+                // The caller will not learn of the delivery.
                 await delivery.DisposeAsync();
                 context.CancellationToken.ThrowIfCancellationRequested();
             }

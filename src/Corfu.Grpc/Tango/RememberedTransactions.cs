@@ -52,7 +52,7 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     /// <summary>Keeps a write that ended in doubt.</summary>
     /// <param name="key">Null: the caller gave none.</param>
     /// <param name="succeeded">As it will have been answered if it turns out to have committed.</param>
-    /// <returns>Its id.</returns>
+    /// <returns>The id of the write.</returns>
     public string Keep(RequestKey? key, string owner, TxOutcome.InDoubt outcome, bool succeeded)
     {
         var kept = key ?? new RequestKey(owner, Guid.NewGuid().ToString("n"));
@@ -69,8 +69,8 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
         return kept.Id;
     }
 
-    /// <summary>Waits for one that runs.</summary>
-    /// <exception cref="RequestNotFoundException">It is not remembered.</exception>
+    /// <summary>Waits for a request that runs.</summary>
+    /// <exception cref="RequestNotFoundException">The request is not remembered.</exception>
     public async Task<Remembered> GetAsync(RequestKey key, CancellationToken cancellationToken)
     {
         Task<Remembered> task;
@@ -83,7 +83,7 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
         return await task.WaitAsync(cancellationToken);
     }
 
-    /// <summary>One that was in doubt is decided.</summary>
+    /// <summary>Keeps the decision of a write that was in doubt.</summary>
     public void Settle(RequestKey key, V1.ResolveResponse response)
     {
         lock (_gate)
@@ -103,7 +103,7 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     {
         lock (_gate)
         {
-            // One may have been forgotten while it ran.
+            // The request may have been forgotten while it ran.
             if (_known.TryGetValue(key, out var known)) known.Source.TrySetResult(remembered);
         }
     }
@@ -144,12 +144,12 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     }
 }
 
-/// <summary>What the front end knows of a write.</summary>
+/// <summary>The front end's record of a write.</summary>
 internal sealed record Remembered(V1.ResolveResponse Response)
 {
     /// <summary>Null: it is decided.</summary>
     public TxOutcome.InDoubt? InDoubt { get; init; }
 
-    /// <summary>Of one in doubt: whether its comparisons held.</summary>
+    /// <summary>For a write in doubt: whether its comparisons held.</summary>
     public bool Succeeded { get; init; }
 }

@@ -7,10 +7,10 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 namespace Corfu.Grpc;
 
 /// <summary>
-/// What a caller holds through one stream. Each thing held is a lease in the log, in its object; the front end renews
-/// it when the caller says that it lives, and at no other time. So a lease outlives the stream and the front end, and
-/// ends its time to live after the caller's last sign of life, unless the caller holds it through another session by
-/// then.</summary>
+/// The holdings of a caller through one stream. Each holding is a lease in the log, in its object. The front end renews
+/// it when the caller sends a sign of life, and at no other time. A lease therefore outlives the stream and the front
+/// end. It ends its time to live after the caller's last sign of life, unless the caller holds it through another
+/// session by then.</summary>
 /// <param name="holders">Which session of the front end holds a thing.</param>
 internal sealed class Session(
     string id, string owner, TimeSpan timeToLive, int maxHeld, ConcurrentDictionary<HoldingKey, Session> holders,
@@ -39,7 +39,7 @@ internal sealed class Session(
     /// <summary>Cancelled when the session ends.</summary>
     public CancellationToken Ended => _ended.Token;
 
-    /// <summary>What the caller is told, in order.</summary>
+    /// <summary>Events for the caller, in order.</summary>
     public ChannelReader<V1.SessionEvent> Events => _events.Reader;
 
     /// <summary>Rounds of renewals that have begun.</summary>
@@ -56,7 +56,7 @@ internal sealed class Session(
         _events.Writer.WriteAsync(told, cancellationToken);
 
     /// <summary>Before anything is taken for it: a delivery that is given back counts as an attempt.</summary>
-    /// <exception cref="FrontEndLimitException">It holds as much as it may.</exception>
+    /// <exception cref="FrontEndLimitException">The session holds as many as it may.</exception>
     public void RequireRoom(int count = 1)
     {
         lock (_gate)
@@ -71,7 +71,8 @@ internal sealed class Session(
     /// caller counts from there: the lease is renewed.</param>
     /// <exception cref="SessionNotFoundException">The session has ended meanwhile, and what the caller got too.
     /// </exception>
-    /// <exception cref="FrontEndLimitException">It holds as much as it may. What the caller got has ended.</exception>
+    /// <exception cref="FrontEndLimitException">The session holds as many as it may. The new holding has
+    /// ended.</exception>
     public async ValueTask KeepAsync(Held held, int began)
     {
         bool isOver, isFull, isLate;

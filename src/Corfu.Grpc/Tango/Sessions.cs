@@ -30,7 +30,7 @@ internal sealed class Sessions(IOptions<CorfuGrpcOptions> options, TimeProvider 
         session.LetGo();
     }
 
-    /// <exception cref="SessionNotFoundException">It has ended, or is of another front end.</exception>
+    /// <exception cref="SessionNotFoundException">The session has ended, or is of another front end.</exception>
     public Session Get(string id) => id.Length == 0
         ? throw new RequestException("session is missing.")
         : _open.TryGetValue(id, out var session) && !session.Ended.IsCancellationRequested

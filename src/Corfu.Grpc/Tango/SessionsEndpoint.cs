@@ -31,7 +31,7 @@ internal sealed class SessionsEndpoint(Sessions sessions, OpenObjects objects, T
                 _ => silence.TrySetResult(), null, timeToLive, Timeout.InfiniteTimeSpan);
             var reading = ReadAsync(session, held, requests, clock, either.Token);
             var first = await Task.WhenAny(reading, TellAsync(session, responses, stop), silence.Task);
-            // What the caller gives back is free before it hears that the session has ended.
+            // Holdings that the caller gives back are free before it learns that the session has ended.
             if (first == reading && reading.IsCompletedSuccessfully && !stop.IsCancellationRequested)
                 await session.EndAsync();
             sessions.Close(session);
@@ -99,7 +99,7 @@ internal sealed class SessionsEndpoint(Sessions sessions, OpenObjects objects, T
         }
         catch (OperationCanceledException) when (session.Ended.IsCancellationRequested && !stop.IsCancellationRequested)
         {
-            // It was ended: either by its caller, or because that does not take what it is told.
+            // The session was ended: by its caller, or because the caller stopped reading.
             throw new SessionSilentException();
         }
     }

@@ -6,7 +6,7 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary>What exceptions of Tango and of these services mean to a caller.</summary>
+/// <summary>Maps exceptions of Tango and of these services to a caller's errors.</summary>
 internal static class TangoErrors
 {
     public static void Add()
@@ -106,8 +106,8 @@ internal sealed class TransactionAbortedException(V1.Aborted outcome) : Exceptio
     public V1.Aborted Aborted { get; } = outcome;
 }
 
-/// <summary>What a watch was to tell next is trimmed.</summary>
-/// <param name="place">The first one that can be told from.</param>
+/// <summary>The next change of a watch is trimmed.</summary>
+/// <param name="place">The first place from which changes are still in the log.</param>
 internal sealed class WatchTrimmedException(ChangePlace place)
     : Exception($"Changes up to {place} are trimmed: list the entries and watch from there, or ask for a reset.")
 {

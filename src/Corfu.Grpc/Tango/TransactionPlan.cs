@@ -15,7 +15,7 @@ internal sealed class TransactionPlan
     private TransactionPlan(V1.TransactRequest request, Dictionary<string, TangoObject> objects) =>
         (_request, _objects) = (request, objects);
 
-    /// <exception cref="RequestException">It makes no sense.</exception>
+    /// <exception cref="RequestException">The request makes no sense.</exception>
     public static async Task<TransactionPlan> MakeAsync(
         V1.TransactRequest request, OpenObjects objects, int maxOperations, CancellationToken cancellationToken)
     {

@@ -30,9 +30,9 @@ internal sealed class TransactionRunner(
     }
 
     /// <summary>A single write, of one object.</summary>
-    /// <exception cref="TransactionAbortedException">It lost to others too often.</exception>
-    /// <exception cref="NotWrittenException">Its deadline came near before it was sent.</exception>
-    /// <exception cref="TransactionInDoubtException">What became of it is not known.</exception>
+    /// <exception cref="TransactionAbortedException">The write lost to others too often.</exception>
+    /// <exception cref="NotWrittenException">The deadline came near before the write was sent.</exception>
+    /// <exception cref="TransactionInDoubtException">The outcome is not known.</exception>
     public async Task<V1.Committed> WriteAsync(V1.TransactRequest request, ServerCallContext context)
     {
         var outcome = await RunAsync(request, context);
@@ -46,7 +46,7 @@ internal sealed class TransactionRunner(
         };
     }
 
-    /// <exception cref="RequestNotFoundException">It is not remembered.</exception>
+    /// <exception cref="RequestNotFoundException">The request is not remembered.</exception>
     public async Task<V1.ResolveResponse> ResolveAsync(string id, ServerCallContext context)
     {
         var key = RequestKey.Of(OwnerOf(context), id) ?? throw new RequestException("request_id is missing.");
