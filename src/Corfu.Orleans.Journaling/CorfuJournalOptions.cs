@@ -2,7 +2,7 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Orleans.Journaling;
 
-/// <summary>Of a silo's journals in the log.</summary>
+/// <summary>Options of a silo's journals in the log.</summary>
 public sealed class CorfuJournalOptions
 {
     /// <summary>Writes since the last snapshot after which one is asked for. Default 1,000.</summary>

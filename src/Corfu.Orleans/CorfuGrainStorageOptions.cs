@@ -6,7 +6,7 @@ namespace Corfu.Orleans;
 /// <summary>Limits and format of one grain storage provider.</summary>
 public sealed class CorfuGrainStorageOptions : IStorageProviderSerializerOptions
 {
-    // One transaction writes a state, and one call reads it: a larger one would hold up the others.
+    // A state is written by one transaction and read by one call: a larger one would hold up the others.
     internal const int LargestState = 16 << 20;
 
     /// <summary>Default: the silo's.</summary>

@@ -6,7 +6,8 @@ using Orleans.Configuration;
 
 namespace Corfu.Orleans;
 
-/// <summary>What all Corfu providers of a silo or a client share: one runtime and the names of its objects.</summary>
+/// <summary>Options that all Corfu providers of a silo or a client share: one runtime and the names of its
+/// objects.</summary>
 public sealed class CorfuOrleansOptions
 {
     internal const int MaxPrefixLength = 64;

@@ -114,7 +114,7 @@ public sealed class SharedObject<T>(CorfuOrleansRuntime runtime, string name, Op
     // Set under _gate.
     private T? _opened;
 
-    /// <summary>Of the object.</summary>
+    /// <summary>The object's name.</summary>
     public string Name => name;
 
     /// <summary>The open object.</summary>

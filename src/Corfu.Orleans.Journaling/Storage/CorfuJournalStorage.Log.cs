@@ -23,10 +23,10 @@ internal sealed partial class CorfuJournalStorage
 
         public JournalChain Chain => chain;
 
-        /// <summary>Of the stream's entries since the last trim, in order.</summary>
+        /// <summary>Positions of the stream's entries since the last trim, in order.</summary>
         public List<LogPosition> Positions { get; } = [];
 
-        /// <summary>Of the record that was looked for; null: it was not met.</summary>
+        /// <summary>Whether the record that was looked for is in force; null: it was not met.</summary>
         public bool? OwnIsInForce { get; set; }
     }
 
@@ -91,7 +91,7 @@ internal sealed partial class CorfuJournalStorage
         if (opened is null)
         {
             if (_seen > JournalRecord.None) return false;
-            // What is not there is not deleted.
+            // A journal that does not exist is not deleted.
             if (kind == JournalRecordKind.Delete) return true;
             var catalog = (await _connect(cancellationToken)).Catalog;
             await catalog.CreateAsync(_journal, [], _formatKey, cancellationToken);
@@ -100,7 +100,7 @@ internal sealed partial class CorfuJournalStorage
         }
 
         var (chain, version) = (opened.Chain, opened.Chain.Version);
-        // One that found no journal has seen all of an empty one.
+        // A writer that found no journal has seen all of an empty one.
         if (_seen is { } seen && seen != version && (seen != JournalRecord.None || !chain.IsEmpty)) return false;
         var record = new JournalRecord(kind, _journal, Guid.NewGuid(), 0, version, _formatKey, data);
         record = await AppendPartsAsync(opened.Log, record, cancellationToken);
@@ -135,7 +135,7 @@ internal sealed partial class CorfuJournalStorage
     private async Task<bool> IsInForceAsync(Opened opened, AppendResult own, CancellationToken cancellationToken)
     {
         bool? isInForce;
-        // Of a read that fails half-way the cursor does not repeat what it has delivered.
+        // After a read that fails half-way, the cursor does not repeat the entries that it has delivered.
         _opened = null;
         try
         {
@@ -184,7 +184,7 @@ internal sealed partial class CorfuJournalStorage
     private static int Size(JournalRecord record) => record.Encode().Length + JournalRecord.Overhead;
 
     /// <summary>Appends an entry, for certain.</summary>
-    /// <exception cref="CorfuOutcomeUnknownException">It is not known whether it is in the log.</exception>
+    /// <exception cref="CorfuOutcomeUnknownException">Whether the entry is in the log is not known.</exception>
     private async Task<AppendResult> AppendAsync(
         ICorfuLog log, JournalRecord record, CancellationToken cancellationToken)
     {

@@ -8,10 +8,10 @@ using Orleans.Storage;
 
 namespace Corfu.Orleans.Journaling.Storage;
 
-/// <summary>Where journals are: their streams and their catalog.</summary>
+/// <summary>The store of journals: their streams and their catalog.</summary>
 internal sealed record JournalLog(ICorfuLog Log, JournalCatalog Catalog);
 
-/// <summary>One journal: a stream of the log, and an entry of the catalog.</summary>
+/// <summary>A journal: a stream of the log, and an entry of the catalog.</summary>
 /// <remarks>
 /// A write is (1) an append, with the record that it builds on, and (2) a read of the stream up to it, which tells
 /// whether another writer's record came between. Nothing else fences: two activations of one grain may both append, and
@@ -24,7 +24,7 @@ internal sealed record JournalLog(ICorfuLog Log, JournalCatalog Catalog);
 /// </remarks>
 internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
 {
-    // Of a caller that has seen nothing and that other writers are ahead of.
+    // Attempts of a caller that has seen no record, while other writers win.
     private const int ColdAttempts = 16;
 
     private const string AnotherWriter = "another writer was ahead; read it first.";
@@ -36,7 +36,7 @@ internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
     private readonly string? _formatKey;
     private readonly JournalTrimmer _trimmer;
 
-    // One operation at a time; Orleans' own manager asks for no more.
+    // Operations run one at a time; Orleans' own manager asks for no more.
     private readonly SemaphoreSlim _gate = new(1, 1);
 
     // Null until the first operation, and after one that failed: what it has played may lack a record.

@@ -10,10 +10,10 @@ namespace Corfu.Orleans.Journaling.Storage;
 /// to the journals' streams, which no other silo plays.
 /// </summary>
 /// <remarks>
-/// One claim on the log for all journals: the directory would have to keep one for each, in every runtime of the log,
-/// and takes 65,536. The claim holds, though starts come as arguments: a journal's start never falls, and a new
-/// journal's is the position of its own record, so that a later state has no start below the lowest of an earlier one,
-/// except those above the earlier state's end.
+/// A single claim on the log serves all journals: a claim for each would burden the directory in every runtime of the
+/// log, and its limit is 65,536 claims. The claim holds, though starts come as arguments: a journal's start never
+/// falls, and a new journal's is the position of its own record, so that a later state has no start below the lowest of
+/// an earlier one, except those above the earlier state's end.
 /// </remarks>
 [TangoObject("corfu.orleans.journals")]
 internal sealed partial class JournalCatalog : TangoObject, ITangoIndex

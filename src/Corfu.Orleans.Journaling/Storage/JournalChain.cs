@@ -3,16 +3,16 @@ using Corfu.Protocol;
 namespace Corfu.Orleans.Journaling.Storage;
 
 /// <summary>
-/// What a journal's stream comes to, record by record in log order. Pure: every reader of the stream decides alike.
+/// State of a journal after its stream's records, in log order. Pure: every reader of the stream decides alike.
 /// </summary>
 /// <remarks>
 /// A record is in force if its <see cref="JournalRecord.Base"/> is the newest record in force before it. Of two writers
 /// that build on the same record the first in the log wins; the other's record counts for no reader. Only records in
 /// force move <see cref="Version"/>, so <c>Root &lt;= Version</c>. Nothing is in force behind a deletion.
 /// </remarks>
-/// <param name="entry">Where to begin: the catalog's record that created the journal, or a snapshot known to be in
+/// <param name="entry">The beginning: the catalog's record that created the journal, or a snapshot known to be in
 /// force.</param>
-/// <param name="keepsData">Without, only what a writer needs is kept.</param>
+/// <param name="keepsData">False: only the state that a writer needs is kept.</param>
 internal sealed class JournalChain(string journal, JournalEntry entry, bool keepsData)
 {
     private readonly Dictionary<Guid, List<(LogPosition Position, ReadOnlyMemory<byte> Data)>> _parts = [];

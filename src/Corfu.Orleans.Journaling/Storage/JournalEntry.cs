@@ -8,15 +8,16 @@ namespace Corfu.Orleans.Journaling.Storage;
 [MessagePackObject]
 internal readonly record struct JournalProperty([property: Key(0)] string Name, [property: Key(1)] string Value);
 
-/// <summary>What the catalog has of a journal.</summary>
+/// <summary>A journal in the catalog.</summary>
 /// <remarks>Invariants: Created &lt;= Start &lt;= Root. Of all entries of the journal's stream, those at or above Start
 /// are in the log.</remarks>
-/// <param name="Created">Offset of the record that created it. Tells it from earlier journals of its id.</param>
-/// <param name="Start">Nothing of the stream below is needed to read it.</param>
-/// <param name="Root">Offset of the newest snapshot that is known here, or Created: what stands between Start and Root
-/// are parts of it.</param>
-/// <param name="Tag">Where the properties were changed last: their etag.</param>
-/// <param name="Format">Of the data, or of what its creator will write.</param>
+/// <param name="Created">Offset of the record that created the journal. Distinguishes it from earlier journals with its
+/// id.</param>
+/// <param name="Start">No entry of the stream below is needed to read the journal.</param>
+/// <param name="Root">Offset of the newest snapshot that is known here, or Created. The entries between Start and Root
+/// are parts of the snapshot.</param>
+/// <param name="Tag">The place of the properties' last change: their etag.</param>
+/// <param name="Format">Format of the data, or of the data that the creator will write.</param>
 /// <param name="Properties">By name.</param>
 [MessagePackObject]
 internal sealed record JournalEntry(
@@ -27,7 +28,7 @@ internal sealed record JournalEntry(
     public bool IsAt(JournalEntry? other) =>
         other is not null && (Created, Start, Root) == (other.Created, other.Start, other.Root);
 
-    /// <param name="format">Of the data that was read; null: the catalog's.</param>
+    /// <param name="format">Format of the data that was read; null: the catalog's.</param>
     public IJournalMetadata ToMetadata(string? format = null) => new JournalMetadata(
         format ?? Format, Tag, Properties.ToImmutableSortedDictionary(
             static property => property.Name, static property => property.Value, StringComparer.Ordinal));

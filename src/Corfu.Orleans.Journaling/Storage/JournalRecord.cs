@@ -19,22 +19,22 @@ internal enum JournalRecordKind : byte
     Part = 4,
 }
 
-/// <summary>One entry of a journal's stream.</summary>
+/// <summary>An entry of a journal's stream.</summary>
 /// <remarks>A MessagePack array: magic number, format version, kind, journal id, batch, number of parts, base, format
 /// key, data.</remarks>
-/// <param name="Journal">Its id: numbers of streams are hashes.</param>
+/// <param name="Journal">The journal's id: numbers of streams are hashes.</param>
 /// <param name="Batch">Ties parts to their record.</param>
 /// <param name="Parts">How many there are.</param>
 /// <param name="Base">Offset of the record that its writer saw as the newest in force, or of the catalog's that created
-/// the journal. The record is in force if that was so where it stands.</param>
-/// <param name="FormatKey">Of the data.</param>
+/// the journal. The record is in force if this was so at its place in the log.</param>
+/// <param name="FormatKey">Format of the data.</param>
 internal sealed record JournalRecord(
     JournalRecordKind Kind, string Journal, Guid Batch, int Parts, long Base, string? FormatKey,
     ReadOnlyMemory<byte> Data)
 {
     public const long None = -1;
 
-    /// <summary>What an entry needs beside data, format key and the journal's id.</summary>
+    /// <summary>Bytes of an entry beside data, format key and the journal's id.</summary>
     public const int Overhead = 128;
 
     private const int Magic = 0x4A524E4C;

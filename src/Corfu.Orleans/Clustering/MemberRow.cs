@@ -7,7 +7,7 @@ namespace Corfu.Orleans.Clustering;
 [MessagePackObject]
 internal readonly record struct SuspicionRow([property: Key(0)] string Silo, [property: Key(1)] long UtcTicks);
 
-/// <summary>What the table holds of one silo. Times are UTC ticks.</summary>
+/// <summary>A silo's row in the table. Times are UTC ticks.</summary>
 [MessagePackObject]
 internal sealed record MemberRow
 {

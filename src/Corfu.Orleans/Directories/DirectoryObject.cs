@@ -2,7 +2,7 @@ using Tango;
 
 namespace Corfu.Orleans.Directories;
 
-/// <summary>Where a grain is activated.</summary>
+/// <summary>A grain's activation.</summary>
 [MessagePackObject]
 internal sealed record DirectoryRow(
     [property: Key(0)] string Activation,
@@ -13,8 +13,8 @@ internal sealed record DirectoryRow(
     public bool IsSame(DirectoryRow other) => Activation == other.Activation && Silo == other.Silo;
 }
 
-/// <summary>One activation for each grain: the first that registers, until it is removed or named by the one that
-/// replaces it.</summary>
+/// <summary>Holds one activation for each grain: the first that registers, until it is removed, or named by the
+/// activation that replaces it.</summary>
 /// <remarks>Invariant: <c>_silos</c> has each silo that rows name, with the number of those rows.</remarks>
 [TangoObject("corfu.orleans.grain-directory")]
 internal sealed partial class DirectoryObject : TangoObject

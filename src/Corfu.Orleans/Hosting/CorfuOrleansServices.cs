@@ -7,10 +7,11 @@ using Orleans.Runtime;
 
 namespace Corfu.Orleans.Hosting;
 
-/// <summary>What the providers of a silo or a client share is registered once, by the first of them.</summary>
+/// <summary>Registers the services that the providers of a silo or a client share: once, by the first
+/// provider.</summary>
 public static class CorfuOrleansServices
 {
-    /// <summary>Of the client and the runtime that <c>UseCorfu(connectionString)</c> registers.</summary>
+    /// <summary>Key of the client and the runtime that <c>UseCorfu(connectionString)</c> registers.</summary>
     internal const string OwnKey = "orleans";
 
     /// <summary>For providers in other packages: registers <see cref="CorfuOrleansRuntime"/> and

@@ -78,8 +78,8 @@ internal sealed partial class CorfuReminderTable(
             return true;
         }, cancellationToken);
 
-    /// <summary>Where the outcome is in doubt, the row says that it was stored if it still has its etag. Nothing says
-    /// that it was not.</summary>
+    /// <summary>Stores a row. In doubt, a row that still has the write's etag shows that the write took effect. No
+    /// state of the table shows the contrary.</summary>
     private async ValueTask<bool> PutAsync(
         ReminderObject reminders, ReminderRow row, CancellationToken cancellationToken)
     {

@@ -2,7 +2,7 @@ using Tango;
 
 namespace Corfu.Orleans.Reminders;
 
-/// <summary>One reminder. Times are ticks, the start in UTC.</summary>
+/// <summary>A reminder. Times are ticks, the start in UTC.</summary>
 /// <param name="Hash">The grain's place on Orleans' ring.</param>
 [MessagePackObject]
 internal sealed record ReminderRow(
@@ -41,7 +41,7 @@ internal sealed partial class ReminderObject : TangoObject
     public partial ValueTask<ImmutableArray<ReminderRow>> OfGrainAsync(uint hash, string grain,
         CancellationToken cancellationToken = default);
 
-    /// <summary>Those with a hash in (begin, end] on the ring. Where begin is not below end the range wraps; where they
+    /// <summary>Reminders with a hash in (begin, end] on the ring. If begin is not below end the range wraps; if they
     /// are equal it is the whole ring.</summary>
     [Accessor]
     public partial ValueTask<ImmutableArray<ReminderRow>> InRangeAsync(uint begin, uint end,

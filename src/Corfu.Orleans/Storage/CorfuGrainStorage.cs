@@ -16,7 +16,7 @@ internal sealed partial class CorfuGrainStorage(
     IActivatorProvider activators, TimeProvider time, ILogger<CorfuGrainStorage> logger)
     : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>
 {
-    // One of them is used, as the options say.
+    // The options choose which of the two is used.
     private readonly SharedObject<StateTable> _table = new(runtime, names.State(name));
     private readonly SharedObject<StateIndex> _index = new(runtime, names.State(name));
 
@@ -124,9 +124,9 @@ internal sealed partial class CorfuGrainStorage(
         return await (await StatesAsync(cancellationToken)).ClearAsync(key, seen, cancellationToken);
     }
 
-    /// <summary>Where the outcome is in doubt, the stored etag may tell it. The write's own: it took effect. Neither
-    /// that nor the one that the grain has seen: it did not and never will, for no etag comes back, except that of no
-    /// state.</summary>
+    /// <summary>Writes a state. In doubt, the stored etag may tell the outcome. The write's own etag: the write took
+    /// effect. Neither that nor the etag that the grain has seen: the write did not take effect and never will, for no
+    /// etag comes back, except that of no state.</summary>
     private async Task<StateChange> WriteAsync(string key, ReadOnlyMemory<byte> bytes, Guid seen, Guid next,
         CancellationToken cancellationToken)
     {
@@ -155,7 +155,7 @@ internal sealed partial class CorfuGrainStorage(
         }
         catch (Exception e) when (CorfuOrleansException.Covers(e))
         {
-            // What the write's caller hears is that its outcome is not known.
+            // The caller gets the outcome of the write, which is not known, and not this error.
             return null;
         }
     }
@@ -170,7 +170,7 @@ internal sealed partial class CorfuGrainStorage(
     private T Deserialize<T>(ImmutableArray<byte> bytes) => options.GrainStorageSerializer.Deserialize<T>(
         new BinaryData(ImmutableCollectionsMarshal.AsArray(bytes)!))!;
 
-    /// <exception cref="InconsistentStateException">It is no etag of this provider's, so that of no state.</exception>
+    /// <exception cref="InconsistentStateException">The etag is not of this provider, so no state has it.</exception>
     private Guid ParseEtag(string operation, string stateName, GrainId grainId, string? etag)
     {
         if (string.IsNullOrEmpty(etag)) return Guid.Empty;

@@ -9,7 +9,7 @@ internal sealed partial class StateCompactor(
     SharedObject<StateIndex> index, SharedObject<TangoLock> turns, CorfuOrleansRuntime runtime,
     CorfuGrainStorageOptions options, TimeProvider time, ILogger logger)
 {
-    // Of a silo that dies meanwhile; the next one goes on after it.
+    // The turn of a silo that dies meanwhile ends after this; the next silo goes on.
     private static readonly TimeSpan s_timeToLive = TimeSpan.FromSeconds(30);
 
     private readonly CancellationTokenSource _stop = new();

@@ -3,9 +3,9 @@ using Tango;
 
 namespace Corfu.Orleans.Storage;
 
-/// <summary>Where a grain's state stands in the log.</summary>
-/// <param name="Place">Of its first part, which is all of it as a rule.</param>
-/// <param name="More">Of the others, in order; null: there are none.</param>
+/// <summary>The place of a grain's state in the log.</summary>
+/// <param name="Place">The place of its first part, which is the whole state as a rule.</param>
+/// <param name="More">The places of the other parts, in order; null: there are none.</param>
 [MessagePackObject]
 internal readonly record struct IndexedState(
     [property: Key(0)] LogPlace Place, [property: Key(1)] Guid Etag, [property: Key(2)] ImmutableArray<LogPlace>? More)
@@ -27,10 +27,10 @@ internal readonly record struct IndexedState(
 [MessagePackObject]
 internal readonly record struct OldState([property: Key(0)] string Grain, [property: Key(1)] IndexedState State);
 
-/// <summary>What a compaction came to.</summary>
+/// <summary>The result of a compaction.</summary>
 /// <param name="Moved">States that were written again.</param>
 /// <param name="Failed">States that could not be read or written, and stay.</param>
-/// <param name="Failure">Of one of them.</param>
+/// <param name="Failure">The failure of one of them.</param>
 internal readonly record struct Compaction(int Moved, int Failed, Exception? Failure);
 
 /// <summary>States that stay in the log: memory and checkpoints hold keys, etags and places. A state is read with one
@@ -157,7 +157,7 @@ internal sealed partial class StateIndex : TangoObject, ITangoIndex, IStates
         }
         catch (TangoTrimmedException)
         {
-            // It was replaced meanwhile: else the log would have it.
+            // The state was replaced meanwhile: otherwise the log would have it.
             if (await LocateAsync(grain, cancellationToken) is { } now && now.Place == known.Place) throw;
             return false;
         }

@@ -7,8 +7,8 @@ namespace Corfu.Orleans.Storage;
 [MessagePackObject]
 internal sealed record StoredState([property: Key(0)] ImmutableArray<byte> Bytes, [property: Key(1)] Guid Etag);
 
-/// <summary>What became of a conditional change.</summary>
-/// <param name="Etag">The one stored now; empty if nothing is.</param>
+/// <summary>The outcome of a conditional change.</summary>
+/// <param name="Etag">The etag stored now; empty if no state is.</param>
 [MessagePackObject]
 internal readonly record struct StateChange([property: Key(0)] bool IsDone, [property: Key(1)] Guid Etag);
 
