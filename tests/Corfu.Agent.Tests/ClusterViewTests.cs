@@ -8,7 +8,7 @@ namespace Corfu.Agent.Tests;
 
 public sealed class ClusterViewTests
 {
-    /// <summary>One wrong number must not end what operators may say.</summary>
+    /// <summary>A wrong number must not end operators' control.</summary>
     [Fact]
     public void No_version_of_automation_is_the_last_one()
     {

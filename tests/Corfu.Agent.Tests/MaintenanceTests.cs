@@ -8,8 +8,8 @@ using static Corfu.Agent.Tests.AgentTest;
 
 namespace Corfu.Agent.Tests;
 
-/// <summary>What agents do in the background: once in a cluster, by the first of them, and not at all when automation
-/// is off.</summary>
+/// <summary>Background work of agents: once in a cluster, by the first agent, and not at all when automation is
+/// off.</summary>
 public class MaintenanceTests
 {
     private static readonly AgentOptions Fast = new()
@@ -120,7 +120,8 @@ public class MaintenanceTests
         await using var agents = new Agents(cluster, 1, Fast with { Automatic = false });
         var client = cluster.Client();
 
-        // It looks and reports all the same; when it has seen a change of the cluster, it would have had time to begin.
+        // The agent looks and reports all the same. Once it has seen a change of the cluster, it would have had time to
+        // begin.
         await client.RefreshAsync();
         for (var i = 0; i < 10; i++)
         {

@@ -41,8 +41,7 @@ public class PaperTests
             // The log grows all the time, but not faster than its units can be rebuilt.
             permits.Release(3);
 
-            // Of four epochs, two begin with a lost unit, one with another sequencer, one with the rebuilt
-            // replacements.
+            // Two of four epochs begin with a lost unit, one with another sequencer, one with the rebuilt replacements.
             await ReplaceOneAsync(cluster, operations,
                 admin.Projection.Units[round * 7 % admin.Projection.Units.Length]);
             await operations.ReplaceSequencerAsync(admin.Projection.Sequencer.Id, [cluster.AddSequencer()], "test");

@@ -25,7 +25,7 @@ internal static class Logs
             (await client.AppendAsync(Encoding.UTF8.GetBytes($"entry {i}"), [i % 2 == 0 ? Even : Odd])).Require();
     }
 
-    /// <summary>A granted position that nobody writes.</summary>
+    /// <summary>A granted position that no client writes.</summary>
     public static async Task<LogPosition> LeaveHoleAsync(this TestCluster cluster, params StreamId[] streams)
     {
         var epoch = cluster.First.Epoch;

@@ -41,7 +41,7 @@ internal sealed class MemoryFolder : IBackupFolder
 
     public void Delete(string name)
     {
-        // What the manifest names is there until another one is.
+        // Files that the manifest names stay until another manifest is there.
         if (_files.TryGetValue(BackupManifest.FileName, out var manifest))
             Assert.DoesNotContain(BackupManifest.Decode(manifest).AllFiles, f => f.Name == name);
         _files.Remove(name);

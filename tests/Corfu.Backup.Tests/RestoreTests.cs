@@ -102,7 +102,7 @@ public sealed class RestoreTests
         Assert.Equal(2, (await target.AllAsync()).Length);
     }
 
-    /// <summary>Between the look and the seal somebody appends: what the seal says counts.</summary>
+    /// <summary>A client appends between the look and the seal: the seal's answer counts.</summary>
     [Fact]
     public async Task An_append_that_slips_in_is_not_overwritten()
     {

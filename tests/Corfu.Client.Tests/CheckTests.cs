@@ -86,7 +86,7 @@ public class CheckTests
         using var told = new SemaphoreSlim(0);
         var limit = TimeSpan.FromSeconds(20);
 
-        // On the pool: in a context of its own nobody is told inline.
+        // On the pool: in a context of its own no caller is completed inline.
         var callers = await Task.Run(() =>
         {
             var first = client.CheckAsync([A]).AsTask();
@@ -233,7 +233,7 @@ public class CheckTests
         Assert.Equal([third.Position, hole, second.Position], check.Streams[0].Positions);
         Assert.Equal([first.Position], check.Streams[1].Positions);
 
-        // What was passed over can never become an entry of a stream behind the player's back.
+        // A hole that was passed over can never become an entry of a stream behind the player's position.
         foreach (var unit in cluster.Units)
             Assert.NotEqual(PageState.Data, (await cluster.LookAsync(unit, hole)).State);
         Assert.Equal(PageState.Junk, (await client.ReadManyAsync([hole]))[0].State);

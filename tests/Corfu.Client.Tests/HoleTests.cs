@@ -14,7 +14,7 @@ public class HoleTests
 
     private static string Text(LogReadResult result) => Encoding.UTF8.GetString(result.Entry!.Payload.Span);
 
-    /// <summary>A token that nobody will use.</summary>
+    /// <summary>A token that no client will use.</summary>
     private static async Task<LogPosition> GrantAsync(TestCluster cluster, CorfuClient client,
         params StreamId[] streams)
     {
@@ -161,8 +161,8 @@ public class HoleTests
         Assert.All(read, page => Assert.Equal(EntryCodec.MaxStreams, page.Entry!.Streams.Length));
     }
 
-    /// <summary>What operators are told to do about it: no client was ever shown or promised the value, so the log goes
-    /// on without it.</summary>
+    /// <summary>The advice to operators: no client was ever shown or promised the value, so the log goes on without
+    /// it.</summary>
     [Fact]
     public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()
     {

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Client.Tests;
 
-/// <summary>What the papers claim for clients, units and sequencers that fail.</summary>
+/// <summary>Claims of the papers about clients, units and sequencers that fail.</summary>
 public partial class PaperTests
 {
     /// <summary>TOCS 2.4: "a consensus solution that tolerates f failures with just f+1 replicas".</summary>

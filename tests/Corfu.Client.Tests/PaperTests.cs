@@ -6,7 +6,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Client.Tests;
 
-/// <summary>One test per claim of the papers that the client implements; the claim is cited.</summary>
+/// <summary>A test per claim of the papers that the client implements; the claim is cited.</summary>
 public partial class PaperTests
 {
     private static async Task<List<string>> PlayAsync(StreamCursor stream)

@@ -145,7 +145,7 @@ public class ReconfigurationTests
         var reads = 0;
         cluster.Transport.Faults = async (_, request) =>
         {
-            // So the writer hears of the next epoch by the seal first.
+            // Without watches, the writer learns of the next epoch by the seal first.
             if (request is WatchRequest) return Fault.RequestLost;
             if (request is ReadRequest && request.Epoch == Epoch.First) Interlocked.Increment(ref reads);
             if (request is not WriteRequest || request.Epoch != Epoch.First) return Fault.None;
@@ -216,7 +216,7 @@ public class ReconfigurationTests
         Assert.True(result.IsAppended);
         Assert.Equal(new Epoch(2), result.Position.Epoch);
 
-        // R13: nobody has to look for what lies above the new start.
+        // No client has to look for entries above the new start (R13).
         Assert.DoesNotContain(cluster.Transport.Trace, t => t.Request is ReadRequest { Epoch.Value: 2 });
         Assert.Equal(["moved"], await PlayAsync(other));
         Assert.Single(cluster.Transport.Trace, t => t.Request is WriteRequest { Epoch.Value: 1 });
@@ -297,7 +297,7 @@ public class ReconfigurationTests
         Assert.InRange(told, 0, calls.FindIndex(call => call.Request is SealRequest));
     }
 
-    /// <summary>Its disk may be full, and what is to be trimmed for that is on its machine.</summary>
+    /// <summary>The acceptor's disk may be full, and the data to be trimmed for it is on the same machine.</summary>
     [Fact]
     public async Task R12_an_acceptor_that_moves_is_named_already()
     {

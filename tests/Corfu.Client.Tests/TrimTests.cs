@@ -96,7 +96,7 @@ public class TrimTests
         var writes = 0;
         cluster.Transport.Faults = async (_, request) =>
         {
-            // Granted, not yet written, and trimmed by somebody who takes the tail for the mark.
+            // Granted, not yet written, and trimmed by a client that takes the tail for the mark.
             if (request is WriteRequest && ++writes == 1) await trimmer.TrimPrefixAsync(new LogPosition(3));
             return Fault.None;
         };
@@ -120,7 +120,7 @@ public class TrimTests
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var other = cluster.Client();
 
-        // One chain, so that its second replica is the head of none.
+        // A single chain: its second replica is the head of none.
         var projection = await other.ReconfigureAsync(
             p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(2, 2)[..1], []),
             "one chain");

@@ -4,9 +4,9 @@ using Tango.Collections;
 
 namespace Corfu.ConsoleClient;
 
-/// <summary>What a program with a few types does with the objects of a log: <c>note NAME TEXT</c> writes a register,
-/// <c>read NAME</c> prints it, <c>checkpoint NAME</c> makes its checkpoint, and <c>list NAME</c> prints a dictionary,
-/// a line a key.</summary>
+/// <summary>Commands of a program with a few types over the objects of a log: <c>note NAME TEXT</c> writes a register,
+/// <c>read NAME</c> prints it, <c>checkpoint NAME</c> makes its checkpoint, and <c>list NAME</c> prints a dictionary, a
+/// line a key.</summary>
 internal static class Objects
 {
     public static async Task RunAsync(CorfuClient client, string verb, string[] arguments)

@@ -32,7 +32,7 @@ public sealed class AppendCheckTests
     [InlineData(AnomalyKind.GSingle, "x:1,2", "Committed 0-9 r:x: a:x:1", "Committed 0-9 r:x: a:x:2")]
     // Write skew.
     [InlineData(AnomalyKind.G2, "x:1 y:2", "Committed 0-9 r:x: a:y:2", "Committed 0-9 r:y: a:x:1")]
-    // What a transaction reads twice stands for both.
+    // The second of two reads in a transaction counts as well.
     [InlineData(AnomalyKind.GSingle, "x:1 y:2", "Committed 0-9 a:x:1 a:y:2", "Committed 0-9 r:x: r:x:1 r:y:")]
     // A fork: two readers disagree about what came first.
     [InlineData(AnomalyKind.G2, "x:1 y:2", "Committed 0-9 a:x:1", "Committed 0-9 a:y:2", "Committed 0-9 r:x:1 r:y:",

@@ -4,12 +4,12 @@ namespace Corfu.Fuzz;
 /// <param name="state">A file that remembers how far it is, for a run in pieces; null forgets.</param>
 public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter output, string? state = null)
 {
-    // Of the processor's time: the run is made for idle machines, and may not get any for long.
+    // Limits of processor time: the run is made for idle machines, and may get none for long.
     private static readonly TimeSpan Hang = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan Deadlock = TimeSpan.FromMinutes(15);
     private static readonly TimeSpan ProgressEvery = TimeSpan.FromSeconds(10);
 
-    // What the watchdog saw running last, and what the process had used by then.
+    // The input that the watchdog saw running last, and the processor time used by then.
     private (Feeder?, long) _watched;
     private TimeSpan _usedBefore;
     private readonly HashSet<Finding> _told = [];
@@ -52,7 +52,7 @@ public sealed class Campaign(IReadOnlyList<Target> targets, int seed, TextWriter
 
     private string FindingsFile => state + ".findings";
 
-    // Of earlier pieces of this run.
+    // Findings of earlier pieces of this run.
     private int Known() =>
         state is not null && File.Exists(FindingsFile)
             ? File.ReadLines(FindingsFile).Count(l => l.StartsWith("FINDING", StringComparison.Ordinal))

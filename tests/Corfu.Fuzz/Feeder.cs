@@ -20,7 +20,7 @@ public sealed class Feeder(Target target, int seed)
 
     public TimeSpan Slowest { get; private set; }
 
-    /// <summary>One of each kind.</summary>
+    /// <summary>The first finding of each kind.</summary>
     public List<Finding> Findings { get; } = [];
 
     /// <summary>How long the input at hand has been running; read by the watchdog's thread.</summary>

@@ -12,7 +12,7 @@ namespace Corfu.Fuzz;
 /// <summary>
 /// Every role of every node of a running cluster gets damaged handshakes and frames, while a good client appends and
 /// reads. Every append must succeed, and the process must not grow. What is well-formed and changes a node's state is
-/// left out: whoever may connect may do that.
+/// left out: every client that may connect may do that.
 /// </summary>
 public sealed class PortFuzz(int seed, TextWriter output)
 {
@@ -68,7 +68,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
         return trouble is null;
     }
 
-    /// <summary>What the units say of themselves, to tell a stall from a refusal.</summary>
+    /// <summary>The units' own reports, to tell a stall from a refusal.</summary>
     private static async Task<string> StateAsync(CorfuClient client)
     {
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = client.Projection.Cluster });
@@ -195,7 +195,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
         null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or ListStreamTailsRequest
             or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
             or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest => true,
-        // Says of nobody that it leaves, and switches nothing.
+        // Reports no node as leaving, and switches nothing.
         PingRequest ping => !ping.Leaving && ping.Automation == default,
         // The agent looks where it is told to, as long as that is here.
         SuspicionRequest suspicion => suspicion.Suspect.Endpoint.Host is "127.0.0.1" or "localhost" or "",
@@ -228,7 +228,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
         }
         catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException)
         {
-            // The end of the connection, whoever made it.
+            // Either side has ended the connection.
         }
     }
 

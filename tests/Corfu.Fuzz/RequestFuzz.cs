@@ -289,7 +289,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         lock (_answers) _answers[answer] = _answers.GetValueOrDefault(answer) + 1;
     }
 
-    // Of this epoch or older ones, or of another cluster: nothing here decides for the next epoch.
+    // A projection of this epoch or an older one, or of another cluster: none of them decides for the next epoch.
     private Projection Forged(Projection p, long tail)
     {
         var start = _random.OneIn(2) ? p.Start : Position(tail, p.Epoch);
@@ -342,7 +342,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
 
     private long AnyNumber() => (long)(_random.Next() >> (1 + _random.Next(63)));
 
-    // What the codec refuses costs the connection, and so all that is in flight on it: rarely.
+    // Rarely a number that the codec refuses: that costs the connection, with all requests in flight.
     private int AnyCount() =>
         _random.OneIn(200) ? (int)(_random.Next() >> 33) : 1 + _random.Next(1 << _random.Next(17));
 
@@ -367,7 +367,7 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         return EntryCodec.Encode(new LogEntry(at, origin, kind, DateTimeOffset.UnixEpoch, headers, payload));
     }
 
-    // Streams of nobody: those of the probes are not touched, since anybody may append to any stream.
+    // Streams without an owner: the probes' streams are not touched, since any client may append to any stream.
     private ImmutableArray<StreamId> Streams() =>
         [.. Many(_random.OneIn(20) ? MostStreams : 3, () => new StreamId(1000 + ((ulong)AnyNumber() % 5000)))
             .Distinct()];

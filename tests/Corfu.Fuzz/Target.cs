@@ -1,7 +1,7 @@
 namespace Corfu.Fuzz;
 
-/// <summary>One decoder under attack.</summary>
-/// <param name="Share">How many of a round's inputs are its.</param>
+/// <summary>A decoder under attack.</summary>
+/// <param name="Share">Number of a round's inputs for this target.</param>
 /// <param name="Feed">Decodes; nothing but the documented exceptions may leave it.</param>
 public sealed record Target(string Name, int Share, IReadOnlyList<byte[]> Samples, Action<byte[]> Feed,
     params Type[] Documented)

@@ -105,7 +105,7 @@ public sealed class AcceptorCoreTests
         Assert.Equal(Status.Ok, Prepare(10, 1).Status);
     }
 
-    /// <summary>One wrong number must not become the newest epoch of all, which readers follow.</summary>
+    /// <summary>A wrong number must not become the newest epoch of all, which readers follow.</summary>
     [Fact]
     public void A_decision_far_above_what_is_known_is_refused_and_leaves_nothing()
     {

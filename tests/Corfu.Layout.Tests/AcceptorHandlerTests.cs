@@ -104,7 +104,7 @@ public sealed class AcceptorHandlerTests
         Send(handler, sink, 2, new ReadSlotRequest(new Epoch(1)));
         handler.BatchEnd();
         Assert.Equal(Status.Ok, sink.Sent[^1].Response.Status);
-        // What the first request had promised is durable with the answer that speaks of it.
+        // The first request's promise is durable when an answer reports it.
         var core = new AcceptorCore(new AcceptorOptions());
         await AcceptorLog.OpenAsync(device, core);
         Assert.NotEmpty(core.Snapshot());
@@ -166,7 +166,7 @@ public sealed class AcceptorHandlerTests
         device.Gate.SetResult();
         Assert.Equal([1u, 3u], sink.Sent.Select(s => s.Correlation));
 
-        // What is known already is told at once.
+        // A projection that is known already is answered at once.
         Send(handler, sink, 4, new WatchRequest(Epoch.None));
         handler.BatchEnd();
         Assert.Equal(4u, sink.Sent[^1].Correlation);

@@ -216,7 +216,7 @@ public sealed class AcceptorLogTests
             Assert.Equal(Id, handler.Id);
         }
 
-        // What can be read is never formatted again.
+        // A log that can be read is never formatted again.
         var served = await FormattedAsync();
         var (log, _) = await OpenAsync(served);
         await log.AppendAsync(Records(1));

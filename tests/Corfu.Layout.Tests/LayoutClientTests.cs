@@ -109,7 +109,7 @@ public sealed class LayoutClientTests
         await Assert.ThrowsAsync<LayoutUnavailableException>(() => Client(attempts: 1).ProposeAsync(first, half));
         _network.Allow = null;
 
-        // Seen by a majority with acceptor 0, it is finished; from then on nobody may see anything else.
+        // A majority with acceptor 0 knows the value, so a reader finishes it; from then on no reader may get another.
         Down(1);
         Assert.Equal(half, await Client().ReadLatestAsync(first.Acceptors));
         Down(0);

@@ -59,7 +59,8 @@ internal sealed class TestDevice : IAcceptorDevice
 
     public byte[] Area(int area) => _current[area];
 
-    /// <summary>What a power cut now would leave: per area all, nothing or part of what was not flushed.</summary>
+    /// <summary>The device after a power cut now: per area all, none or part of the bytes that were not
+    /// flushed.</summary>
     public TestDevice Crash(Random random)
     {
         lock (_gate)
@@ -91,8 +92,8 @@ internal sealed class TestDevice : IAcceptorDevice
         }
     }
 
-    /// <summary>What the next process finds when this one is killed now: all that was written, of which a power cut
-    /// still takes what was not flushed.</summary>
+    /// <summary>The device of the next process when this one is killed now: all written bytes. A power cut still takes
+    /// those that were not flushed.</summary>
     public TestDevice Kill()
     {
         var left = new TestDevice();
@@ -105,7 +106,7 @@ internal sealed class TestDevice : IAcceptorDevice
         return left;
     }
 
-    /// <summary>What is left when a power cut takes everything that was not flushed.</summary>
+    /// <summary>The device after a power cut that takes everything that was not flushed.</summary>
     public TestDevice PowerCut()
     {
         var left = new TestDevice();

@@ -3,7 +3,7 @@ using Corfu.Load.Suite.Compare;
 
 namespace Corfu.Load.Tests;
 
-/// <summary>What counts as a regression, and what cannot be compared.</summary>
+/// <summary>Regressions, and reports that cannot be compared.</summary>
 public sealed class ReportComparisonTests
 {
     private static readonly double[] s_steady = [0.48, 0.5, 0.5, 0.51, 0.52];

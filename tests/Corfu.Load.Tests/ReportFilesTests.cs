@@ -3,7 +3,7 @@ using Corfu.Load.Suite.Html;
 
 namespace Corfu.Load.Tests;
 
-/// <summary>What is written can be read again, and what is no report is refused.</summary>
+/// <summary>A written report can be read again, and a file that is no report is refused.</summary>
 public sealed class ReportFilesTests : IDisposable
 {
     private readonly string _folder = Directory.CreateTempSubdirectory("corfu-load-tests-").FullName;
@@ -74,7 +74,7 @@ public sealed class ReportFilesTests : IDisposable
             Assert.DoesNotContain(loading, page, StringComparison.OrdinalIgnoreCase);
         Assert.Contains("id=\"append\"", page, StringComparison.Ordinal);
         Assert.Contains("IOException: &lt;gone&gt;", page, StringComparison.Ordinal);
-        // One for each way to draw it; no colour is left that the page's themes do not know.
+        // The page has a picture for each way to draw it; no colour is left that its themes do not know.
         Assert.Equal(4, page.Split("<svg").Length - 1);
         Assert.DoesNotContain("rgb(1,", page, StringComparison.Ordinal);
         var ids = page.Split("id=\"").Skip(1).Select(part => part[..part.IndexOf('"')]).ToArray();

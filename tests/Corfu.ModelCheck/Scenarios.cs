@@ -7,8 +7,8 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck;
 
-/// <summary>What is searched: each a question of its own about reconfiguration or repair, small enough to be answered
-/// for every interleaving.</summary>
+/// <summary>The searches: each answers a question about reconfiguration or repair, small enough for every
+/// interleaving.</summary>
 public static class Scenarios
 {
     private static readonly ImmutableArray<NodeAddress> s_one = [Names.At(Names.Acceptor(1))];

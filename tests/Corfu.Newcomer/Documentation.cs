@@ -10,7 +10,7 @@ namespace Corfu.Newcomer;
 /// who change the code: their numbers mean nothing to a user.</summary>
 internal static partial class Documentation
 {
-    /// <returns>What public members' texts cite, a line each.</returns>
+    /// <returns>Rule numbers that public members' texts cite, a line each.</returns>
     public static IEnumerable<string> RuleNumbers(Stream assembly, Stream documentation)
     {
         using var file = new PEReader(assembly);

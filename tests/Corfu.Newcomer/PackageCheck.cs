@@ -6,7 +6,7 @@ using System.Xml.Linq;
 
 namespace Corfu.Newcomer;
 
-/// <summary>What every package of the folder must have, and what one for clients must not.</summary>
+/// <summary>Parts that every package of the folder must have, and a package for clients must not.</summary>
 internal static class PackageCheck
 {
     // Programs that only use a cluster reference these, alone or together.

@@ -30,7 +30,7 @@ internal static class Snippets
         return faults;
     }
 
-    /// <returns>What is wrong with the block, if anything.</returns>
+    /// <returns>The fault of the block, or null.</returns>
     private static string? Place(Block block, Dictionary<string, List<Block>> files)
     {
         if (!files.TryGetValue(block.File, out var blocks))

@@ -58,7 +58,7 @@ public sealed class LimitTests
         Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame)));
     }
 
-    /// <summary>Its reader would drop the connection, and ask again.</summary>
+    /// <summary>The reader of such an answer would drop the connection, and ask again.</summary>
     [Fact]
     public void An_answer_larger_than_a_frame_is_a_status()
     {

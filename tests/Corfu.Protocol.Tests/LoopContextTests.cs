@@ -1,6 +1,6 @@
 namespace Corfu.Protocol.Tests;
 
-/// <summary>What shared work inherits from the call that starts it: nothing.</summary>
+/// <summary>Shared work inherits nothing from the call that starts it.</summary>
 public class LoopContextTests
 {
     [Theory]

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Protocol.Tests;
 
-/// <summary>One of every message, and a projection with everything in it.</summary>
+/// <summary>A sample of every message, and a projection with everything in it.</summary>
 internal static class SampleMessages
 {
     public static readonly Epoch Epoch = new(5);

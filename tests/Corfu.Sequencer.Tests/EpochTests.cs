@@ -39,7 +39,7 @@ public sealed class EpochTests
         Assert.Equal(new LogPosition(10), core.Token().First);
     }
 
-    /// <summary>One wrong number must not make a standby useless for every real epoch.</summary>
+    /// <summary>A wrong number must not make a standby useless for every real epoch.</summary>
     [Fact]
     public void A_bootstrap_far_above_what_is_known_is_refused()
     {

@@ -29,8 +29,8 @@ public sealed class GrantAndGraceTests
             core.Grants([.. Enumerable.Range(0, 100).Select(i => (long)i)]).Select(g => g.Position.Offset));
     }
 
-    /// <summary>One run of a token may have as many streams and positions as there can be: the answer would be larger
-    /// than any frame.</summary>
+    /// <summary>A token's run may have the largest number of streams and positions: the answer would be larger than any
+    /// frame.</summary>
     [Fact]
     public void An_answer_about_many_streams_stops_early_and_the_rest_is_asked_again()
     {

@@ -62,7 +62,8 @@ public sealed class FuzzTests
                 new TailRequest(new Epoch(1), [new StreamId(300)]), default).AsTask();
             using var peer = await listener.AcceptSocketAsync();
 
-            // One connection: where it is lost before the request was sent, the transport's second attempt is refused.
+            // A single connection is accepted: if it is lost before the request was sent, the transport's second
+            // attempt is refused.
             listener.Stop();
             await TestServer.ReceiveAsync(peer, Wire.HelloSize);
             var welcome =
@@ -91,7 +92,7 @@ public sealed class FuzzTests
             }
             catch (TransportException)
             {
-                // What is documented.
+                // The documented exception.
             }
         }
     }

@@ -31,7 +31,7 @@ public sealed class PeerLogLimitTests
         for (var i = 0; i < 10_000; i++) lines += Lines(new IPAddress(i + 1), 1);
         Assert.Equal(PeerLogLimit.MaxPeers + PeerLogLimit.LinesPerMinute, lines);
 
-        // Their minute over, they make room.
+        // After a minute the peers make room.
         _time.Advance(TimeSpan.FromMinutes(1));
         Assert.Equal(PeerLogLimit.LinesPerMinute, Lines(One, 100));
     }

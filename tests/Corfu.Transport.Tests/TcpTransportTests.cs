@@ -74,7 +74,7 @@ public sealed class TcpTransportTests
     [Fact]
     public async Task So_does_an_attempt_to_connect_to_it()
     {
-        // A frozen process's kernel takes connections, and nobody ever says welcome.
+        // A frozen process's kernel takes connections, and the process never sends its welcome.
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
         listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listener.Listen();

@@ -3,8 +3,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>One test per claim of "CORFU: A Distributed Shared Log" (TOCS 2013), section 2.1 and Figure 4, about
-/// storage units.</summary>
+/// <summary>A test per claim of "CORFU: A Distributed Shared Log" (TOCS 2013), section 2.1 and Figure 4, about storage
+/// units.</summary>
 public sealed class PaperTests
 {
     [Fact] // 2.1: "Reads on pages that have not yet been written should return an error code (err_unwritten)."

@@ -9,7 +9,8 @@ namespace Corfu.Grpc;
 internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mode, CorfuGrpcOptions options,
     ByteBudget budget, IServerStreamWriter<ReadResponse> responses)
 {
-    // Memory reserved for a batch, in sizes of the batch before: its entries may be larger.
+    // Limit of the memory reserved for a batch, in multiples of MaxBatchBytes: its entries may be larger than those
+    // before.
     private const int BatchesReserved = 4;
 
     // Bytes of an entry without its payload.

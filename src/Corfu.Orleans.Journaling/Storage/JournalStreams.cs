@@ -5,7 +5,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Orleans.Journaling.Storage;
 
-/// <summary>Streams of journals have ids of a range of their own: no raw stream, which anyone may append to and an
+/// <summary>Streams of journals have ids of a range of their own: no raw stream, which any client may append to and an
 /// operator may let go, and no object's. The log is kept for them by the <see cref="JournalCatalog"/>.</summary>
 internal static class JournalStreams
 {

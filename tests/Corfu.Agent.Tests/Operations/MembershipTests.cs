@@ -181,7 +181,8 @@ public class MembershipTests
         Assert.Contains("operator", projection.Reason, StringComparison.Ordinal);
         Assert.False(projection.HasUnit(dead.Id));
 
-        // What only the destroyed unit held is junk now, the rest is whole. Who knows what was lost is told so.
+        // Entries that only the destroyed unit held are junk now, the rest is whole. A client that knows a lost entry
+        // gets an error.
         await Assert.ThrowsAsync<DataLossException>(async () => await client.ReadManyAsync([LogPosition.Zero]));
         var read = await cluster.Client().ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 20; i++) Assert.Equal(i % 2 == 0 ? PageState.Junk : PageState.Data, read[i].State);

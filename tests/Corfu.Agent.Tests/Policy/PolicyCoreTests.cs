@@ -224,7 +224,7 @@ public sealed class PolicyCoreTests
         var membership = change.Apply(left)!;
         Assert.Contains("joins", change.ToString(), StringComparison.Ordinal);
 
-        // It takes its share of new entries, and what is closed has two replicas again when it is rebuilt.
+        // The spare takes its share of new entries, and closed ranges have two replicas again when it is rebuilt.
         Assert.Equal(3, membership.NextChains!.Value.Length);
         Assert.All(membership.Segments.Take(1).SelectMany(s => s.Chains), c => Assert.Equal(2, c.Replicas.Length));
         var joined = After(left, membership, 20, "joined");

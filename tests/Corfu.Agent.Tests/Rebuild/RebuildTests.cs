@@ -99,7 +99,7 @@ public class RebuildTests
         });
         await using var _ = cluster;
 
-        // One more while it is joining.
+        // Another trim while the unit is joining.
         await client.TrimAsync(new LogPosition(66));
         cluster.Transport.Trace = new();
         await Rebuilder(cluster, client).RunAsync();
@@ -116,7 +116,8 @@ public class RebuildTests
         }
     }
 
-    /// <summary>Whoever read the state of a trimmed position has told the joining unit without its headers.</summary>
+    /// <summary>A reader of a trimmed position's state has sent the trim to the joining unit without the
+    /// headers.</summary>
     [Fact]
     public async Task R5_a_trim_that_reached_the_replacement_first_gets_its_tombstone()
     {

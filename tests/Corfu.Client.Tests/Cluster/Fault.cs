@@ -1,14 +1,14 @@
 namespace Corfu.Client.Tests.Cluster;
 
-/// <summary>What the test's network does to one request.</summary>
+/// <summary>A fault of the test's network at a request.</summary>
 internal enum Fault
 {
     None,
 
-    /// <summary>It never reaches the node, and the sender knows.</summary>
+    /// <summary>The request never reaches the node, and the sender knows.</summary>
     Refused,
 
-    /// <summary>It never reaches the node; the sender does not know.</summary>
+    /// <summary>The request never reaches the node; the sender does not know.</summary>
     RequestLost,
 
     /// <summary>The node acts on it; its answer is lost.</summary>

@@ -94,7 +94,7 @@ internal sealed class TestCluster(int number = 1) : IAsyncDisposable
         return client;
     }
 
-    /// <summary>What one unit holds at a position, asked under the newest epoch that it has.</summary>
+    /// <summary>The page of a unit at a position, asked under the newest epoch that the unit has.</summary>
     public async Task<PageResult> LookAsync(NodeAddress unit, LogPosition position)
     {
         var info = await Transport.CallAsync(unit, new UnitInfoRequest(Epoch.None), default);

@@ -1,7 +1,6 @@
 namespace Corfu.Conformance;
 
-/// <summary>What a power cut leaves of a write that was not synced: nothing, all, a beginning, or some
-/// sectors.</summary>
+/// <summary>The parts of an unsynced write that a power cut leaves: none, all, a beginning, or some sectors.</summary>
 internal static class CrashFate
 {
     public static IEnumerable<Range> Of(Random random, DiskEvent.Write write)

@@ -1,6 +1,7 @@
 namespace Corfu.Conformance;
 
-/// <summary>What happened to the disk, in order. Notes are the test's own: what was acknowledged when.</summary>
+/// <summary>An event of the disk; events are in order. Notes are the test's own, and record the
+/// acknowledgements.</summary>
 internal abstract record DiskEvent
 {
     public sealed record Create(int Segment) : DiskEvent;

@@ -35,7 +35,7 @@ internal sealed class RecordingFiles : ISegmentFiles
     /// <summary>Free bytes that the file system reports.</summary>
     public long Free { get; set; } = long.MaxValue;
 
-    /// <summary>Its size.</summary>
+    /// <summary>The disk's size.</summary>
     public long Total { get; set; } = long.MaxValue;
 
     public (long Free, long Total) Room => (Free, Total);

@@ -6,14 +6,15 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>What every <see cref="ICorfuLog"/> promises, run against each implementation.</summary>
+/// <summary>Promises of every <see cref="ICorfuLog"/>, run against each implementation.</summary>
 public abstract class LogConformance
 {
     private static readonly StreamId A = StreamId.FromName("a");
     private static readonly StreamId B = StreamId.FromName("b");
     private static readonly StreamId C = StreamId.FromName("c");
 
-    // What an object's stream may hold: Tango's [2, runtime, sequence, [[update, object, mutator, nil, arguments]]].
+    // A record that an object's stream may hold: Tango's [2, runtime, sequence, [[update, object, mutator, nil,
+    // arguments]]].
     private static readonly byte[] s_update = [0x94, 2, 1, 1, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0xc0, 0xc4, 0];
 
     /// <summary>The log under test, empty.</summary>

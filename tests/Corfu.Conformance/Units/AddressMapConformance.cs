@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>What the page store expects of its address map and of where maps are kept. Inherited once per
+/// <summary>Expectations of the page store of its address map and the maps' store. Inherited once per
 /// implementation.</summary>
 public abstract class AddressMapConformance
 {
@@ -60,7 +60,7 @@ public abstract class AddressMapConformance
             for (var i = 100; i < 5000; i++) Assert.Equal(Slot(i), map.Find(Position(i)));
             for (var i = 5000; i < 5100; i++)
                 Assert.True(map.Find(Position(i)) == Slot(i) || map.Find(Position(i)) == default);
-            // It goes on from there, and can be checkpointed again.
+            // The map goes on from there, and can be checkpointed again.
             map.Set(Position(50), Slot(51));
             var next = map.BeginCheckpoint();
             await map.EndCheckpointAsync(next);

@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>What every page store must do, whatever it stands on. Inherited once per implementation.</summary>
+/// <summary>Duties of every page store, over any ports. Inherited once per implementation.</summary>
 public abstract class PageStoreConformance : IAsyncLifetime
 {
     private readonly List<IPageStore> _opened = [];

@@ -21,7 +21,7 @@ internal interface IMapFiles
 
     void Delete(string name);
 
-    /// <summary>What was entered in a map below this address is gone, also from its checkpoints. Durable at
+    /// <summary>Slots that were entered in a map below this address are gone, also from its checkpoints. Durable at
     /// once.</summary>
     long Floor { get; set; }
 }
@@ -93,7 +93,7 @@ internal sealed class PlainAddressMap : IAddressMap
     private KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] _begun = [];
     private long _tokens;
 
-    /// <param name="name">Of the checkpoint that it goes on from.</param>
+    /// <param name="name">The checkpoint from which the map goes on.</param>
     public PlainAddressMap(IMapFiles files, string? name, ReadOnlyMemory<byte>? checkpoint)
     {
         _files = files;

@@ -76,7 +76,8 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
     {
     }
 
-    // Where a frame of this size begins, zeros; -1 if its page would take the place of one that is not flushed.
+    // Returns the address of a frame of this size, filled with zeros; -1 if its page would take the place of one that
+    // is not flushed.
     private long Take(int size)
     {
         long page = options.LogPageSize;

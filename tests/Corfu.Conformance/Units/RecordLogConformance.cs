@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>What the page store expects of a record log. Inherited once per implementation.</summary>
+/// <summary>Expectations of the page store of a record log. Inherited once per implementation.</summary>
 public abstract class RecordLogConformance
 {
     private static readonly PageStoreOptions s_options = Stores.Small;
@@ -77,7 +77,7 @@ public abstract class RecordLogConformance
         var address = start + IRecordLog.FrameHeader;
         files.Read((int)(address / s_options.SegmentSize), address % s_options.SegmentSize, found);
         Assert.Equal([1, 2, 3], found);
-        // What stands before is the earlier runs'.
+        // The bytes before belong to earlier runs.
         Assert.DoesNotContain(files.Events,
             e => e is DiskEvent.Write w && (w.Segment * (long)s_options.SegmentSize) + w.Offset < start);
     }

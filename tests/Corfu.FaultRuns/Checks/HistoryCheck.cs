@@ -179,7 +179,7 @@ public sealed class HistoryCheck
 
         foreach (var (began, _, position, what) in _reads)
         {
-            // Not granted in the reader's epoch, or not yet: nobody had been told that it holds something.
+            // Not granted in the reader's epoch, or not yet: no client had got an acknowledgement of it.
             if (what == "unwritten")
             {
                 if (acknowledged.TryGetValue(position, out var ended) && ended < began)

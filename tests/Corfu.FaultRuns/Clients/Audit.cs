@@ -5,8 +5,7 @@ using Corfu.Transport;
 
 namespace Corfu.FaultRuns.Clients;
 
-/// <summary>What a fresh client finds at the end: the whole log, every stream, and every replica asked by
-/// itself.</summary>
+/// <summary>Reads of a fresh client at the end: the whole log, every stream, and every replica by itself.</summary>
 internal static class Audit
 {
     private const int Batch = 256;
@@ -107,7 +106,7 @@ internal static class Audit
             var response = await transport.CallAsync(unit, request, default);
             if (response.Status == Status.NotInstalled)
             {
-                // Of a closed range that nobody has asked in this epoch (R14).
+                // No client has asked this unit of a closed range in this epoch (R14).
                 await transport.CallAsync(unit, new InstallRequest(projection), default);
                 response = await transport.CallAsync(unit, request, default);
             }

@@ -12,7 +12,7 @@ public static class EntryText
     {
         var hash = 14695981039346656037UL;
         foreach (var c in id) hash = (hash ^ c) * 1099511628211UL;
-        // Those of the power cuts are large, so that a unit's log comes round to being cleaned.
+        // Entries of the power cuts are large, so that a unit's log gets cleaned.
         var bytes = new byte[id.Length + 1 + (int)(hash % (id[0] == 'p' ? 24_000UL : 900UL))];
         Encoding.ASCII.GetBytes(id, bytes);
         for (var i = id.Length + 1; i < bytes.Length; i++)

@@ -7,8 +7,8 @@ using Corfu.Transport;
 namespace Corfu.FaultRuns.Clients;
 
 /// <summary>
-/// One workload process: appenders, readers, checkers and a follower of one stream, until it is told to end. It says on
-/// its output, twice a second, since when each of them has got nowhere.
+/// A workload process: appenders, readers, checkers and a follower of one stream, until it is told to end. It prints,
+/// twice a second, since when each of them has made no progress.
 /// </summary>
 internal sealed class WorkClient(CorfuClient client, HistoryWriter history, string name, int seed)
 {
@@ -174,7 +174,8 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
         return true;
     }
 
-    // One cursor for the life of the process: what it delivers up to where it stands must be exactly the stream.
+    // Uses one cursor for the life of the process: the entries that it delivers up to its position must be exactly the
+    // stream.
     private async Task FollowAsync(Random random, CancellationToken stop)
     {
         var stream = EntryText.Stream(random.Next(EntryText.Streams));
@@ -199,7 +200,7 @@ internal sealed class WorkClient(CorfuClient client, HistoryWriter history, stri
             known = Volatile.Read(ref _tail);
     }
 
-    /// <summary>What a fault may bring, and is over with it.</summary>
+    /// <summary>Whether a fault may cause the exception, which ends with the fault.</summary>
     public static bool IsExpected(Exception e) =>
         e is LogUnavailableException or LayoutUnavailableException or TransportException or ReconfigurationException
         || e is CorfuStatusException { Status: Status.NoSpace or Status.Failed or Status.Overloaded };

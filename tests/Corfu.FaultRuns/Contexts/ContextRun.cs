@@ -15,7 +15,7 @@ public sealed class ContextRun(int guests, TextWriter output)
     private const int Callers = 4;
     private const int Rounds = 25;
 
-    // What hangs does so for ever.
+    // A call that hangs does so for ever.
     private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(60);
 
     private static readonly Guest[] s_kinds =
@@ -72,7 +72,7 @@ public sealed class ContextRun(int guests, TextWriter output)
         var hung = await CountHungAsync(calls);
         release.SetResult();
         if (own is not null) hung += await CountHungAsync([own]);
-        // One that hangs would hold up the end, too.
+        // A call that hangs would hold up the end, too.
         if (hung > 0) return hung;
         await runtime.DisposeAsync();
         await client.DisposeAsync();

@@ -53,7 +53,7 @@ internal abstract class Guest
         }
     }
 
-    /// <summary>One task at a time, and the first of them takes long.</summary>
+    /// <summary>Runs one task at a time, and the first of them takes long.</summary>
     public sealed class ExclusiveScheduler : Guest
     {
         public override string Name => "exclusive scheduler";

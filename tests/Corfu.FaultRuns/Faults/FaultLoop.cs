@@ -3,8 +3,8 @@ using Corfu.FaultRuns.Nodes;
 
 namespace Corfu.FaultRuns.Faults;
 
-/// <summary>One fault after another, each held for a while, healed, and got over within a bound by every
-/// client.</summary>
+/// <summary>Injects one fault after another. Each is held for a while and healed; every client must recover within a
+/// bound.</summary>
 internal sealed class FaultLoop(
     ClusterRig rig, ClientPool clients, Nemesis nemesis, IReadOnlyList<FaultKind> kinds, Random random,
     TextWriter output)

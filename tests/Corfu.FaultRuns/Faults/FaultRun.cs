@@ -60,7 +60,7 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         }
     }
 
-    // What the agents did, and why, in a few lines.
+    // Prints the agents' changes, with their reasons, in a few lines.
     private async Task TellHistoryAsync(ClusterRig rig)
     {
         var reasons = await rig.HistoryAsync();
@@ -111,7 +111,7 @@ internal sealed partial class FaultRun(int seed, TimeSpan length, IReadOnlyList<
         return bad == 0 ? 0 : 1;
     }
 
-    // What is needed to understand a failure outlives the run.
+    // Keeps the files that explain a failure after the run.
     private async Task KeepAsync(UndoList undo)
     {
         var kept = Path.Combine(Path.GetTempPath(), $"corfu-fault-run-{seed}-failed");

@@ -7,7 +7,7 @@ namespace Corfu.FaultRuns.Faults;
 /// the clock.</summary>
 internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, Random random)
 {
-    /// <summary>What this machine allows.</summary>
+    /// <summary>The kinds of faults that this machine allows.</summary>
     public IReadOnlyList<FaultKind> Kinds { get; } = [.. Enum.GetValues<FaultKind>().Where(kind => kind switch
     {
         FaultKind.Loss or FaultKind.OneWayPartition or FaultKind.Isolate => tools.Network,
@@ -18,7 +18,7 @@ internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, R
         _ => true,
     })];
 
-    /// <returns>What was done, in words, and how to take it away.</returns>
+    /// <returns>The fault in words, and the action that heals it.</returns>
     public async Task<(string What, Func<Task> Heal)> InjectAsync(FaultKind kind)
     {
         switch (kind)

@@ -68,13 +68,13 @@ internal sealed class Child
         }
         catch (IOException)
         {
-            // It has ended, and is missed elsewhere.
+            // The process has ended; its absence is noticed elsewhere.
         }
     }
 
     public async Task KillAsync()
     {
-        // Whoever runs it for us (strace) first: it would leave the process behind.
+        // Kills the parent that runs it (strace) first: it would leave the process behind.
         var children = HasExited ? "" : (await Shell.LineAsync($"cat /proc/{Id}/task/*/children 2>/dev/null")).Output;
         foreach (var child in children.Split(' ', StringSplitOptions.RemoveEmptyEntries))
             Signals.Kill(int.Parse(child));

@@ -75,7 +75,7 @@ internal sealed class DelayProxy(int port, IPEndPoint target)
         }
         catch (Exception e) when (e is SocketException or ObjectDisposedException)
         {
-            // One side is gone, so the other goes.
+            // A side is gone, so the other one is closed.
         }
     }
 

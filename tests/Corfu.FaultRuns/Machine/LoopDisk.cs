@@ -47,12 +47,12 @@ internal sealed partial class LoopDisk
 
     public Task MountAsync() => Shell.RequireAsync($"mount -o loop,nodiscard {_image} {Mount}");
 
-    /// <summary>Of a node that has ended.</summary>
+    /// <summary>Unmounts the disk of a node that has ended.</summary>
     public Task UnmountAsync() =>
         Shell.RequireAsync($"for i in 1 2 3 4 5 6 7 8 9 10; do umount {Mount} && exit 0; sleep 0.2; done; exit 1");
 
-    /// <summary>What was not flushed, and the journal's memory of it, is gone: the closest to a power cut for a real
-    /// process.</summary>
+    /// <summary>Drops bytes that were not flushed, with the journal's memory of them: the closest to a power cut for a
+    /// real process.</summary>
     public void CutPower()
     {
         using var directory = Open(Mount, 0x10000);

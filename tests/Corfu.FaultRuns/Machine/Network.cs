@@ -1,7 +1,7 @@
 namespace Corfu.FaultRuns.Machine;
 
-/// <summary>One namespace per node and per group of clients, on a bridge of the run's own: addresses that can be told
-/// apart by packet filters.</summary>
+/// <summary>A namespace per node and per group of clients, on a bridge of the run's own. Packet filters can tell their
+/// addresses apart.</summary>
 internal sealed class Network
 {
     private readonly UndoList _undo;
@@ -28,8 +28,9 @@ internal sealed class Network
     public static string Address(int host) => $"10.77.0.{host}";
 
     /// <summary>
-    /// What runs a program in a namespace. Not <c>ip netns exec</c>: that copies all mounts, and a file system that a
-    /// process still has a copy of does not go away when it is unmounted, nor come back clean when it is mounted again.
+    /// The words that run a program in a namespace. Not <c>ip netns exec</c>: that copies all mounts, and a file system
+    /// that a process still has a copy of does not go away when it is unmounted, nor come back clean when it is mounted
+    /// again.
     /// </summary>
     public static string[] Enter(string? ns) => ns is null ? [] : ["nsenter", $"--net=/run/netns/{ns}", "--"];
 

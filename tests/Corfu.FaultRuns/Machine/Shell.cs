@@ -43,10 +43,10 @@ internal static class Shell
         }
     }
 
-    /// <summary>One line for <c>sh</c>.</summary>
+    /// <summary>Runs a line of <c>sh</c>.</summary>
     public static Task<(int Code, string Output)> LineAsync(string line) => RunAsync("/bin/sh", "-c", line);
 
-    /// <exception cref="RunException">It failed.</exception>
+    /// <exception cref="RunException">The command failed.</exception>
     public static async Task RequireAsync(string line)
     {
         var (code, output) = await LineAsync(line);

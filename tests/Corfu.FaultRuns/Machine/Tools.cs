@@ -1,7 +1,7 @@
 namespace Corfu.FaultRuns.Machine;
 
-/// <summary>What this machine lets the run do.</summary>
-/// <param name="Missing">Why something cannot be done, by what it is for.</param>
+/// <summary>The tools that this machine offers to the run.</summary>
+/// <param name="Missing">The reasons why a tool is missing, by its purpose.</param>
 internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnlyList<string> Missing)
 {
     public static async Task<Tools> ProbeAsync(UndoList undo)

@@ -3,8 +3,8 @@ using System.Diagnostics;
 namespace Corfu.FaultRuns.Machine;
 
 /// <summary>
-/// What has to be taken away again, as shell commands in a file beside the run's data: executed backwards at the end,
-/// at Ctrl-C, or by another process when this one was killed; <c>cleanup</c> does it when that was killed too.
+/// Undo commands for the shell, in a file beside the run's data. They are executed backwards at the end, at Ctrl-C, or
+/// by another process when this one was killed; <c>cleanup</c> executes them when that was killed too.
 /// </summary>
 internal sealed class UndoList
 {
@@ -28,8 +28,8 @@ internal sealed class UndoList
 
     public string Folder { get; }
 
-    /// <summary>Of this run. Another process waits for this one's end and does what is left to do, however it
-    /// ended.</summary>
+    /// <summary>The list of this run. Another process waits for this one's end, however it ends, and executes the
+    /// commands that are left.</summary>
     public static UndoList New()
     {
         var undo = new UndoList(Path.Combine(Root, $"{Environment.ProcessId}"));
@@ -63,7 +63,7 @@ internal sealed class UndoList
         }
     }
 
-    /// <summary>What killed runs have left.</summary>
+    /// <summary>Undoes the leftovers of killed runs.</summary>
     public static int Cleanup(TextWriter output)
     {
         if (!Directory.Exists(Root)) return 0;
@@ -79,8 +79,8 @@ internal sealed class UndoList
         return 0;
     }
 
-    // Its standard input ends when this process does; in a session of its own Ctrl-C does not reach it. After an
-    // orderly end there is no file.
+    // Starts the guard. The guard's standard input ends with this process; in a session of its own Ctrl-C does not
+    // reach it. After an orderly end there is no file.
     private void Guard()
     {
         const string Script =

@@ -4,7 +4,7 @@ using Corfu.FaultRuns.Machine;
 namespace Corfu.FaultRuns.Nodes;
 
 /// <summary>The workload processes, their histories and how far each of them has got.</summary>
-/// <param name="command">What each of them runs, by its place.</param>
+/// <param name="command">The command of each process, by its place.</param>
 internal sealed class ClientPool(
     UndoList undo, ClusterRig rig, int count, int seed, Func<int, IEnumerable<string>> command,
     string folder = "histories")
@@ -16,7 +16,7 @@ internal sealed class ClientPool(
 
     public IReadOnlyList<(string Name, int Slot, Child Process)> Running => _running;
 
-    /// <summary>Those that have been killed, too.</summary>
+    /// <summary>All processes, killed ones too.</summary>
     public List<Child> All { get; } = [];
 
     public IEnumerable<string> Histories => Directory.EnumerateFiles(Folder, "*.history").Order();

@@ -5,7 +5,7 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Nodes;
 
-/// <summary>One node: its namespace, its disk, its process.</summary>
+/// <summary>A node: its namespace, its disk, its process.</summary>
 internal sealed class Node(string name, int host, string folder)
 {
     public string Name => name;
@@ -128,7 +128,7 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     /// Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all.
     /// Where agents do that, it is theirs to do.
     /// </summary>
-    /// <returns>What is wrong, or null.</returns>
+    /// <returns>The fault, or null.</returns>
     public async Task<string?> UpAsync()
     {
         foreach (var node in Nodes.Where(n => n.Process is null or { HasExited: true }))
@@ -152,7 +152,7 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
         Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config",
             Path.Combine(node.Folder, "node.json"));
 
-    /// <summary>The reason of every epoch, oldest first; null when nobody answers.</summary>
+    /// <summary>The reason of every epoch, oldest first; null when no acceptor answers.</summary>
     public async Task<IReadOnlyList<string>?> HistoryAsync()
     {
         var (code, output) = await ToolAsync("history", "--connect", Connection, "--count", "100000", "--json");

@@ -12,8 +12,8 @@ namespace Corfu.FaultRuns.PowerCuts;
 
 /// <summary>
 /// A unit process and an acceptor in it, on a small ext4 that loses its power under running appends: what was not
-/// flushed, names of files too, is gone. Nothing acknowledged may be lost, nothing may be there that nobody appended.
-/// Without fsync the run must fail, or it proves nothing.
+/// flushed, names of files too, is gone. No acknowledged entry may be lost, and no entry may be there that no client
+/// appended. Without fsync the run must fail, or it proves nothing.
 /// </summary>
 internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWriter output)
 {
@@ -170,7 +170,7 @@ internal sealed class PowerCutRun(int seed, int cuts, bool withoutSync, TextWrit
         }
     }
 
-    // So that the unit's cleaner has something to do: single positions, and a mark that follows the tail.
+    // Trims single positions, and a prefix that follows the tail, so that the unit's cleaner has something to do.
     private async Task TrimAsync(CorfuClient client, CancellationToken stop)
     {
         var random = new Random(seed + _number);

@@ -1,6 +1,7 @@
 namespace Corfu.FaultRuns.Transactions;
 
-/// <summary>What strict serializability forbids, named as by Adya and Elle (Kingsbury and Alvaro, VLDB 2020).</summary>
+/// <summary>Anomalies that strict serializability forbids, named as by Adya and Elle (Kingsbury and Alvaro, VLDB
+/// 2020).</summary>
 public enum AnomalyKind
 {
     /// <summary>Writes that depend on each other in a circle.</summary>

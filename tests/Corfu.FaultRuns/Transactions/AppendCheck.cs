@@ -23,7 +23,7 @@ public sealed class AppendCheck
         IReadOnlyDictionary<string, IReadOnlyList<long>> lists) => (_transactions, _lists) = (transactions, lists);
 
     /// <param name="transactions">All that were begun and may have had an effect.</param>
-    /// <param name="lists">What every list held when all had ended.</param>
+    /// <param name="lists">The content of every list when all had ended.</param>
     public static IReadOnlyList<Anomaly> Check(
         IReadOnlyList<TxRecord> transactions, IReadOnlyDictionary<string, IReadOnlyList<long>> lists)
     {
@@ -56,7 +56,7 @@ public sealed class AppendCheck
         }
     }
 
-    // What a transaction sees of itself proves nothing.
+    // A transaction's own appends in its reads prove nothing.
     private void MarkSeen(IReadOnlyList<long> values, TxRecord? reader)
     {
         foreach (var value in values)

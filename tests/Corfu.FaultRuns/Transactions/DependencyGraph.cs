@@ -4,20 +4,20 @@ namespace Corfu.FaultRuns.Transactions;
 [Flags]
 internal enum Dependency
 {
-    /// <summary>It wrote what the other wrote over.</summary>
+    /// <summary>The other transaction overwrote a write of this one.</summary>
     WriteWrite = 1,
 
-    /// <summary>It wrote what the other read.</summary>
+    /// <summary>The other transaction read a write of this one.</summary>
     WriteRead = 2,
 
-    /// <summary>It read what the other wrote over.</summary>
+    /// <summary>The other transaction overwrote a value that this one read.</summary>
     ReadWrite = 4,
 
-    /// <summary>It had ended when the other began.</summary>
+    /// <summary>This transaction had ended when the other began.</summary>
     RealTime = 8,
 }
 
-/// <summary>Nodes by number, and what stands before what.</summary>
+/// <summary>Nodes by number, and the order between them.</summary>
 internal sealed class DependencyGraph
 {
     private readonly List<List<(int To, Dependency Why)>> _edges = [];

@@ -1,6 +1,6 @@
 namespace Corfu.FaultRuns.Transactions;
 
-/// <summary>What a client may do wrong, to prove that the check sees it.</summary>
+/// <summary>Mistakes of a client, to prove that the check finds them.</summary>
 public enum PlantedClient
 {
     None,
@@ -8,7 +8,7 @@ public enum PlantedClient
     /// <summary>Every read shows the newest state instead of the transaction's snapshot.</summary>
     ReadsWithoutSnapshot,
 
-    /// <summary>What was read is not in the read set of the commit.</summary>
+    /// <summary>Reads are missing in the read set of the commit.</summary>
     DropsReads,
 
     /// <summary>A committed append is sent again.</summary>

@@ -109,7 +109,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         return isFound;
     }
 
-    /// <summary>What the mistake must look like.</summary>
+    /// <summary>The anomalies by which the mistake must show.</summary>
     private static AnomalyKind[] Marks(PlantedClient mistake) => mistake switch
     {
         PlantedClient.WritesTwice => [AnomalyKind.Duplicate],

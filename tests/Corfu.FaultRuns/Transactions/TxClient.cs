@@ -5,8 +5,8 @@ using Tango;
 namespace Corfu.FaultRuns.Transactions;
 
 /// <summary>
-/// One workload process: sessions that run transactions, plain updates and plain reads over the shared lists until it
-/// is told to end. It says twice a second how many have committed, and since when its sessions have got nowhere.
+/// A workload process: sessions that run transactions, plain updates and plain reads over the shared lists until it is
+/// told to end. It prints, twice a second, how many have committed, and since when its sessions have made no progress.
 /// </summary>
 internal sealed class TxClient(
     TangoRuntime runtime, TxObjects objects, HistoryWriter history, string name, int seed, PlantedClient planted)
@@ -69,7 +69,7 @@ internal sealed class TxClient(
         }
     }
 
-    // Where the clients before it have come to; if it cannot be read now, the reads will tell.
+    // Reads the generations that earlier clients have reached; if that fails now, later reads show them.
     private async Task LearnGenerationsAsync()
     {
         try
@@ -81,7 +81,7 @@ internal sealed class TxClient(
         }
         catch (Exception e) when (IsExpected(e))
         {
-            // They start at the beginning.
+            // The generations start at the beginning.
         }
     }
 
@@ -247,7 +247,7 @@ internal sealed class TxClient(
     {
         runtime.LeaveTransaction();
         var (handle, list) = Readable(random);
-        // Its own appends are not there yet.
+        // The transaction's own appends are not visible yet.
         if (!draft.Steps.Any(s => s.IsAppend && s.List == list))
             draft.Read(list, await handle.ReadAsync(ListOf(list)));
     }

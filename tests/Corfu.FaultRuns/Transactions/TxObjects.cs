@@ -15,7 +15,8 @@ internal sealed record TxObjects(IReadOnlyList<AppendLists> Handles, IReadOnlyLi
     private static readonly bool[][] s_units = [[true, true, true], [true, false, false], [false, true, true],
         [true, true, false]];
 
-    /// <param name="prefix">Of the objects' names: runs over other objects share the log, and nothing else.</param>
+    /// <param name="prefix">Prefix of the objects' names: runs over other objects share the log, and nothing
+    /// else.</param>
     public static async Task<TxObjects> OpenAsync(
         TangoRuntime runtime, string prefix, int place, CancellationToken stop)
     {

@@ -1,6 +1,6 @@
 namespace Corfu.FaultRuns.Transactions;
 
-/// <summary>What a client was told of a transaction.</summary>
+/// <summary>The outcome of a transaction as its client knows it.</summary>
 public enum TxFate
 {
     /// <summary>Also where the client died before it heard.</summary>
@@ -11,12 +11,12 @@ public enum TxFate
     Aborted,
 }
 
-/// <summary>One step of a transaction: a read of a whole list, or the append of one value.</summary>
+/// <summary>A step of a transaction: a read of a whole list, or the append of one value.</summary>
 public sealed record TxStep(bool IsAppend, string List, IReadOnlyList<long> Values);
 
-/// <summary>One transaction as its client wrote it down.</summary>
+/// <summary>A transaction as its client recorded it.</summary>
 /// <param name="Began">Before its first step, of the clock that all processes of a machine share.</param>
-/// <param name="Ended">When the client heard what became of it; the highest value if it never did.</param>
+/// <param name="Ended">The time when the client learnt the outcome; the highest value if it never did.</param>
 public sealed record TxRecord(string Name, long Began, long Ended, TxFate Fate, IReadOnlyList<TxStep> Steps)
 {
     public override string ToString() => $"{Name} ({Fate})";

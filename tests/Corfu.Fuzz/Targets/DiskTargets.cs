@@ -10,7 +10,7 @@ using JobScheduler.Workloads;
 
 namespace Corfu.Fuzz;
 
-/// <summary>What lies on disks: units' and acceptors' logs, backups, configurations, traces.</summary>
+/// <summary>Files on disks: units' and acceptors' logs, backups, configurations, traces.</summary>
 public static class DiskTargets
 {
     private const uint LogId = 77;

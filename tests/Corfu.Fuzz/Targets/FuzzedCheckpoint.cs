@@ -132,7 +132,7 @@ internal sealed class FuzzedCheckpoint
         new CheckpointReader(log, FeatureLevel.Newest, NullLogger.Instance)
             .LoadAsync(position, _members, CancellationToken.None).AsTask().GetAwaiter().GetResult();
 
-    // One chunk, at position 0.
+    // A single chunk, at position 0.
     private FinalRecord Whole(byte[] head) => _final with
     {
         Positions = [LogPosition.Zero],

@@ -42,8 +42,8 @@ internal sealed class FuzzedDirectory
     }
 
     /// <summary>
-    /// What is applied leaves a state that a checkpoint keeps, and claims that forbid what they shall; a rejection
-    /// changes nothing. Any other exception stops the directory: the next call finds a new one.
+    /// An applied call leaves a state that a checkpoint keeps, and claims that still hold; a rejected call changes
+    /// nothing. Any other exception stops the directory: the next call finds a new one.
     /// </summary>
     public void Feed(byte[] bytes)
     {
@@ -74,7 +74,7 @@ internal sealed class FuzzedDirectory
 
     private void Restart()
     {
-        // What creates the first object has no effect later.
+        // A call that creates the first object has no effect later.
         _isNew = !_isNew;
         _view = _isNew ? new TangoDirectory() : NewView();
         _state = FuzzedViews.Save(_view);
@@ -97,7 +97,7 @@ internal sealed class FuzzedDirectory
         ((ITangoView)view).Apply(call[0], default, call.AsMemory(1),
             new ApplyContext(null, new LogPlace(new LogPosition(position), 0, 0)));
 
-    /// <summary>One of each mutator, as a runtime writes them.</summary>
+    /// <summary>A call of each mutator, as a runtime writes them.</summary>
     private static async Task<List<byte[]>> CallsAsync()
     {
         var log = new InMemoryCorfuLog(new InMemoryLogOptions { Yield = false });
@@ -130,7 +130,7 @@ internal sealed class FuzzedDirectory
         return [.. await CallsOfAsync(log), CheckpointedIndex(), RaiseLevel()];
     }
 
-    // Of a unit whose state has values in the log.
+    // The checkpoint call for a unit whose state has values in the log.
     private static byte[] CheckpointedIndex() =>
     [
         TangoDirectory.Mutators.Checkpointed,

@@ -33,7 +33,7 @@ internal static class FuzzedViews
         return [.. views.Select(static (view, i) => (byte[])[(byte)i, .. Save(view)])];
     }
 
-    /// <summary>What is loaded is saved, and loads to the same.</summary>
+    /// <summary>A loaded view is saved, and loads to the same state again.</summary>
     public static void Feed(byte[] bytes)
     {
         if (bytes.Length == 0 || bytes[0] >= s_types.Length) throw new TangoFormatException("No such type");

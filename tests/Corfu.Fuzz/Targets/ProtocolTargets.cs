@@ -6,7 +6,7 @@ using Corfu.Protocol.Tests;
 
 namespace Corfu.Fuzz;
 
-/// <summary>What comes over the wire, and what entries are made of.</summary>
+/// <summary>Messages of the wire, and the parts of entries.</summary>
 public static class ProtocolTargets
 {
     private static readonly Opcode[] Opcodes = [.. Enum.GetValues<Opcode>()];
@@ -68,7 +68,7 @@ public static class ProtocolTargets
         var request = MessageCodec.ReadRequest(header, frame.AsMemory(MessageCodec.HeaderSize));
         if (request is null) return;
 
-        // What was understood can be said again, in the same bytes; what follows them would be a later version's.
+        // A decoded request encodes to the same bytes; further bytes would be of a later version.
         var again = SampleMessages.Body(request);
         if (!frame.AsSpan(MessageCodec.HeaderSize).StartsWith(again)
             && request is not (InstallRequest or BootstrapRequest or AcceptRequest or DecidedRequest))

@@ -18,7 +18,7 @@ internal sealed class TangoPlayer
     private ImmutableArray<StreamId> _streams;
     private int _left;
 
-    // So that a transaction of a few KiB spills.
+    // Small enough that a transaction of a few KiB spills.
     private const int SmallPayload = 1024;
 
     /// <summary>Entries of two objects, as a runtime writes them: directory records, updates, transactions that commit,

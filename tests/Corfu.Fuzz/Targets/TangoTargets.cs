@@ -44,7 +44,7 @@ public static class TangoTargets
         foreach (var target in Parts()) yield return target;
     }
 
-    // What playback and openings read, part by part.
+    // The parts that playback and openings read.
     private static IEnumerable<Target> Parts()
     {
         Type[] damage =
@@ -75,7 +75,7 @@ public static class TangoTargets
 
     private static void Values(byte[] bytes)
     {
-        // One more than the readers: some inputs are only skipped.
+        // A choice above the readers' number: some inputs are only skipped.
         var which = bytes.Length == 0 ? 0 : (bytes[^1] + bytes.Length) % (Readers.Length + 1);
         if (which < Readers.Length) Readers[which](bytes);
         else Skip(bytes);

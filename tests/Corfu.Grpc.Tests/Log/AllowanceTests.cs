@@ -16,7 +16,7 @@ using TrimRequest = Corfu.Grpc.Protocol.Log.V1.TrimRequest;
 
 namespace Corfu.Grpc.Tests;
 
-/// <summary>One call of a caller that nothing authenticates must not end an object, release an entry, or give a false
+/// <summary>A call of an unauthenticated caller must not end an object, release an entry, or get a false
 /// answer.</summary>
 public sealed class AllowanceTests
 {

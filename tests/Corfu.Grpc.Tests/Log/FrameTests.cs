@@ -10,7 +10,7 @@ using Outcome = Corfu.Grpc.Protocol.Log.V1.Outcome;
 
 namespace Corfu.Grpc.Tests;
 
-/// <summary>What every service of the front end has: errors with details, health, reflection.</summary>
+/// <summary>Parts of every service of the front end: errors with details, health, reflection.</summary>
 public sealed class FrameTests
 {
     [Fact]

@@ -7,7 +7,7 @@ using Tango.Testing;
 
 namespace Corfu.Grpc.Tests;
 
-/// <summary>What every log promises, through a front end.</summary>
+/// <summary>Promises of every log, through a front end.</summary>
 public sealed class GrpcLogConformance : LogConformance, IAsyncDisposable
 {
     private readonly Queue<AppendFault> _faults = new();

@@ -65,7 +65,8 @@ public sealed class OriginTests
         Assert.Equal(Outcome.Appended, (await log.AppendAsync(Append(9, 4))).Result.Outcome);
     }
 
-    /// <summary>What another front end has not answered yet, it may no more put below the bound.</summary>
+    /// <summary>An append that another front end has not answered yet must not stand below the bound any
+    /// more.</summary>
     [Fact]
     public async Task Settling_makes_an_absence_final_and_finds_what_is_there()
     {

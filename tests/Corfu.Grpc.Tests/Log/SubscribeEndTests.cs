@@ -10,7 +10,7 @@ using ReadResponse = Corfu.Grpc.Protocol.Log.V1.ReadResponse;
 
 namespace Corfu.Grpc.Tests;
 
-/// <summary>What a subscription asks for, and where it ends.</summary>
+/// <summary>Terms of a subscription, and its end.</summary>
 public sealed class SubscribeEndTests
 {
     private static readonly StreamId s_stream = StreamId.FromName("s");
@@ -88,7 +88,7 @@ public sealed class SubscribeEndTests
         Assert.Equal(streams ? ["3", "6"] : ["1", "3", "5", "6"], Texts(responses));
     }
 
-    /// <summary>What another stream has lost before it is no reason to begin there.</summary>
+    /// <summary>Entries that another stream has lost before it do not move the mark.</summary>
     [Fact]
     public async Task Mark_of_a_stream_lies_behind_its_own_trimmed_entry()
     {
@@ -155,7 +155,7 @@ public sealed class SubscribeEndTests
         }
     }
 
-    /// <summary>One page is damaged at every replica.</summary>
+    /// <summary>A log with a page that is damaged at every replica.</summary>
     private sealed class DamagedLog(long damaged) : WrappedLog
     {
         public override async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(

@@ -11,7 +11,7 @@ namespace Corfu.Grpc.Tests;
 /// <summary>A front end over any log, on a port of its own, and a channel to it.</summary>
 internal sealed class FrontEnd : IAsyncDisposable
 {
-    /// <summary>Of the front ends over one log.</summary>
+    /// <summary>The cluster of all front ends over one log.</summary>
     public const string ClusterId = "11111111-2222-3333-4444-555555555555";
 
     private readonly GrpcFrontEnd _frontEnd;

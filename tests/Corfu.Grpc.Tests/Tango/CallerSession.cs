@@ -14,7 +14,7 @@ internal sealed class CallerSession : IAsyncDisposable
 
     public string Id { get; }
 
-    /// <summary>What had ended of what the caller held before.</summary>
+    /// <summary>The caller's earlier holdings that had ended.</summary>
     public IReadOnlyList<Holding> Lost { get; }
 
     public static async Task<CallerSession> OpenAsync(
@@ -37,7 +37,7 @@ internal sealed class CallerSession : IAsyncDisposable
     public async Task KeepAliveAsync() => await _call.RequestStream.WriteAsync(
         new KeepRequest { KeepAlive = new KeepAlive() });
 
-    /// <summary>What is held was renewed when this completes.</summary>
+    /// <summary>Completes when the holdings are renewed.</summary>
     public async Task RenewAsync()
     {
         await KeepAliveAsync();

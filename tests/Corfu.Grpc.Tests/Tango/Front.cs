@@ -31,7 +31,7 @@ internal sealed class Front : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        // Those that were started last use the others.
+        // The parts started last use the others.
         for (var i = _parts.Count - 1; i >= 0; i--) await _parts[i].DisposeAsync();
     }
 }

@@ -2,7 +2,7 @@ using Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc.Tests.Tango;
 
-/// <summary>What one session does with what it holds.</summary>
+/// <summary>A session and its holdings.</summary>
 public sealed class HeldTests
 {
     private readonly Session _session = new(

@@ -3,7 +3,7 @@ namespace Corfu.Grpc.Tests.Tango;
 /// <summary>Waits for what other parties bring about.</summary>
 internal static class Poll
 {
-    /// <exception cref="TimeoutException">It did not become true in time.</exception>
+    /// <exception cref="TimeoutException">The condition did not become true in time.</exception>
     public static async Task UntilAsync(Func<Task<bool>> condition)
     {
         var start = TimeProvider.System.GetTimestamp();

@@ -169,7 +169,7 @@ public sealed class SessionTests
         Assert.False((await own.Locks.ReleaseAsync(request)).Released);
         var token = await AcquireAsync(own, session);
         Assert.True(token > request.FencingToken);
-        // What was released is not lost.
+        // A released holding is not reported as lost.
         await session.RenewAsync();
         await session.EndAsync();
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "mutex" })).HasFencingToken);
@@ -291,7 +291,7 @@ public sealed class SessionTests
         await own.CreateAsync("other", ObjectType.Lock);
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),
             await TangoFrontEnd.FailureOf(() => AcquireAsync(own, session, name: "other")));
-        // What was too much is free again, and an item that was too much was not delivered.
+        // A lock above the limit is free again, and an item above it was not delivered.
         Assert.False((await own.Locks.GetHolderAsync(new GetHolderRequest { Object = "other" })).HasFencingToken);
         await own.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED"),

@@ -27,7 +27,7 @@ public sealed class TransactTests
         var first = await own.Transactions.TransactAsync(request);
         Assert.Equal(Outcome.Committed, first.OutcomeCase);
         Assert.True(first.Committed.Succeeded);
-        // It sees its own writes.
+        // The transaction sees its own writes.
         Assert.Equal("10", first.Committed.Results[1].Value.ToStringUtf8());
         var second = await own.Transactions.TransactAsync(request);
         Assert.False(second.Committed.Succeeded);
@@ -165,7 +165,7 @@ public sealed class TransactTests
         Assert.Equal((true, done.Committed.Version), (told.Committed.Succeeded, told.Committed.Version));
         Assert.Equal((StatusCode.AlreadyExists, "REQUEST_EXISTS"),
             await TangoFrontEnd.FailureOf(async () => await own.Transactions.TransactAsync(request)));
-        // One that was refused has left its id free.
+        // A refused request has left its id free.
         var refused = new TransactRequest { OnSuccess = { Set("missing", "a", "1") }, RequestId = "t2" };
         for (var i = 0; i < 2; i++)
             Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"),

@@ -87,7 +87,7 @@ public sealed class DependencyTests
     [MemberData(nameof(ProjectNames))]
     public void Assembly_references_keep_the_direction(string project)
     {
-        // They are loaded by the compiler or an editor, and never deployed.
+        // Generators are loaded by the compiler or an editor, and never deployed.
         if (project.StartsWith("Tango.Generators", StringComparison.Ordinal)) return;
         using var assembly = OpenAssembly(project);
         var metadata = assembly.GetMetadataReader();

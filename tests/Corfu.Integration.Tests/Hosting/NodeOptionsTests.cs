@@ -46,7 +46,7 @@ public sealed class NodeOptionsTests
                 limits.Agent.Policy.MinReplicas));
         Assert.Null(limits.Agent.Scrub);
 
-        // What is left out has its default, beside what is given too.
+        // Options that are left out have their defaults, also beside given ones.
         var defaults = new NodeLimits();
         Assert.Equal(defaults.Server.MaxInFlight, limits.Server.MaxInFlight);
         Assert.Equal(defaults.Unit.Store.LogPageSize, limits.Unit.Store.LogPageSize);

@@ -43,7 +43,7 @@ public sealed class AcceptorLossTests
         await AppendAsync(cluster, 0, 10);
         var at = Endpoints(cluster);
         await DestroyAsync(cluster, "unit-0", "unit-1", "unit-2");
-        // Those that remember have been restarted as well.
+        // The processes that remember the projection have been restarted as well.
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
         Assert.Equal(1, (await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder)).ExitCode);
         await CorfuTool.RunAsync("cluster", "add-spare", "--dir", cluster.Folder);

@@ -29,7 +29,7 @@ public sealed class ClusterUpTests
             (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString))
                 .Require();
 
-            // What is logged most: nodes that come and go.
+            // Nodes that come and go cause most log lines.
             await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["sequencer"]);
             await cluster.UpAgainAsync();
         }
@@ -71,7 +71,7 @@ public sealed class ClusterUpTests
         Assert.Equal(["sequencer", "sequencer-1", "spare-0", "unit-0", "unit-1", "unit-2"],
             (await cluster.ProcessIdsAsync()).Keys.Order());
 
-        // What one command says of a role, the other does too.
+        // Both commands report the same of a role.
         var status = (await CorfuTool.RunAsync("status", "--connect", cluster.ConnectionString, "--json")).Require();
         var nodes = JsonNode.Parse(status.Output)!["nodes"]!.AsArray().Where(node => (string)node!["role"]! != "agent");
         var manifest = ClusterFolder.Open(cluster.Folder).Manifest;

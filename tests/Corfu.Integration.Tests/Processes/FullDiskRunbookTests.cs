@@ -100,7 +100,7 @@ public sealed class FullDiskRunbookTests
         (await CorfuTool.RunWithInputAsync("order", "log", "append", "--connect", connection, "--stream", "orders"))
             .Require();
 
-    /// <summary>Where a large entry finds no room a small one may.</summary>
+    /// <summary>A small entry may find room where a large one does not.</summary>
     private static async Task FillTheRestAsync(string connection)
     {
         await using var client = await CorfuClient.ConnectAsync(connection);
@@ -197,7 +197,7 @@ public sealed class FullDiskRunbookTests
             throw new InvalidOperationException("The disk does not fill.");
         }
 
-        /// <summary>Its next update, as soon as there is room. Other keys keep what they had before.</summary>
+        /// <summary>Sends the next update, as soon as there is room. Other keys keep their values.</summary>
         public async Task GoOnAsync()
         {
             var began = TimeProvider.System.GetTimestamp();

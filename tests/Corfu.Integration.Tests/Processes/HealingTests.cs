@@ -5,7 +5,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Processes;
 
-/// <summary>Real processes are killed or stopped, nobody lifts a finger, and the cluster heals.</summary>
+/// <summary>Real processes are killed or stopped, and the cluster heals without an operator.</summary>
 public sealed class HealingTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
@@ -28,11 +28,11 @@ public sealed class HealingTests
         acknowledged.AddRange(await AppendAsync(client, 100));
         await RequireAsync(client, acknowledged);
 
-        // Its acceptor has an heir too, so that the layout survives another loss.
+        // The acceptor is replaced too, so that the layout survives another loss.
         await cluster.WaitForAsync(client, p => p.Acceptors.All(a => p.Units.Any(u => u.Endpoint == a.Endpoint)),
             Patience);
 
-        // The second loss is survived too, which needs what was rebuilt: there is no third copy of anything.
+        // The second loss is survived too. That needs the rebuilt copies: there is no third one.
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["unit-1"]);
         acknowledged.AddRange(await AppendAsync(client, 50));
         await RequireAsync(client, acknowledged);

@@ -137,7 +137,7 @@ public sealed class KillTests
             }
             catch (IOException)
             {
-                // It has given up, which the number of acknowledged lines shows.
+                // The tool has given up, which the number of acknowledged lines shows.
             }
         }
 

@@ -24,7 +24,7 @@ public sealed class ReturnTests
         var healed = await cluster.WaitForAsync(client, p => IsWhole(p, 3), Patience);
         Assert.Equal(2, healed.Units.Intersect(before).Count());
         await Entries.RequireAsync(client, 100);
-        // Nobody misses what it had: it is deleted.
+        // Other replicas hold its entries: its data is deleted.
         await WaitAsync(
             () => Directory.GetDirectories(Path.Combine(cluster.Folder, "unit-0"), "unit.kept-*").Length == 0);
     }

@@ -37,7 +37,7 @@ internal static class CorfuTool
     public static Task<ToolResult> RunProgramAsync(string program, params string[] arguments) =>
         RunAsync(StartProgram(program, arguments), "", arguments);
 
-    /// <param name="before">What runs the command elsewhere, as <see cref="Hosts.On"/>.</param>
+    /// <param name="before">The words that run the command elsewhere, as <see cref="Hosts.On"/>.</param>
     public static Task<ToolResult> RunOnAsync(string[] before, string input, params string[] arguments) =>
         RunAsync(StartOn(before, arguments), input, arguments);
 

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Corfu.Integration.Tests.Support;
 
-/// <summary>One line of <c>corfu log dump --json</c>.</summary>
+/// <summary>A line of <c>corfu log dump --json</c>.</summary>
 internal sealed record DumpedEntry(long Position, string Kind, string? Text)
 {
     public static DumpedEntry Parse(string line)

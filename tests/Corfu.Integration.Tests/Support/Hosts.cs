@@ -52,7 +52,7 @@ internal sealed partial class Hosts : IDisposable
         }
     }
 
-    /// <summary>What goes before a command that runs on a host.</summary>
+    /// <summary>The words before a command that runs on a host.</summary>
     public static string[] On(int host) => ["nsenter", $"--net=/run/netns/{Name(host)}", "--"];
 
     /// <summary>The host's cable is pulled, or put back.</summary>
@@ -65,7 +65,7 @@ internal sealed partial class Hosts : IDisposable
 
     private static string Name(int host) => $"{Prefix}{Environment.ProcessId}-{host}";
 
-    // Of test processes that were killed.
+    // Removes namespaces of test processes that were killed.
     private static void DropLeftOvers()
     {
         if (!Directory.Exists("/run/netns")) return;

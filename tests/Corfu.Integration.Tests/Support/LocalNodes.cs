@@ -46,7 +46,7 @@ internal sealed class LocalNodes : IDisposable
         File.WriteAllText(file, config.ToJsonString());
     }
 
-    /// <param name="before">What runs it elsewhere, as <see cref="Hosts.On"/>.</param>
+    /// <param name="before">The words that run the node elsewhere, as <see cref="Hosts.On"/>.</param>
     public async Task StartAsync(string name, string[]? before = null)
     {
         var process = CorfuTool.StartOn(before ?? [], "node", "--config", Path.Combine(PathOf(name), "node.json"));

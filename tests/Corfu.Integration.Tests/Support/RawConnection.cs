@@ -3,7 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Support;
 
-/// <summary>Somebody who speaks another protocol.</summary>
+/// <summary>A peer with another protocol.</summary>
 internal static class RawConnection
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);

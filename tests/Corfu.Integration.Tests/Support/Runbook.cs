@@ -22,7 +22,7 @@ internal sealed class Runbook
 
     /// <summary>Runs a command of the section.</summary>
     /// <param name="command">As the page writes it, to the letter.</param>
-    /// <param name="values">What takes the place of its words in capitals.</param>
+    /// <param name="values">The values in place of its words in capitals.</param>
     public Task<ToolResult> RunAsync(string command, params (string Word, string Value)[] values)
     {
         string[] ends = ["\n", "`", " #"];

@@ -29,7 +29,7 @@ internal sealed class SmallDiskCluster : IDisposable
 
     public LocalNodes Nodes { get; }
 
-    /// <summary>Of the node on the small disk.</summary>
+    /// <summary>The address of the node on the small disk.</summary>
     public string Address { get; }
 
     public string Connection => $"corfu://{Address}";

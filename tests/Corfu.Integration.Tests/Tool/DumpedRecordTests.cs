@@ -66,7 +66,7 @@ public sealed class DumpedRecordTests
         Expect("""{"kind":"7","more":[256,77]}""", Record(7, 256, 77));
         Expect("""{"kind":"200","more":["new"]}""", Record(200, "new"));
         Expect("""{"kind":"decision","position":41,"index":0,"aborted":null,"more":[9]}""", Record(3, 41, 0, null, 9));
-        // Of a kind that is known, but not so short.
+        // The kind is known, but its records are longer.
         Expect("""{"kind":"decision","more":[41]}""", Record(3, 41));
     }
 

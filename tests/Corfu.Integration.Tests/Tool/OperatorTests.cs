@@ -7,7 +7,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace Corfu.Integration.Tests.Tool;
 
-/// <summary>What an operator sees when something is missing.</summary>
+/// <summary>Messages for an operator when something is missing.</summary>
 public sealed class OperatorTests
 {
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
@@ -24,7 +24,7 @@ public sealed class OperatorTests
         await append.StandardInput.FlushAsync(limit.Token);
         Assert.Equal("e1:0\tone", await append.StandardOutput.ReadLineAsync(limit.Token));
 
-        // Its input is still open: only the signal ends it.
+        // The tool's input is still open: only the signal ends it.
         ClusterProcesses.Signal(append.Id, "INT");
         var error = await append.StandardError.ReadToEndAsync(limit.Token);
         await append.WaitForExitAsync(limit.Token);

@@ -4,7 +4,7 @@ using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Tool;
 
-/// <summary>What the tool says and ends with when it is used wrongly: part of its interface.</summary>
+/// <summary>Messages and exit codes for wrong use: part of the tool's interface.</summary>
 public sealed class UsageTests
 {
     [Theory]

@@ -5,7 +5,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Checks;
 
-/// <summary>What has been decided, acknowledged, refused and shown so far: as much of the past as the invariants
+/// <summary>Decisions, acknowledgements, refusals and answers so far: as much of the past as the invariants
 /// need.</summary>
 public sealed record History(
     ImmutableArray<Projection> Epochs,

@@ -5,10 +5,10 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Checks;
 
-/// <summary>What must hold in every state, of the nodes and of the history.</summary>
+/// <summary>Invariants of every state, over the nodes and the history.</summary>
 public static class Invariants
 {
-    /// <returns>What is broken, or null.</returns>
+    /// <returns>The broken invariant, or null.</returns>
     public static string? Find(History history, IReadOnlyList<NodeId> ids, ReadOnlySpan<NodeState> nodes, bool streams,
         bool justDecided)
     {

@@ -79,7 +79,7 @@ internal sealed class Model
     }
 
     /// <summary>Makes the move on the state itself.</summary>
-    /// <returns>What it broke, or null.</returns>
+    /// <returns>The invariant that it broke, or null.</returns>
     public string? Apply(Span<int> state, in Move move)
     {
         if (move.Kind == MoveKind.Late)
@@ -126,7 +126,7 @@ internal sealed class Model
         return Check(state, decided);
     }
 
-    /// <summary>One line about a move, before it is made.</summary>
+    /// <summary>Describes a move in a line, before it is made.</summary>
     public string Describe(ReadOnlySpan<int> state, in Move move)
     {
         if (move.Kind == MoveKind.Late)

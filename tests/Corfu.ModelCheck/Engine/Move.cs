@@ -1,7 +1,7 @@
 namespace Corfu.ModelCheck.Engine;
 
-/// <summary>One way on from a state: a process's call is answered (or a late request arrives), or a process does
-/// something by itself.</summary>
+/// <summary>A move from a state: a process's call is answered (or a late request arrives), or a process acts by
+/// itself.</summary>
 internal enum MoveKind
 {
     Answer,

@@ -7,7 +7,7 @@ using Corfu.Protocol;
 namespace Corfu.ModelCheck.Engine;
 
 /// <summary>A small cluster with something going on: where every search begins.</summary>
-/// <param name="LateRequests">How many requests that nobody waits for may be under way at once; what is beyond is
+/// <param name="LateRequests">How many requests that no process waits for may be under way at once; what is beyond is
 /// lost.</param>
 public sealed record Scenario(
     string Name,

@@ -29,7 +29,7 @@ public sealed class AcceptorState : NodeState
         if (answer.Records.IsEmpty) return (this, answer.Response);
         var next = new AcceptorState(core.Snapshot());
 
-        // What is durable must lead to the same state as what is in memory.
+        // The durable records must lead to the same state as the core in memory.
         var again = new AcceptorCore();
         foreach (var record in _records) again.Replay(record);
         foreach (var record in answer.Records) again.Replay(record);

@@ -16,7 +16,7 @@ public static class Names
 
     public static NodeId Acceptor(int index) => Id(3, index);
 
-    /// <summary>Where nothing listens: the model delivers by identity.</summary>
+    /// <summary>An endpoint without a listener: the model delivers by identity.</summary>
     public static NodeAddress At(NodeId id) => new(id, new NodeEndpoint("model", 1));
 
     public static WriterId Writer(char client) => new(new Guid(4, (short)client, 0, new byte[8]));

@@ -3,9 +3,9 @@ using Corfu.Protocol;
 namespace Corfu.ModelCheck.Nodes;
 
 /// <summary>
-/// One local state of a server, immutable. A request is handed to the product's core, brought to this state from what
-/// is durable; so every step of the model is a restart as well, and a core that recovers to something else than it was
-/// is found at once.
+/// A local state of a server, immutable. A request is handed to the product's core, brought to this state from its
+/// durable records. Every step of the model is therefore a restart as well, and a core that recovers to a different
+/// state is found at once.
 /// </summary>
 public abstract class NodeState
 {

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Nodes;
 
-/// <summary>What a unit holds at one position.</summary>
+/// <summary>A unit's page at a position.</summary>
 /// <param name="Epoch">The epoch in which the value was written.</param>
 public readonly record struct PageView(PageState State, EntryOrigin Origin, Epoch Epoch)
 {

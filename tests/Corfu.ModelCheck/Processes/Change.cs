@@ -3,12 +3,12 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>What a reconfigurer wants of the next epoch. Start and epoch follow from the seals.</summary>
+/// <summary>A reconfigurer's change for the next epoch. Start and epoch follow from the seals.</summary>
 /// <param name="Segments">The ranges as they are; chains may lose replicas, or a joining one becomes full.</param>
 /// <param name="NextChains">Chains of a new active segment; null keeps the active one open.</param>
 public sealed record Change(NodeId Sequencer, ImmutableArray<Segment> Segments, ImmutableArray<Chain>? NextChains)
 {
-    /// <summary>Null when the unit has gone already, or a chain would have nobody left.</summary>
+    /// <summary>Null when the unit has gone already, or a chain would have no unit left.</summary>
     public static Change? Remove(Projection current, NodeId unit)
     {
         if (!current.HasUnit(unit)) return null;

@@ -4,7 +4,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>What a client makes of each answer.</summary>
+/// <summary>The client's step at each answer.</summary>
 public sealed partial record Client
 {
     private static readonly DateTimeOffset s_time = DateTimeOffset.UnixEpoch;

@@ -17,10 +17,10 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
 
     public ClientStage Stage { get; init; } = ClientStage.Done;
 
-    /// <summary>Where to go on after a refresh, an install or a bootstrap.</summary>
+    /// <summary>The stage after a refresh, an install or a bootstrap.</summary>
     public ClientStage Return { get; init; }
 
-    /// <summary>Where to go on after a refresh that brought nothing new; null: ask again.</summary>
+    /// <summary>The stage after a refresh that brought nothing new; null: ask again.</summary>
     public ClientStage? ReturnUnchanged { get; init; }
 
     /// <summary>The place in the chain that is written, or the chain that is asked for its streams.</summary>
@@ -36,7 +36,7 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
 
     public ImmutableArray<long> StreamPositions { get; init; } = [];
 
-    /// <summary>Of the parallel requests of a check: which were answered.</summary>
+    /// <summary>The parallel requests of a check that were answered.</summary>
     public int Answered { get; init; }
 
     public long Tail { get; init; } = -1;
@@ -197,7 +197,7 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
     {
         if (response.Latest is { } latest && latest.Epoch > View.Epoch)
         {
-            // What was to be sent in the old epoch is not sent in this one (R9); the flaw keeps it.
+            // A request of the old epoch is not sent in this one (R9); the flaw keeps it.
             return new Step(this with
             {
                 View = latest,

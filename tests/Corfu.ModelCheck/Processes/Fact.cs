@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>What a process has come to know or has told its caller: the invariants are about these.</summary>
+/// <summary>A fact that a process has learnt or has told its caller: the invariants are about facts.</summary>
 public abstract record Fact;
 
 /// <summary>An operation begins: real time is counted from here.</summary>

@@ -39,7 +39,7 @@ public enum Flaw
     /// <summary>A proposer ignores what was accepted before (R12).</summary>
     OwnValueFirst,
 
-    /// <summary>One acceptor's word is enough (R12).</summary>
+    /// <summary>A single acceptor's answer is enough (R12).</summary>
     OneAcceptorIsEnough,
 
     /// <summary>A check does not confirm its epoch.</summary>

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>Where an operation on the layout stands after an answer.</summary>
+/// <summary>Progress of an operation on the layout after an answer.</summary>
 /// <param name="Next">Null when it is over.</param>
 /// <param name="Result">When it is over: the newest or decided projection; null if there is none, or it gave
 /// up.</param>

@@ -4,9 +4,9 @@ using Corfu.Protocol;
 namespace Corfu.ModelCheck.Processes;
 
 /// <summary>
-/// One local state of a client or reconfigurer, immutable. It waits for answers to its open calls, each of which may
-/// come at any time, or does something of its own accord. An answer is taken in the same step as its request: what lies
-/// between is nobody else's business.
+/// A local state of a client or reconfigurer, immutable. The process waits for answers to its open calls, each of which
+/// may come at any time, or acts by itself. An answer is taken in the same step as its request: no other process can
+/// see the states between.
 /// </summary>
 public abstract record Process
 {

@@ -55,8 +55,8 @@ public sealed partial record Reconfigurer
         };
     }
 
-    // What the last full replica holds is at all of them, so it may go straight to the joining ones; what it lacks is
-    // closed as any hole is. The flaw looks at the head instead, and gets ahead of the chain.
+    // All full replicas hold what the last one holds, so its entries may go straight to the joining ones. A position
+    // that it lacks is closed as any hole is. The flaw looks at the head instead, and gets ahead of the chain.
     private Step LookedAtTail(in PageResult page) => page.State switch
     {
         PageState.Unwritten when Flaw == Flaw.CopyWithoutFilling => NextCopy(Copy + 1),

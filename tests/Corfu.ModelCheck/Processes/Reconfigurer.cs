@@ -25,7 +25,7 @@ public sealed partial record Reconfigurer(
 
     public LayoutOperation? Layout { get; init; }
 
-    /// <summary>What each unit of <see cref="Units"/> answered to its seal; null: nothing yet.</summary>
+    /// <summary>The answer of each unit of <see cref="Units"/> to its seal; null: none yet.</summary>
     public ImmutableArray<long?> Ends { get; init; } = [];
 
     /// <summary>Nodes that have not answered an install.</summary>

@@ -2,8 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>One change of the projection, after the copy of a joining unit's ranges if there is one to be
-/// made.</summary>
+/// <summary>A change of the projection, after the copy of a joining unit's ranges if one is to be made.</summary>
 public sealed record ReconfigurerTask(string Name, Func<Projection, Change?> Change)
 {
     /// <summary>Brings this joining unit everything that the replicas before it hold, holes closed, before the

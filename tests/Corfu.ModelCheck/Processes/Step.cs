@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 
 namespace Corfu.ModelCheck.Processes;
 
-/// <summary>What a process becomes, and what comes of it.</summary>
+/// <summary>The next state of a process, and the facts of the step.</summary>
 /// <param name="Left">Requests that were sent and are not waited for any more: each may arrive later, or never.</param>
 public sealed record Step(Process Next, ImmutableArray<Fact> Facts, ImmutableArray<Call> Left, string Label = "")
 {

@@ -37,7 +37,7 @@ public sealed class GrainTurnTests(SiloCluster cluster) : IClassFixture<SiloClus
     }
 }
 
-/// <summary>What the test and the grain, of one process, tell each other.</summary>
+/// <summary>Signals between the test and the grain, which share a process.</summary>
 internal sealed class LongTurn
 {
     public static LongTurn Current { get; set; } = new();

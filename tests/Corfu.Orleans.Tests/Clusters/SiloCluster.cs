@@ -29,7 +29,7 @@ public sealed class SiloCluster : IAsyncLifetime
     }
 
     /// <summary>Stops the sequencer that serves; an agent puts the other one in its place.</summary>
-    /// <returns>Its name.</returns>
+    /// <returns>The sequencer's name.</returns>
     public async Task<string> StopSequencerAsync()
     {
         await using var client = await Log.ConnectAsync();

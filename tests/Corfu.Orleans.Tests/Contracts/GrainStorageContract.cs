@@ -17,7 +17,7 @@ public sealed record CartState
     public int Count { get; set; }
 }
 
-/// <summary>What Orleans expects of a grain storage, a clause each. Two silos share the log.</summary>
+/// <summary>Orleans' expectations of a grain storage, a clause each. Two silos share the log.</summary>
 public abstract class GrainStorageContract : IAsyncDisposable
 {
     private readonly TangoTestHost _log = new();

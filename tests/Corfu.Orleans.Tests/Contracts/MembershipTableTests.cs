@@ -5,7 +5,7 @@ using Tango.Testing;
 
 namespace Corfu.Orleans.Tests.Contracts;
 
-/// <summary>What Orleans expects of a membership table, a clause each. Two silos share the log.</summary>
+/// <summary>Orleans' expectations of a membership table, a clause each. Two silos share the log.</summary>
 public sealed class MembershipTableTests : IAsyncDisposable
 {
     private readonly TangoTestHost _log = new();

@@ -22,7 +22,7 @@ internal sealed class JournalHarness : IAsyncDisposable
     private readonly TangoTestHost _host;
     private readonly ServiceProvider _services;
 
-    /// <param name="maxSpan">Of the log: its trim point stays so far behind checkpoints.</param>
+    /// <param name="maxSpan">Span of the log: its trim point stays so far behind checkpoints.</param>
     public JournalHarness(
         InMemoryLogOptions? log = null, CorfuJournalOptions? options = null, long maxSpan = 16_384)
     {
@@ -49,7 +49,7 @@ internal sealed class JournalHarness : IAsyncDisposable
 
     public static Protocol.StreamId StreamOf(string journal) => JournalStreams.Of($"{CatalogName}/{journal}");
 
-    /// <summary>Where the journal's entries stand, trimmed ones too.</summary>
+    /// <summary>Positions of the journal's entries, trimmed ones too.</summary>
     public async Task<List<LogPosition>> PositionsAsync(string journal = "cart/1")
     {
         var tail = await _host.TailAsync();

@@ -8,7 +8,7 @@ using static Corfu.Orleans.Tests.Journaling.JournalHarness;
 
 namespace Corfu.Orleans.Tests.Journaling;
 
-/// <summary>What Orleans asks of a journal's storage, over a log in memory.</summary>
+/// <summary>Orleans' expectations of a journal's storage, over a log in memory.</summary>
 public sealed class JournalStorageTests : IAsyncDisposable
 {
     private readonly JournalHarness _harness = new();
@@ -262,7 +262,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
         await storage.AppendAsync(Bytes("a"), default);
         next = fault;
         var thrown = await Record.ExceptionAsync(() => storage.AppendAsync(Bytes("b"), default).AsTask());
-        // It took effect exactly if nothing was thrown.
+        // The append took effect exactly if nothing was thrown.
         Assert.Equal(expected, await ReadAsync(harness.Open()));
         Assert.Equal(expected == "ab", thrown is null);
         await ReadAsync(storage);

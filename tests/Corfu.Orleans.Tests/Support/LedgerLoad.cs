@@ -27,7 +27,7 @@ internal sealed class LedgerLoad
     /// <summary>Every worker has gone on since the call began.</summary>
     public async Task GoesOnAsync(string after)
     {
-        // One may have been sent before; the next was not.
+        // The worker's next call may have been sent before this one; the call after it was not.
         var goal = Enumerable.Range(0, Workers).Select(worker => Volatile.Read(ref _progress[worker]) + 2).ToArray();
         await Eventually.IsTrueAsync(async () =>
         {

@@ -6,7 +6,7 @@ namespace Corfu.Unit.Tests;
 /// <summary>Sealing and installing (TOCS 2.5, R13, R14), and which epochs a unit serves.</summary>
 public sealed class EpochTests
 {
-    /// <summary>One wrong number must not seal a unit for ever: it could only be thrown away (R2).</summary>
+    /// <summary>A wrong number must not seal a unit for ever: it could only be thrown away (R2).</summary>
     [Fact]
     public async Task An_install_far_above_what_is_known_is_refused()
     {

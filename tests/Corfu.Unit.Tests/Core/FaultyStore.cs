@@ -11,7 +11,7 @@ internal sealed class FaultyStore : IPageStore
     /// <summary>For so many pages.</summary>
     public int Room { get; set; } = int.MaxValue;
 
-    /// <summary>So many of the next reads come back with a flipped bit.</summary>
+    /// <summary>Number of the next reads that return a flipped bit.</summary>
     public int BadReads { get; set; }
 
     public IStoreObserver? Observer { get; set; }

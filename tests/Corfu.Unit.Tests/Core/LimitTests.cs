@@ -3,7 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>What one well-formed request may ask of a unit.</summary>
+/// <summary>Limits of a well-formed request to a unit.</summary>
 public sealed class LimitTests
 {
     private const long Known = 5000;

@@ -224,7 +224,7 @@ public sealed class PageStateTests
         Assert.Equal(Status.BadRequest, unit.Ask(new WriteRequest(epoch, Entries.Data(12, 1))).Status);
         Assert.Equal(Status.BadRequest, unit.Ask(new FillRequest(epoch, Entries.Junk(12, 1))).Status);
         Assert.Equal(Status.BadRequest, unit.Ask(new CompleteRequest(epoch, Entries.Data(12, 3))).Status);
-        // R9: nobody was granted a position below the start in this epoch.
+        // No client was granted a position below the start in this epoch (R9).
         Assert.Equal(Status.BadRequest, unit.Ask(new WriteRequest(epoch, Entries.Data(9, 2))).Status);
         Assert.Equal(Status.Ok, unit.Ask(new CompleteRequest(epoch, Entries.Data(9, 1))).Status);
         Assert.Equal(Status.Ok, unit.Ask(new CompleteRequest(epoch, Entries.Junk(8, 1))).Status);

@@ -117,7 +117,7 @@ public sealed class RepairTests
         Assert.Equal(PageState.Unwritten, unit.Page(6, ReadDetail.Verify).State);
     }
 
-    /// <summary>One bad transfer is no damage: a page is marked when two reads in a row say so.</summary>
+    /// <summary>A single bad transfer is no damage: a page is marked when two reads in a row find it damaged.</summary>
     [Theory]
     [InlineData(1, PageState.Data)]
     [InlineData(2, PageState.Corrupt)]
@@ -135,7 +135,7 @@ public sealed class RepairTests
 
     /// <summary>
     /// Two bad transfers are none either: the page may be the only copy of an entry that its writer left half-written,
-    /// which nobody could complete while it counts as damaged (found by the simulator's seed 2267).
+    /// which no client could complete while it counts as damaged (found by the simulator's seed 2267).
     /// </summary>
     [Theory]
     [InlineData(ReadDetail.Full, false)]

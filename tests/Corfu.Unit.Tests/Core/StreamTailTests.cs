@@ -91,7 +91,7 @@ public sealed class StreamTailTests
         Assert.Equal([7L], unit.Tails(301, 2));
         Assert.Empty(unit.Tails(302, 2));
 
-        // The newest count, whoever knew them, and what is known is not written again.
+        // The newest positions count, from any source, and known ones are not written again.
         var end = unit.Store.AppendedUntil;
         unit.Ask(Take(Tail(300, 9, 1), Tail(301, 7)));
         Assert.Equal(end, unit.Store.AppendedUntil);

@@ -115,7 +115,7 @@ public sealed class CleaningTests : IDisposable
 
             await unit.Handler.DisposeAsync();
             unit = await OpenAsync();
-            // What was written down goes with its segment too, and is written down again.
+            // Carried stream tails go with their segment too, and are written again.
             for (var i = 0; i < 200; i++)
                 await WriteAsync(unit, Pages + 200 + (restart * 200) + i, epoch: 2, stream: 400);
             await unit.AskUntilTakenAsync(new TrimPrefixRequest(new Epoch(2),

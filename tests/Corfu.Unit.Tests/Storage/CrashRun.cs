@@ -2,7 +2,7 @@ using Corfu.Conformance;
 
 namespace Corfu.Unit.Tests;
 
-/// <summary>One recorded run of a FASTER store: what was appended, what was acknowledged, and every disk operation in
+/// <summary>A recorded run of a FASTER store: the appends, the acknowledgements, and every disk operation in
 /// between.</summary>
 internal sealed class CrashRun
 {
@@ -63,8 +63,8 @@ internal sealed class CrashRun
     public RecordingFiles Crash(int events, Func<DiskEvent.Write, IEnumerable<Range>> fate) =>
         Files.AfterCrash(_before, events, fate);
 
-    /// <summary>What a recovery scan finds, which must be a prefix of what was appended and hold all that was
-    /// acknowledged.</summary>
+    /// <summary>Checks a recovery scan: it must find a prefix of the appends that holds every acknowledged
+    /// one.</summary>
     public async Task<int> CheckAsync(RecordingFiles disk, int events, string what)
     {
         var found = new List<byte[]>();

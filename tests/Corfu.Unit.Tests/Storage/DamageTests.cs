@@ -71,7 +71,7 @@ public sealed class DamageTests : IDisposable
         }
     }
 
-    /// <summary>What the start could not read may be read later: the page counts again, and so do its
+    /// <summary>A page that the start could not read may be read later: it counts again, and so do its
     /// streams.</summary>
     [Fact]
     public async Task Headers_that_can_be_read_after_all_make_stream_tails_complete_again()
@@ -261,7 +261,7 @@ public sealed class DamageTests : IDisposable
         await using (var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch))
         {
             var client = await StoreClient.OpenAsync(store);
-            // Its checks fit, so it is no torn tail: its body is just too short.
+            // The record's checks fit, so it is no torn tail: only its body is too short.
             store.Append(new LogRecord((RecordKind)kind, LogPosition.Zero, new byte[3]));
             await client.CommitAsync();
         }

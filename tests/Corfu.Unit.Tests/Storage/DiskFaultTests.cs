@@ -194,8 +194,8 @@ public sealed class DiskFaultTests : IDisposable
         Assert.DoesNotContain(files.Events.Skip(events), e => e is DiskEvent.Sync);
     }
 
-    // One page after the other, until the disk is full. While the store is still allocating it answers Overloaded: try
-    // again.
+    // Writes one page after the other, until the disk is full. While the store is still allocating it answers
+    // Overloaded: try again.
     private static async Task<int> FillAsync(HandlerClient unit, int from = 0)
     {
         for (var position = from; ;)

@@ -30,7 +30,7 @@ internal sealed class UnitModel
         }
     }
 
-    /// <summary>What another replica says of positions below the mark.</summary>
+    /// <summary>Takes stream tails of another replica, below the mark.</summary>
     public void Take(ulong stream, IEnumerable<long> positions)
     {
         if (!_streams.TryGetValue(stream, out var known)) _streams[stream] = known = [];

@@ -34,9 +34,9 @@ internal sealed class MapFolders(string folder, string copies)
     }
 
     /// <summary>
-    /// What a power cut after so many events may leave of the folder: nothing, what was durable with the last or an
-    /// earlier checkpoint, everything, or everything with what was not yet durable torn. <see cref="MapState.Make"/>
-    /// makes it.
+    /// A state of the folder that a power cut after so many events may leave: nothing, the durable files of the last or
+    /// an earlier checkpoint, everything, or everything with the bytes that were not yet durable torn.
+    /// <see cref="MapState.Make"/> makes it.
     /// </summary>
     public MapState After(int events, Random random)
     {

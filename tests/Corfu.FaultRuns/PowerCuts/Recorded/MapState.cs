@@ -1,9 +1,9 @@
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
-/// <summary>One thing that may be left of the address map's folder.</summary>
+/// <summary>A possible rest of the address map's folder.</summary>
 /// <param name="From">A copy of the folder; null leaves nothing.</param>
-/// <param name="Durable">What of it was durable, where it is torn.</param>
-/// <param name="Seed">Of how it is torn; 0 leaves it whole.</param>
+/// <param name="Durable">The durable part of the copy, where it is torn.</param>
+/// <param name="Seed">The seed of the tearing; 0 leaves the copy whole.</param>
 internal sealed record MapState(string What, string? From, string? Durable, int Seed)
 {
     public void Make(string target)
@@ -14,7 +14,7 @@ internal sealed record MapState(string What, string? From, string? Durable, int 
         if (Seed != 0) Tear(target, Durable, new Random(Seed));
     }
 
-    // What equals the durable copy stays.
+    // Bytes that equal the durable copy stay.
     private static void Tear(string target, string? durable, Random random)
     {
         foreach (var path in Directory.GetFiles(target, "*", SearchOption.AllDirectories).Order(StringComparer.Ordinal))

@@ -21,8 +21,8 @@ public sealed class RecordedCuts : IDisposable
     private readonly TextWriter _output;
     private readonly HashSet<UInt128> _distinct = [];
 
-    // Of this life: how many acknowledgements each state was checked against last, and what units found on the newest
-    // disks.
+    // For this life: the number of acknowledgements that each state was checked against last, and the contents that
+    // units found on the newest disks.
     private readonly Dictionary<UInt128, int> _checked = [];
     private readonly Queue<(UInt128 Id, UnitContent Content)> _recent = new();
     private readonly SortedDictionary<string, int> _maps = new(StringComparer.Ordinal);
@@ -53,7 +53,7 @@ public sealed class RecordedCuts : IDisposable
     public int Checkpoints { get; private set; }
 
     /// <param name="states">Distinct ones.</param>
-    /// <param name="stride">Of the prefixes of a life only every so manieth.</param>
+    /// <param name="stride">Only every n-th prefix of a life is checked.</param>
     /// <returns>Whether everything held.</returns>
     public async Task<bool> RunAsync(int states, int stride, CancellationToken stop)
     {

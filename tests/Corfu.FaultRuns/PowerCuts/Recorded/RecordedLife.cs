@@ -6,9 +6,9 @@ using Corfu.Unit;
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
 /// <summary>
-/// One run of a unit on a recorded disk, from what a power cut has left of the run before: bursts of writes, fills and
-/// trims of both kinds, seals and installs, the cleaner and checkpoints of the map. Everything is acknowledged by the
-/// unit itself and noted among the disk's events.
+/// A run of a unit on a recorded disk, which begins with the disk that a power cut has left of the run before: bursts
+/// of writes, fills and trims of both kinds, seals and installs, the cleaner and checkpoints of the map. Everything is
+/// acknowledged by the unit itself and noted among the disk's events.
 /// </summary>
 internal sealed class RecordedLife
 {
@@ -78,8 +78,8 @@ internal sealed class RecordedLife
     /// <summary>How many operations were acknowledged by then: the same disk with more of them promises more.</summary>
     public int Acknowledged(int events) => Files.Events.Take(events).Count(e => e is DiskEvent.Acknowledged);
 
-    /// <exception cref="LostException">What a unit found lacks something acknowledged, or has what nobody gave
-    /// it.</exception>
+    /// <exception cref="LostException">The unit's content lacks something acknowledged, or holds a value that no
+    /// request brought.</exception>
     public void Check(int events, UnitContent found) =>
         History.Check(found, Files.Events.Take(events).OfType<DiskEvent.Acknowledged>()
             .Select(note => _operations[(int)note.Lsn]));

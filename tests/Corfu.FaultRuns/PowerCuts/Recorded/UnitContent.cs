@@ -25,7 +25,8 @@ internal sealed record UnitContent(
         try
         {
             var info = await unit.AskAsync(new UnitInfoRequest(Epoch.None));
-            // The next epoch: pages are shown to nobody before one is served, and streams are told below its start.
+            // Installs the next epoch: pages are shown only when an epoch is served, and streams are listed below its
+            // start.
             var epoch = new Epoch(info.SealedBelow.Value + 1);
             Require((await unit.AskAsync(new SealRequest(epoch))).Status);
             Require((await unit.AskAsync(new InstallRequest(Entries.Projection(epoch.Value, info.End.Offset)))).Status);

@@ -2,8 +2,8 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.PowerCuts.Recorded;
 
-/// <summary>What a unit held before a life, what was asked of it during it, and what it must therefore hold after any
-/// power cut.</summary>
+/// <summary>A unit's content before a life and the requests during it, from which the content after any power cut
+/// follows.</summary>
 internal sealed class UnitHistory(UnitContent baseline)
 {
     /// <summary>Written or filled, one value a position.</summary>
@@ -107,7 +107,7 @@ internal sealed class UnitHistory(UnitContent baseline)
             .SequenceEqual(whole.Streams.Select(s => s.Stream));
     }
 
-    // Of the pages that are there the newest K must be told, unless newer ones, trimmed since, take their places.
+    // The tail must name the newest K of the stored pages, unless newer ones, trimmed since, take their places.
     private void CheckTail(UnitContent found, StreamTail tail)
     {
         for (var position = found.Mark; position < found.End; position++)
