@@ -22,7 +22,7 @@ public sealed class AcceptorChangeTests
     /// <summary>The simulator's seed 2883: what an agent held of a spare acceptor was older than its lost
     /// disk.</summary>
     [Fact]
-    public async Task R12_an_acceptor_gives_its_place_to_one_that_answers_at_that_moment()
+    public async Task R12_an_acceptor_gives_way_to_one_that_answers_at_that_moment()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
         ImmutableArray<NodeAddress> spares = [cluster.AddAcceptor(), cluster.AddAcceptor()];

@@ -65,7 +65,7 @@ public sealed class BackgroundJobTests
     }
 
     [Fact]
-    public void What_an_earlier_run_had_done_already_is_no_progress()
+    public void Work_that_an_earlier_run_had_done_is_no_progress()
     {
         _done = 5;
         Start(0);
@@ -77,7 +77,7 @@ public sealed class BackgroundJobTests
     }
 
     [Fact]
-    public void It_stays_passed_on_until_it_is_done_or_not_needed_any_more()
+    public void Job_stays_passed_on_until_done_or_not_needed_any_more()
     {
         Start(0);
         Assert.True(IsPassedOnAt(30));

@@ -96,7 +96,7 @@ public class MaintenanceTests
     }
 
     [Fact]
-    public async Task What_nobody_reads_is_mended_by_the_scrub_of_the_first_agent_alone()
+    public async Task Damage_that_no_reader_meets_is_mended_by_the_scrub_of_the_first_agent_alone()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -114,7 +114,7 @@ public class MaintenanceTests
     }
 
     [Fact]
-    public async Task Switched_off_agents_leave_everything_as_it_is()
+    public async Task Switched_off_agents_change_no_projection()
     {
         await using var cluster = await OfManySegmentsAsync();
         await using var agents = new Agents(cluster, 1, Fast with { Automatic = false });

@@ -6,7 +6,7 @@ namespace Corfu.Agent.Tests;
 public class ScrubTests
 {
     [Fact]
-    public async Task A_scrub_finds_what_nobody_reads_and_has_it_mended()
+    public async Task Scrub_finds_and_mends_damage_that_no_reader_meets()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -24,7 +24,7 @@ public class ScrubTests
     }
 
     [Fact]
-    public async Task A_scrub_that_was_stopped_goes_on_where_it_was()
+    public async Task Stopped_scrub_goes_on_from_the_last_position()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();

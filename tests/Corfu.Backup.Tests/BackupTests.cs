@@ -10,7 +10,7 @@ public sealed class BackupTests
         await new LogBackup(client, folder, TimeProvider.System, options ?? Logs.Small).RunAsync();
 
     [Fact]
-    public async Task A_backup_is_everything_below_the_tail_with_its_holes_closed()
+    public async Task Backup_holds_everything_below_the_tail_with_holes_closed()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = await cluster.FillAsync();
@@ -136,7 +136,7 @@ public sealed class BackupTests
     }
 
     [Fact]
-    public async Task A_full_disk_spoils_nothing()
+    public async Task Full_disk_leaves_the_backup_whole()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = await cluster.FillAsync();
@@ -169,7 +169,7 @@ public sealed class BackupTests
     }
 
     [Fact]
-    public async Task A_page_without_a_sound_copy_ends_the_backup_before_it()
+    public async Task Backup_ends_before_a_page_without_a_sound_copy()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = await cluster.FillAsync();

@@ -28,7 +28,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public async Task The_mirror_is_the_log_and_its_streams()
+    public async Task Mirror_holds_the_log_and_all_streams()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(2, 1, number: 2);
@@ -42,7 +42,7 @@ public sealed class MirrorTests
 
     /// <summary>TOCS 3: copying growing prefixes of the log; lag is shown, and goes to nothing.</summary>
     [Fact]
-    public async Task It_follows_while_the_source_is_written()
+    public async Task Mirror_follows_while_the_source_is_written()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(3, 2, number: 2);
@@ -119,7 +119,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public async Task A_promotion_with_the_source_at_hand_loses_nothing()
+    public async Task Promotion_with_the_source_at_hand_loses_no_entry()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(3, 2, number: 2);
@@ -157,7 +157,7 @@ public sealed class MirrorTests
     /// <summary>The heads of the mirror's chains lose a unit while copies are under way: some positions below the new
     /// start are missing then.</summary>
     [Fact]
-    public async Task A_unit_of_the_mirror_dies_while_it_is_written()
+    public async Task Mirror_whose_unit_dies_during_writes_goes_on()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(3, 2, number: 2);
@@ -182,7 +182,7 @@ public sealed class MirrorTests
     /// <summary>R15 in a mirror: below the new start copies still arrive, and no client fills. The rebuild waits for
     /// them.</summary>
     [Fact]
-    public async Task A_unit_of_the_mirror_is_rebuilt_while_copies_of_its_range_still_arrive()
+    public async Task Unit_of_the_mirror_is_rebuilt_while_copies_of_the_range_still_arrive()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(3, 2, number: 2);
@@ -274,7 +274,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public async Task R22_a_mirror_knows_the_streams_that_were_trimmed_before_it_began()
+    public async Task R22_a_mirror_knows_the_streams_that_were_trimmed_before_the_first_copy()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(2, 2, number: 2);
@@ -337,7 +337,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public async Task R22_streams_that_are_trimmed_while_their_entries_are_about_to_be_copied_stay_known()
+    public async Task R22_streams_trimmed_right_before_the_copy_stay_known()
     {
         await using var a = await TestCluster.StartAsync(3, 2);
         await using var b = await TestCluster.StartAsync(2, 2, number: 2);

@@ -16,7 +16,7 @@ public sealed class RestoreTests
         await new LogRestore(await BackupReader.OpenAsync(folder), target, TimeProvider.System).RunAsync(promote);
 
     [Fact]
-    public async Task Every_position_is_as_it_was()
+    public async Task Restored_positions_equal_the_sources()
     {
         await using var old = await TestCluster.StartAsync(3, 2);
         await using var fresh = await TestCluster.StartAsync(2, 2, number: 2);
@@ -160,7 +160,7 @@ public sealed class RestoreTests
     }
 
     [Fact]
-    public async Task A_restored_mirror_goes_on_from_its_source()
+    public async Task Restored_mirror_goes_on_from_the_source()
     {
         await using var old = await TestCluster.StartAsync(3, 2);
         await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
@@ -173,7 +173,7 @@ public sealed class RestoreTests
     }
 
     [Fact]
-    public async Task A_restore_that_was_cut_short_while_it_verified_has_not_touched_the_cluster_and_is_run_again()
+    public async Task Restore_cut_short_during_the_verification_leaves_the_cluster_untouched_and_is_run_again()
     {
         await using var old = await TestCluster.StartAsync(3, 2);
         await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);
@@ -191,7 +191,7 @@ public sealed class RestoreTests
     /// <summary>The last step closes the cluster to copies and then opens it for appends: between the two it is
     /// neither.</summary>
     [Fact]
-    public async Task A_restore_that_was_cut_short_while_it_promoted_is_finished_by_the_same_command()
+    public async Task Restore_cut_short_during_the_promotion_is_finished_by_the_same_command()
     {
         await using var old = await TestCluster.StartAsync(3, 2);
         await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);

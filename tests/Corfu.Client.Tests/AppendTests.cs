@@ -16,7 +16,7 @@ public class AppendTests
     [InlineData(1, 1)]
     [InlineData(3, 2)]
     [InlineData(4, 3)]
-    public async Task What_is_appended_is_read_back_at_every_chain_length(int units, int replicas)
+    public async Task Appended_entry_is_read_back_at_every_chain_length(int units, int replicas)
     {
         await using var cluster = await TestCluster.StartAsync(units, replicas);
         var client = cluster.Client();
@@ -60,7 +60,7 @@ public class AppendTests
     }
 
     [Fact]
-    public async Task One_append_in_flight_is_a_token_and_the_chain_writes_and_nothing_else()
+    public async Task Lone_append_sends_one_token_request_and_the_chain_writes_only()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -193,7 +193,7 @@ public class AppendTests
     }
 
     [Fact]
-    public async Task Appends_beyond_those_that_may_wait_are_refused_and_not_in_the_log()
+    public async Task Appends_beyond_the_limit_of_waiters_are_refused_and_not_in_the_log()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { MaxAppendsInFlight = 1, MaxAppendsWaiting = 1 });

@@ -26,7 +26,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task Callers_share_the_next_check_that_starts_after_their_call()
+    public async Task Callers_share_the_next_check_that_starts_after_the_call()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
@@ -47,7 +47,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task Another_round_begins_beside_those_on_their_way_only_for_astreams_callers()
+    public async Task Another_round_begins_beside_rounds_under_way_only_for_as_many_callers()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 4 });
@@ -73,7 +73,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task A_caller_that_blocks_when_it_is_told_keeps_neither_the_others_nor_the_next_round()
+    public async Task Caller_that_blocks_at_completion_delays_neither_other_callers_nor_the_next_round()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
@@ -112,7 +112,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task A_caller_that_gives_up_leaves_the_check_to_the_others()
+    public async Task Caller_that_gives_up_leaves_the_check_to_all_other_callers()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { ChecksInFlight = 1 });
@@ -301,7 +301,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task A_sequencer_that_cannot_hold_all_streams_of_a_check_does_not_turn_it_for_ever()
+    public async Task Check_of_more_streams_than_the_sequencer_holds_ends()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) });

@@ -21,7 +21,7 @@ public class ConnectionTests
     [InlineData("corfu://a:1,b", "Endpoint 2 of the connection string, 'b'")]
     [InlineData("corfu://a:0", "port from 1 to 65535")]
     [InlineData("corfu://a:70000", "port from 1 to 65535")]
-    public void A_malformed_one_says_what_is_wrong(string text, string what)
+    public void Malformed_connection_string_names_the_fault(string text, string what)
     {
         var error = Assert.Throws<FormatException>(() => ConnectionString.Parse(text));
         Assert.Contains(what, error.Message);
@@ -46,7 +46,7 @@ public class ConnectionTests
     }
 
     [Fact]
-    public async Task Without_an_acceptor_the_error_says_what_was_found()
+    public async Task Connection_without_an_acceptor_fails_with_a_list_of_the_roles_found()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var nowhere = new NodeAddress(NodeId.None, new NodeEndpoint("nowhere", 1));

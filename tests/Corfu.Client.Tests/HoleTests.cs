@@ -122,7 +122,7 @@ public class HoleTests
     /// <summary>The simulator's seed 1880: the filler came back in an epoch in which all of the position's segment is
     /// trimmed.</summary>
     [Fact]
-    public async Task A_position_that_is_trimmed_away_while_it_is_being_filled_is_answered_as_trimmed()
+    public async Task Position_trimmed_during_the_fill_is_answered_as_trimmed()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (filler, other) = (cluster.Client(), cluster.Client());
@@ -149,7 +149,7 @@ public class HoleTests
 
     /// <summary>R8: the sequencer answers about a part of the positions at a time.</summary>
     [Fact]
-    public async Task Holes_of_many_streams_get_their_headers_in_several_answers()
+    public async Task Holes_of_many_streams_get_the_headers_in_several_answers()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(1) });
@@ -164,7 +164,7 @@ public class HoleTests
     /// <summary>The advice to operators: no client was ever shown or promised the value, so the log goes on without
     /// it.</summary>
     [Fact]
-    public async Task When_the_damaged_head_leaves_what_only_it_held_becomes_junk_and_was_not_appended()
+    public async Task Entry_that_only_a_damaged_head_held_becomes_junk_when_the_head_leaves()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var (dying, client) =
@@ -190,7 +190,7 @@ public class HoleTests
     /// <summary>The simulator's seeds 529 and 795: the second replica's write was still under way when a reader gave
     /// the page up.</summary>
     [Fact]
-    public async Task A_value_that_a_damaged_head_holds_is_waited_for_on_its_way_to_the_next_replica()
+    public async Task Value_of_a_damaged_head_is_waited_for_at_the_next_replica()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, client) =
@@ -232,7 +232,7 @@ public class HoleTests
     }
 
     [Fact]
-    public async Task R10_a_writer_gets_its_time()
+    public async Task R10_a_filler_leaves_the_writer_time()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var gate = new TaskCompletionSource();

@@ -70,7 +70,7 @@ public partial class PaperTests
     /// would have to assume that they might have been".
     /// </summary>
     [Fact]
-    public async Task Tocs25_what_all_survivors_hold_is_kept_though_it_may_never_have_been_mirrored()
+    public async Task Tocs25_an_entry_that_all_survivors_hold_is_kept_even_if_never_acknowledged()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -109,7 +109,7 @@ public partial class PaperTests
     /// <summary>TOCS 2.5: "We reject any client messages with obsolete epochs, writes as well as reads"; NSDI 3.2.1:
     /// who is rejected learns the new projection.</summary>
     [Fact]
-    public async Task Tocs25_a_read_of_a_sealed_epoch_is_rejected_and_its_reader_moves_on()
+    public async Task Tocs25_a_read_of_a_sealed_epoch_is_rejected_and_the_reader_moves_on()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (old, other) = (cluster.Client(), cluster.Client());
@@ -146,7 +146,7 @@ public partial class PaperTests
     /// <summary>TOCS 2.4: a reader that "already knows that the log position has been successfully written to ... can
     /// go to any replica in the chain".</summary>
     [Fact]
-    public async Task Tocs24_what_is_known_to_be_written_is_read_at_one_replica_whichever()
+    public async Task Tocs24_a_position_known_to_be_written_is_read_at_any_one_replica()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = await AppendedAsync(cluster, 3);

@@ -137,7 +137,7 @@ public partial class PaperTests
 
     /// <summary>TOCS 2.4: a reader "may probe the last unit of the chain to check if a write has completed".</summary>
     [Fact]
-    public async Task Tocs24_what_only_the_head_holds_is_not_read_before_it_is_completed()
+    public async Task Tocs24_an_entry_that_only_the_head_holds_is_not_read_before_the_completion()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, reader) = (cluster.Client(), cluster.Client());

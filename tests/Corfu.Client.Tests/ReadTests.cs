@@ -15,7 +15,7 @@ public class ReadTests
     private static string Text(LogReadResult result) => Encoding.UTF8.GetString(result.Entry!.Payload.Span);
 
     [Fact]
-    public async Task R11_what_an_append_returned_is_read_at_any_replica()
+    public async Task R11_a_position_that_an_append_returned_is_read_at_any_replica()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -26,7 +26,7 @@ public class ReadTests
     }
 
     [Fact]
-    public async Task R11_what_is_not_known_committed_waits_for_its_tail()
+    public async Task R11_a_position_not_known_committed_is_read_at_the_tail()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var append = await cluster.Client().AppendAsync(Bytes("0"), [A]);
@@ -56,7 +56,7 @@ public class ReadTests
     }
 
     [Fact]
-    public async Task R11_what_the_tail_does_not_have_is_not_shown_though_the_head_has_it()
+    public async Task R11_an_entry_at_the_head_that_the_tail_lacks_is_not_shown()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (dying, reader) = (cluster.Client(), cluster.Client());
@@ -127,7 +127,7 @@ public class ReadTests
     }
 
     [Fact]
-    public async Task An_audit_finds_and_mends_what_no_reader_met()
+    public async Task Audit_finds_and_mends_damage_that_no_reader_met()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = cluster.Client();
@@ -149,7 +149,7 @@ public class ReadTests
     /// <summary>Found by the simulator: what only a damaged head has was never acknowledged, so that nothing is
     /// lost.</summary>
     [Fact]
-    public async Task An_audit_takes_what_only_a_damaged_head_has_for_an_append_under_way()
+    public async Task Audit_takes_an_entry_that_only_a_damaged_head_has_for_an_append_under_way()
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = cluster.Client();

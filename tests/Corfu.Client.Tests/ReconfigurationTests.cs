@@ -85,7 +85,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task An_append_under_way_to_a_frozen_unit_ends_with_the_epoch_that_drops_it()
+    public async Task Append_under_way_to_a_frozen_unit_ends_with_the_epoch_that_drops_the_unit()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var writer = cluster.Client();
@@ -136,7 +136,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task A_write_that_meets_a_seal_asks_nothing_more_of_its_epoch()
+    public async Task Write_that_meets_a_seal_sends_no_further_request_in_the_old_epoch()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, other) = (cluster.Client(), cluster.Client());
@@ -180,7 +180,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R9_an_append_caught_by_a_reconfiguration_is_completed_when_the_head_has_it()
+    public async Task R9_an_append_caught_by_a_reconfiguration_is_completed_from_the_head()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, other) = (cluster.Client(), cluster.Client());
@@ -201,7 +201,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R9_an_append_that_no_replica_has_takes_a_new_position_and_its_entry_is_never_sent_again()
+    public async Task R9_an_append_that_no_replica_has_takes_a_new_position_and_never_sends_the_old_entry()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (writer, other) = (cluster.Client(), cluster.Client());
@@ -223,7 +223,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task A_removed_unit_is_out_of_every_chain_and_nothing_acknowledged_is_lost()
+    public async Task Removed_unit_is_out_of_every_chain_and_no_acknowledged_entry_is_lost()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -239,7 +239,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R13_without_the_first_survivors_answer_nothing_is_proposed()
+    public async Task R13_reconfiguration_without_the_first_survivors_answer_proposes_no_epoch()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -365,7 +365,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R13_a_spare_is_sealed_after_it_has_learnt_the_epoch()
+    public async Task R13_a_spare_is_sealed_after_the_install_of_the_epoch()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -395,7 +395,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R14_a_projection_that_nobody_installed_is_installed_by_the_clients_that_need_it()
+    public async Task R14_a_projection_installed_nowhere_is_installed_by_the_clients_that_need_one()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var (one, two) = (cluster.Client(), cluster.Client());
@@ -442,7 +442,7 @@ public class ReconfigurationTests
     }
 
     [Fact]
-    public async Task R14_who_finds_a_successor_decided_by_another_leaves_it_in_force()
+    public async Task R14_a_client_that_finds_a_successor_decided_by_another_leaves_that_in_force()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var (one, two) = (cluster.Client(), cluster.Client());

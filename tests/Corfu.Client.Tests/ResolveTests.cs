@@ -16,7 +16,7 @@ public class ResolveTests
 
     /// <summary>Filled, a position far above the tail makes the next epoch begin there.</summary>
     [Fact]
-    public async Task Resolve_of_a_position_that_was_not_granted_writes_nothing()
+    public async Task Resolve_of_a_position_that_was_not_granted_writes_no_page()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();

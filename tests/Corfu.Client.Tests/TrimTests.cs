@@ -30,7 +30,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task R10_nothing_beyond_the_tail_is_trimmed()
+    public async Task R10_a_trim_beyond_the_tail_is_refused()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = await FilledAsync(cluster, 3);
@@ -56,7 +56,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task R5_whoever_meets_a_trim_brings_it_to_every_replica_before_answering()
+    public async Task R5_a_client_that_meets_a_trim_brings_that_to_every_replica_before_answering()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = await FilledAsync(cluster, 4);
@@ -73,7 +73,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task R5_the_mark_outlives_the_epoch_and_whoever_was_away_learns_it()
+    public async Task R5_the_mark_outlives_the_epoch_and_an_absent_client_learns_the_mark()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var away = cluster.Client();
@@ -89,7 +89,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task A_write_below_the_mark_is_refused_and_its_writer_goes_on_above()
+    public async Task Write_below_the_mark_is_refused_and_the_writer_goes_on_above()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var trimmer = await FilledAsync(cluster, 2);
@@ -144,7 +144,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task R10_a_tail_of_an_ended_epoch_trims_nothing_that_was_appended_after_it()
+    public async Task R10_a_tail_of_an_ended_epoch_trims_no_entry_appended_afterwards()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = await FilledAsync(cluster, 3);
@@ -164,7 +164,7 @@ public class TrimTests
     }
 
     [Fact]
-    public async Task Whoever_was_away_asks_whether_the_epoch_has_ended_before_it_calls_a_position_too_high()
+    public async Task Absent_client_asks_whether_the_epoch_has_ended_before_calling_a_position_too_high()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var away = cluster.Client();

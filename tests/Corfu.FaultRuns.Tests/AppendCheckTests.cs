@@ -16,7 +16,7 @@ public sealed class AppendCheckTests
     [InlineData("Committed 0-9 a:x:1 a:y:3", "InDoubt 5-6 a:x:4 r:x:1,4", "Committed 50-59 a:x:2")]
     // An aborted transaction may read the past, but one past.
     [InlineData("Committed 0-9 a:x:1 a:y:3", "Committed 10-19 a:x:2", "Aborted 20-29 r:x:1 r:y:3 a:y:7")]
-    public void What_some_order_explains_is_not_objected_to(params string[] history) =>
+    public void History_that_some_order_explains_is_accepted(params string[] history) =>
         Assert.Empty(Check("x:1,2 y:3", history));
 
     [Theory]
@@ -57,7 +57,7 @@ public sealed class AppendCheckTests
         Assert.Contains(Check(lists, history), a => a.Kind == kind);
 
     [Fact]
-    public void A_long_circle_is_found_once_and_told_with_its_reasons()
+    public void Long_circle_is_found_once_and_reported_with_reasons()
     {
         // Each reads one list empty and appends to the next.
         const int Length = 5000;
@@ -70,7 +70,7 @@ public sealed class AppendCheckTests
     }
 
     [Fact]
-    public void A_history_is_read_as_it_was_written_and_a_torn_end_counts_as_unheard()
+    public void History_is_read_as_written_and_a_torn_end_counts_as_in_doubt()
     {
         var folder = Directory.CreateTempSubdirectory("corfu-tx-history");
         try

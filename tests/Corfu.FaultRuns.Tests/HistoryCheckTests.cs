@@ -37,7 +37,7 @@ public sealed class HistoryCheckTests : IDisposable
     [InlineData("log\t3\tjunk", "log\t3\tunwritten", "3 holds unwritten")]
     [InlineData("compared\t4\t2", "replica\t3\tdiffers", "replicas at 3")]
     [InlineData("end", "", "did not come to its end")]
-    public void What_is_wrong_in_the_log_is_found(string line, string planted, string told) =>
+    public void Fault_in_the_log_is_found(string line, string planted, string told) =>
         Assert.Contains(Check(s_history, [.. s_audit.Select(l => l == line ? planted : l)]),
             v => v.Contains(told, StringComparison.Ordinal));
 
@@ -48,7 +48,7 @@ public sealed class HistoryCheckTests : IDisposable
     [InlineData("check\t45\t48\t3", "check\t45\t48\t2", "a check said 2")]
     [InlineData("appended\tc1-2\t40\t2\t1", "appended\tc1-2\t40\t0\t1", "two appends were acknowledged at 0")]
     [InlineData("check\t45\t48\t3", "unexpected\t45\t48\tboom", "unexpected: boom")]
-    public void What_clients_were_told_wrongly_is_found(string line, string planted, string told) =>
+    public void Wrong_answer_to_a_client_is_found(string line, string planted, string told) =>
         Assert.Contains(Check([.. s_history.Select(l => l == line ? planted : l)], s_audit),
             v => v.Contains(told, StringComparison.Ordinal));
 

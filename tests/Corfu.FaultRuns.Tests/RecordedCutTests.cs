@@ -8,7 +8,7 @@ public sealed class RecordedCutTests
     private const int States = 400;
 
     [Fact]
-    public async Task What_was_acknowledged_survives_any_power_cut()
+    public async Task Acknowledged_requests_survive_any_power_cut()
     {
         var output = new StringWriter();
         using var run = new RecordedCuts(seed: 1, withoutSync: false, output);

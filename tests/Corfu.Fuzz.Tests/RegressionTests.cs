@@ -14,7 +14,7 @@ public sealed class RegressionTests : IDisposable
 
     [Theory]
     [MemberData(nameof(Cases))]
-    public void It_is_refused_as_documented(string name)
+    public void Input_is_refused_as_documented(string name)
     {
         var bytes =
             Convert.FromHexString(File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Regressions", name + ".hex"))

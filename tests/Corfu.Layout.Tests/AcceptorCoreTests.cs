@@ -36,7 +36,7 @@ public sealed class AcceptorCoreTests
     }
 
     [Fact]
-    public void A_later_proposer_hears_what_was_accepted()
+    public void Later_proposer_learns_the_accepted_value()
     {
         Prepare(1, 1);
         Accept(1, 1, "first");
@@ -73,7 +73,7 @@ public sealed class AcceptorCoreTests
     }
 
     [Fact]
-    public void Latest_is_the_newest_decision_and_the_highest_slot_with_anything_in_it()
+    public void Latest_is_the_newest_decision_and_the_highest_slot_in_use()
     {
         Assert.Null(Do(new LatestRequest(Epoch.None)).Slot);
         Decided(1);
@@ -107,7 +107,7 @@ public sealed class AcceptorCoreTests
 
     /// <summary>A wrong number must not become the newest epoch of all, which readers follow.</summary>
     [Fact]
-    public void A_decision_far_above_what_is_known_is_refused_and_leaves_nothing()
+    public void Decision_far_above_the_known_epochs_is_refused_without_effect()
     {
         Assert.Equal(Status.Ok, Decided(1).Status);
         Assert.Equal(Status.BadRequest, Decided(2 + MessageLimits.EpochReach).Status);

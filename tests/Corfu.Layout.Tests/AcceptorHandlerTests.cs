@@ -18,7 +18,7 @@ public sealed class AcceptorHandlerTests
     private static readonly PrepareRequest Prepare = new(new Epoch(1), Setup.Ballot(1));
 
     [Fact]
-    public async Task Nothing_is_promised_before_it_is_durable_nor_said_of_what_is_not()
+    public async Task Promise_is_answered_only_when_durable_and_so_is_every_answer_about_one()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
@@ -35,7 +35,7 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
-    public async Task What_comes_during_a_flush_shares_the_next_one()
+    public async Task Requests_during_a_flush_share_the_next_one()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
@@ -89,7 +89,7 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
-    public async Task A_full_disk_refuses_what_finds_no_room_and_goes_on_when_there_is_some()
+    public async Task Full_disk_refuses_records_without_room_and_goes_on_when_there_is_room()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
@@ -150,7 +150,7 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
-    public async Task Who_watches_is_told_of_a_decision_at_once_and_its_proposer_when_it_is_durable()
+    public async Task Watcher_learns_a_decision_at_once_and_the_proposer_when_durable()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);

@@ -139,7 +139,7 @@ public sealed class AcceptorLogTests
 
     /// <summary>At every flush of a compaction, a crash that leaves anything of what is under way.</summary>
     [Fact]
-    public async Task A_crash_at_any_moment_of_a_compaction_loses_nothing()
+    public async Task Crash_at_any_moment_of_a_compaction_loses_no_record()
     {
         var random = new Random(11);
         for (var round = 0; round < 200; round++)
@@ -166,7 +166,7 @@ public sealed class AcceptorLogTests
     /// <summary>kill -9 leaves everything to the page cache: what the next process finds there and answers from must be
     /// durable by then (R4, R12).</summary>
     [Fact]
-    public async Task What_a_killed_acceptor_left_unflushed_outlives_the_power_once_its_successor_serves_it()
+    public async Task Record_left_unflushed_by_a_killed_acceptor_survives_a_power_cut_once_the_successor_serves()
     {
         var device = await FormattedAsync();
         var (log, core) = await OpenAsync(device);
@@ -203,7 +203,7 @@ public sealed class AcceptorLogTests
 
     /// <summary>R12: nothing was ever promised from there, which the folder's owner knows and the log cannot.</summary>
     [Fact]
-    public async Task A_crash_while_it_is_formatted_is_no_damage_where_nothing_was_served()
+    public async Task Crash_during_the_formatting_is_no_damage_to_an_acceptor_never_served()
     {
         var formatted = (await FormattedAsync()).Area(0);
         for (var torn = 1; torn < formatted.Length; torn++)

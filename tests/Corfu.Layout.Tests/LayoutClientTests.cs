@@ -34,14 +34,14 @@ public sealed class LayoutClientTests
     }
 
     [Fact]
-    public async Task There_is_nothing_before_the_first_proposal()
+    public async Task Layout_without_a_proposal_has_no_projection()
     {
         await _network.AddAsync(0, 1, 2);
         Assert.Null(await Client().ReadLatestAsync(Setup.Acceptors(0, 1, 2)));
     }
 
     [Fact]
-    public async Task What_was_proposed_is_read_by_others_with_any_minority_down()
+    public async Task Proposed_projection_is_read_by_every_client_with_any_minority_down()
     {
         var first = await StartAsync();
         var second = Setup.Projection(2);
@@ -101,7 +101,7 @@ public sealed class LayoutClientTests
 
     /// <summary>R12: a lone accepted value proves nothing, and must not be lost either.</summary>
     [Fact]
-    public async Task A_reader_runs_an_unfinished_ballot_to_its_end()
+    public async Task Reader_runs_an_unfinished_ballot_to_the_end()
     {
         var first = await StartAsync();
         var half = Setup.Projection(2, "half");
@@ -187,7 +187,7 @@ public sealed class LayoutClientTests
     }
 
     [Fact]
-    public async Task Acceptors_say_that_there_is_no_successor_until_one_of_them_has_accepted_one()
+    public async Task Acceptors_report_no_successor_until_one_acceptor_has_accepted_one()
     {
         var first = await StartAsync();
         Down(2);
@@ -212,7 +212,7 @@ public sealed class LayoutClientTests
     }
 
     [Fact]
-    public async Task A_proposal_must_follow_its_predecessor()
+    public async Task Proposal_must_follow_the_predecessor()
     {
         var first = await StartAsync();
         await Assert.ThrowsAsync<ArgumentException>(() => Client().ProposeAsync(first, Setup.Projection(3)));

@@ -21,7 +21,7 @@ public sealed class MeasuringTests
     }
 
     [Fact]
-    public void Latencies_out_of_range_are_counted_at_its_ends()
+    public void Latencies_out_of_range_are_counted_at_the_ends()
     {
         var histogram = Latencies.Create();
         histogram.RecordNanoseconds(-1);
@@ -32,7 +32,7 @@ public sealed class MeasuringTests
     }
 
     [Fact]
-    public void Percentiles_need_ten_samples_beyond_them()
+    public void Percentile_needs_ten_samples_beyond()
     {
         var histogram = Latencies.Create();
         for (var i = 0; i < 1000; i++) histogram.RecordNanoseconds(i);
@@ -53,7 +53,7 @@ public sealed class MeasuringTests
     }
 
     [Fact]
-    public void Only_what_committed_is_goodput()
+    public void Goodput_counts_only_committed_transactions()
     {
         var round = new RoundResult(100, 2, 1, 1, 1, 0, Aborted: 40);
 
@@ -61,7 +61,7 @@ public sealed class MeasuringTests
     }
 
     [Fact]
-    public void Zipf_keys_follow_their_weights()
+    public void Zipf_keys_follow_the_weights()
     {
         const int keys = 1000;
         const int samples = 200_000;

@@ -15,7 +15,7 @@ public sealed class ReportComparisonTests
     [InlineData(new[] { 0.46, 0.46, 0.46, 0.47, 0.47 }, nameof(Verdict.Same))]
     [InlineData(new[] { 0.40, 0.41, 0.42, 0.43, 0.44 }, nameof(Verdict.Regression))]
     [InlineData(new[] { 0.56, 0.57, 0.58, 0.59, 0.60 }, nameof(Verdict.Improvement))]
-    public void A_change_counts_if_it_is_large_and_the_rounds_do_not_overlap(double[] now, string verdict)
+    public void Change_counts_if_large_and_without_overlap_of_the_rounds(double[] now, string verdict)
     {
         var comparison = ReportComparison.Of(
             Reports.Of(Reports.Scenario("append", s_steady)), Reports.Of(Reports.Scenario("append", now)));

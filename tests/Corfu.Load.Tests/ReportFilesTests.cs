@@ -11,7 +11,7 @@ public sealed class ReportFilesTests : IDisposable
     public void Dispose() => Directory.Delete(_folder, recursive: true);
 
     [Fact]
-    public async Task A_report_survives_its_file()
+    public async Task Report_survives_being_written_and_read()
     {
         var report = Reports.Of(Reports.Scenario("append", 0.4, 0.5, 0.6), Reports.Failed("read"));
         var files = new ReportFiles(_folder);
@@ -47,7 +47,7 @@ public sealed class ReportFilesTests : IDisposable
     [InlineData("""{"verb":"append","rounds":[]}""", "no report")]
     [InlineData("""{"kind":"corfu-load-report","format":2,"header":{},"scenarios":[]}""", "format 2")]
     [InlineData("""{"kind":"corfu-load-report","format":1,"header":{},"scenarios":[{"points":[]}]}""", "incomplete")]
-    public void What_is_no_report_is_refused(string text, string reason)
+    public void File_that_is_no_report_is_refused(string text, string reason)
     {
         var path = Path.Combine(_folder, "other.json");
         File.WriteAllText(path, text);
@@ -64,7 +64,7 @@ public sealed class ReportFilesTests : IDisposable
     }
 
     [Fact]
-    public void The_page_loads_nothing_and_shows_every_scenario()
+    public void Page_loads_no_resource_and_shows_every_scenario()
     {
         var timeline = new Timeline("unit killed", 10, 2, 20, [5, 5, 0, 0, 5]);
         var page = HtmlReport.Render(Reports.Of(

@@ -30,7 +30,7 @@ public sealed class SearchTests
 
     [Theory]
     [MemberData(nameof(ScenarioNames))]
-    public void Nothing_is_violated_up_to_a_small_bound(string name)
+    public void Invariants_hold_up_to_a_small_bound(string name)
     {
         var result = Search.Run(Scenarios.All().Single(s => s.Name == name), SmallBound);
         Assert.True(result.Violation is null, $"{result.Violation}\n{string.Join('\n', result.Trace)}");
@@ -39,7 +39,7 @@ public sealed class SearchTests
 
     [Theory]
     [MemberData(nameof(Flaws))]
-    public void A_planted_mistake_is_found_with_the_way_to_it(Flaw flaw, string scenario, string invariant)
+    public void Planted_mistake_is_found_with_a_trace(Flaw flaw, string scenario, string invariant)
     {
         var result = Search.Run(Scenarios.All(flaw).Single(s => s.Name == scenario), SmallBound);
         Assert.StartsWith(invariant, result.Violation, StringComparison.Ordinal);

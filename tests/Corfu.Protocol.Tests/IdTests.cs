@@ -5,7 +5,7 @@ namespace Corfu.Protocol.Tests;
 public sealed class IdTests
 {
     [Fact]
-    public void A_position_prints_its_epoch_and_equality_ignores_it()
+    public void Position_prints_the_epoch_and_equality_ignores_the_epoch()
     {
         var position = new LogPosition(1042, new Epoch(5));
         Assert.Equal("e5:1042", position.ToString());
@@ -36,7 +36,7 @@ public sealed class IdTests
 
     /// <summary>Every client must find the stream of a name under the same id.</summary>
     [Fact]
-    public void A_named_stream_is_raw_and_its_id_follows_from_the_name()
+    public void Named_stream_is_raw_with_an_id_that_follows_from_the_name()
     {
         Assert.Equal(16431614141586347548UL, StreamId.FromName("orders").Value);
         Assert.True(StreamId.FromName("orders").IsRaw);

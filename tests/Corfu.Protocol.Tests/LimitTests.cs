@@ -40,7 +40,7 @@ public sealed class LimitTests
 
     /// <summary>Proposers compare what was decided with what they proposed: both are cut alike.</summary>
     [Fact]
-    public void A_projection_with_a_long_reason_is_equal_to_what_it_decodes_to()
+    public void Projection_with_a_long_reason_equals_the_decoded_one()
     {
         var p = SampleMessages.Projection(SampleMessages.Epoch);
         var wordy = new Projection(p.Cluster, p.Epoch, p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units,

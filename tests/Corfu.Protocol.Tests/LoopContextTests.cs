@@ -6,7 +6,7 @@ public class LoopContextTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Work_has_neither_the_context_nor_the_ambient_values_of_its_caller(bool hasContext)
+    public async Task Work_has_neither_the_context_nor_the_ambient_values_of_the_caller(bool hasContext)
     {
         var ambient = new AsyncLocal<int> { Value = 1 };
         var before = SynchronizationContext.Current;
@@ -27,7 +27,7 @@ public class LoopContextTests
     }
 
     [Fact]
-    public async Task Work_leaves_the_scheduler_of_its_caller()
+    public async Task Work_leaves_the_scheduler_of_the_caller()
     {
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         var started = new TaskCompletionSource<TaskScheduler>();

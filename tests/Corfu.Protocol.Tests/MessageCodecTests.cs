@@ -73,7 +73,7 @@ public sealed class MessageCodecTests
     }
 
     [Fact]
-    public void A_body_that_cannot_be_written_leaves_nothing_behind()
+    public void Body_that_cannot_be_written_leaves_no_bytes_behind()
     {
         var output = new FrameBuffer();
         MessageCodec.WriteRequest(output, 1, new ConfirmEpochRequest(SampleMessages.Epoch));
@@ -96,6 +96,6 @@ public sealed class MessageCodecTests
     }
 
     [Fact]
-    public void An_unknown_opcode_decodes_to_nothing() =>
+    public void Unknown_opcode_decodes_to_null() =>
         Assert.Null(MessageCodec.ReadRequest(new FrameHeader(0, 1, Epoch.First, (Opcode)200, Status.Ok), default));
 }

@@ -20,7 +20,7 @@ public sealed class ProjectionTests
     }
 
     [Fact]
-    public void A_mirror_names_its_source()
+    public void Mirror_names_the_source()
     {
         var source = new ClusterId(new Guid("00000000-0000-0000-0000-000000000007"));
         var mirror = new Projection(
@@ -31,7 +31,7 @@ public sealed class ProjectionTests
     }
 
     [Fact]
-    public void A_projection_says_when_it_was_proposed()
+    public void Projection_holds_the_time_of_the_proposal()
     {
         var at = DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_123);
         var timed = new Projection(

@@ -5,7 +5,7 @@ namespace Corfu.Sequencer.Tests;
 public sealed class EpochTests
 {
     [Fact]
-    public void Nothing_is_granted_before_the_bootstrap()
+    public void Sequencer_without_a_bootstrap_grants_no_position()
     {
         var core = new SequencerCore(Setup.Self);
         Assert.Equal(Status.NotBootstrapped, core.TokenAt(1, 1, 0).Status);
@@ -14,7 +14,7 @@ public sealed class EpochTests
 
     /// <summary>R7.</summary>
     [Fact]
-    public void A_repeated_bootstrap_changes_nothing()
+    public void Repeated_bootstrap_has_no_effect()
     {
         var core = Setup.Started(3, 10);
         core.Token(5);
@@ -41,7 +41,7 @@ public sealed class EpochTests
 
     /// <summary>A wrong number must not make a standby useless for every real epoch.</summary>
     [Fact]
-    public void A_bootstrap_far_above_what_is_known_is_refused()
+    public void Bootstrap_far_above_the_known_epochs_is_refused()
     {
         var core = new SequencerCore(Setup.Self);
         Assert.Equal(Status.BadRequest, core.Bootstrap(1 + MessageLimits.EpochReach, 10));

@@ -101,7 +101,7 @@ public sealed class GrantAndGraceTests
     }
 
     [Fact]
-    public void A_grace_dies_with_its_epoch()
+    public void Grace_dies_with_the_epoch()
     {
         var core = Setup.Started();
         core.TokenAt(1, 1, 50);

@@ -23,7 +23,7 @@ public sealed class MirrorTests
             [.. entries.Select(e => new AdvancedEntry(new LogPosition(e.Position), Setup.Ids(e.Stream)))]));
 
     [Fact]
-    public void A_mirror_grants_nothing()
+    public void Mirror_grants_no_position()
     {
         var core = Mirror(2, 0);
         Assert.Equal(Status.Mirror, core.Token(1, 300).Status);
@@ -42,7 +42,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public void What_was_said_before_is_passed_over()
+    public void Advance_repeated_is_passed_over()
     {
         var core = Mirror(2, 0);
         Advance(core, 0, 10, (3, 300));
@@ -51,7 +51,7 @@ public sealed class MirrorTests
     }
 
     [Fact]
-    public void Nothing_is_skipped()
+    public void Advance_that_skips_positions_is_refused()
     {
         var core = Mirror(2, 0);
         Assert.Equal(Status.Conflict, Advance(core, 5, 10).Status);
@@ -61,7 +61,7 @@ public sealed class MirrorTests
     /// <summary>Below the start of an epoch there may be positions that the copier has still to complete: no reader may
     /// see a tail above them.</summary>
     [Fact]
-    public void A_new_epoch_waits_for_the_word_that_includes_its_start()
+    public void New_epoch_waits_for_the_advance_that_includes_the_start()
     {
         var core = Mirror(3, 20);
         Assert.Equal(Status.Unready, core.TailOf().Status);

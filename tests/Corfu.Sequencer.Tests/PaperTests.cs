@@ -21,7 +21,7 @@ public sealed class PaperTests
     /// <summary>Tango 5: "maintains the last K offsets it has issued for each stream ID" and returns them with the new
     /// offset.</summary>
     [Fact]
-    public void A_token_comes_with_the_last_K_positions_of_its_streams()
+    public void Token_comes_with_the_last_K_positions_of_the_streams()
     {
         var core = Setup.Started();
         for (var i = 0; i < 6; i++) core.Token(1, 300);
@@ -31,7 +31,7 @@ public sealed class PaperTests
     /// <summary>Tango 4.1: one entry may belong to several streams; the answer has a header for each, in request
     /// order.</summary>
     [Fact]
-    public void A_token_for_several_streams_is_one_position_in_all_of_them()
+    public void Token_for_several_streams_is_one_position_in_all_streams()
     {
         var core = Setup.Started();
         core.Token(1, 300);
@@ -44,7 +44,7 @@ public sealed class PaperTests
     /// <summary>Tango 5: "also supports an interface to return this information without incrementing the
     /// counter".</summary>
     [Fact]
-    public void A_tail_query_grants_nothing()
+    public void Tail_query_grants_no_position()
     {
         var core = Setup.Started();
         core.Token(3, 300);

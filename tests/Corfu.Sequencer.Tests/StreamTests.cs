@@ -13,7 +13,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void Elsewhere_unknown_streams_are_named_and_nothing_is_granted()
+    public void Request_of_unknown_streams_elsewhere_names_the_streams_and_grants_no_position()
     {
         var core = Setup.Started(2, 100);
         Assert.Equal(Status.Ok, core.Load(301, 40));
@@ -25,7 +25,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void A_stream_handed_over_continues_its_backpointers()
+    public void Stream_handed_over_continues_the_backpointers()
     {
         var core = Setup.Started(2, 100);
         Assert.Equal(Status.Ok, core.Load(300, 90, 50, 10));
@@ -101,7 +101,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void Long_runs_leave_their_last_K_positions()
+    public void Long_runs_leave_the_last_K_positions()
     {
         var core = Setup.Started();
         core.Token(1, 300);

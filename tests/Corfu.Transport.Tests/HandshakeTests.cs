@@ -56,7 +56,7 @@ public sealed class HandshakeTests
     }
 
     [Fact]
-    public async Task Another_identity_is_refused_and_nothing_was_sent()
+    public async Task Call_to_another_identity_is_refused_and_never_sent()
     {
         await using var server = await TestServer.StartAsync();
         server.AddEcho();
@@ -83,7 +83,7 @@ public sealed class HandshakeTests
     }
 
     [Fact]
-    public async Task Without_a_cluster_a_node_says_what_it_is_and_serves_nothing()
+    public async Task Node_asked_without_a_cluster_describes_itself_and_serves_no_request()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();

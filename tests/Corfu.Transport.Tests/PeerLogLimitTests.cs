@@ -13,7 +13,7 @@ public sealed class PeerLogLimitTests
     public PeerLogLimitTests() => _limit = new PeerLogLimit(_time);
 
     [Fact]
-    public void An_address_has_a_few_lines_a_minute_and_is_told_what_was_left_out()
+    public void Address_has_a_few_lines_a_minute_and_a_count_of_the_lines_left_out()
     {
         Assert.Equal(PeerLogLimit.LinesPerMinute, Lines(One, 100));
         Assert.True(_limit.Admits(IPAddress.Parse("10.0.0.2"), out _));

@@ -48,7 +48,7 @@ public sealed class ServerFrameTests
 
     /// <summary>Kept for the connection's life, the largest frame of each would be the process's memory.</summary>
     [Fact]
-    public async Task Memory_for_a_large_frame_is_given_back_when_it_is_handled()
+    public async Task Memory_for_a_large_frame_is_given_back_after_the_handling()
     {
         var pool = new CountingPool();
         await using var server = await TestServer.StartAsync(new ServerTransportOptions { Scratch = pool });
@@ -64,7 +64,7 @@ public sealed class ServerFrameTests
     }
 
     [Fact]
-    public async Task What_arrives_together_is_one_batch()
+    public async Task Frames_that_arrive_together_are_one_batch()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
@@ -137,7 +137,7 @@ public sealed class ServerFrameTests
     }
 
     [Fact]
-    public async Task Half_a_frame_and_then_nothing_is_cut_off()
+    public async Task Connection_that_stops_within_a_frame_is_cut_off()
     {
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync(time: time);
@@ -253,7 +253,7 @@ public sealed class ServerFrameTests
     }
 
     [Fact]
-    public async Task Removing_a_role_closes_its_connections_only()
+    public async Task Removal_of_a_role_closes_only_the_connections_bound_to_that_role()
     {
         await using var server = await TestServer.StartAsync();
         var (old, other) = (server.AddEcho(), server.AddEcho());

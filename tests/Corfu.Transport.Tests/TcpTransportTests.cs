@@ -11,7 +11,7 @@ public sealed class TcpTransportTests
     private static readonly ConfirmEpochRequest Ping = new(new Epoch(7));
 
     [Fact]
-    public async Task Thousands_in_flight_each_get_their_own_answer()
+    public async Task Each_of_thousands_of_calls_in_flight_gets_the_right_answer()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
@@ -51,7 +51,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task What_is_on_its_way_to_a_node_that_was_replaced_ends()
+    public async Task Call_on_the_way_to_a_replaced_node_ends()
     {
         await using var server = await TestServer.StartAsync();
         var frozen = server.AddEcho();
@@ -72,7 +72,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task So_does_an_attempt_to_connect_to_it()
+    public async Task Attempt_to_connect_to_a_replaced_node_ends()
     {
         // A frozen process's kernel takes connections, and the process never sends its welcome.
         using var listener = new Socket(SocketType.Stream, ProtocolType.Tcp);
@@ -127,7 +127,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task A_lost_connection_fails_what_was_in_flight_and_the_next_call_reconnects()
+    public async Task Lost_connection_fails_the_calls_in_flight_and_the_next_call_reconnects()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
@@ -231,7 +231,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task Cancelling_one_call_leaves_the_others()
+    public async Task Cancellation_of_one_call_leaves_all_other_calls()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();
@@ -277,7 +277,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task Limits_of_the_client_fail_with_nothing_sent()
+    public async Task Call_above_a_limit_of_the_client_fails_before_the_send()
     {
         await using var server = await TestServer.StartAsync();
         var echo = server.AddEcho();

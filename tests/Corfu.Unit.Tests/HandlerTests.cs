@@ -6,7 +6,7 @@ namespace Corfu.Unit.Tests;
 public sealed class HandlerTests
 {
     [Fact]
-    public async Task No_answer_leaves_before_its_record_is_durable_and_all_leave_when_it_is()
+    public async Task Answers_leave_exactly_when_the_record_is_durable()
     {
         var store = new MemoryPageStore(commitByHand: true);
         var unit = await HandlerClient.OpenAsync(store, install: false);

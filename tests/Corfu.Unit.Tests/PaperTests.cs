@@ -110,7 +110,7 @@ public sealed class PaperTests
     // 2.1: "When a seal command arrives with a new epoch to seal, the storage unit first flushes all ongoing
     // operations."
     [Fact]
-    public async Task A_seal_is_answered_after_all_operations_before_it()
+    public async Task Seal_is_answered_after_all_earlier_operations()
     {
         var store = new MemoryPageStore(commitByHand: true);
         var unit = await HandlerClient.OpenAsync(store, install: false);
@@ -140,7 +140,7 @@ public sealed class PaperTests
     // Figure 4: "if written, (err_written, page-content)": the loser learns what is there; ours names kind and writer
     // (R4, R9).
     [Fact]
-    public async Task The_loser_of_a_race_learns_whose_page_it_is()
+    public async Task Loser_of_a_race_learns_the_winner()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(0, sequence: 42);

@@ -32,7 +32,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_refused_connection_is_death_after_a_few_of_them_well_below_half_a_second()
+    public void Node_is_dead_after_a_few_refused_connections_well_below_half_a_second()
     {
         Run(20, ProbeOutcome.Answered);
         var killed = _now;
@@ -59,7 +59,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void Another_identity_in_its_place_is_certain_at_once()
+    public void Node_with_another_identity_in_place_is_replaced_at_once()
     {
         Run(5, ProbeOutcome.Answered);
         Run(1, ProbeOutcome.Replaced);
@@ -68,7 +68,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_role_that_is_silent_while_its_process_answers_is_stuck_after_the_time_out()
+    public void Role_that_is_silent_while_the_process_answers_is_stuck_after_the_time_out()
     {
         Run(20, ProbeOutcome.Answered);
         var silent = _now;
@@ -101,7 +101,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void While_most_of_the_others_are_late_too_silence_counts_after_twice_the_time_out()
+    public void Silence_counts_after_twice_the_time_out_while_most_processes_are_late()
     {
         Run(20, ProbeOutcome.Answered);
         Assert.InRange(SilentAfter(answersOf: []), 2 * _options.SilentAfter,
@@ -130,7 +130,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_node_that_answered_before_it_was_watched_is_not_starting()
+    public void Node_that_answered_before_the_watch_is_not_starting()
     {
         _core.Forget(Unit);
         _core.Watch(AddressOf(Unit), NodeRole.Unit, _now, hasAnswered: true);
@@ -139,7 +139,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_disk_failure_is_what_the_node_says_twice()
+    public void Disk_failure_counts_when_the_node_reports_two_in_a_row()
     {
         Run(5, ProbeOutcome.Answered);
         Run(1, ProbeOutcome.Failed);
@@ -151,7 +151,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_node_that_is_far_slower_than_its_like_is_slow_and_stays_so_until_it_is_clearly_better()
+    public void Node_far_slower_than_the_median_stays_slow_until_clearly_better()
     {
         Run(10, ProbeOutcome.Answered);
         Run(45, ProbeOutcome.Answered, roundTrip: 250);

@@ -45,7 +45,7 @@ public sealed class PeerTableTests
     }
 
     [Fact]
-    public void The_first_of_the_watchers_has_no_agent_before_it()
+    public void First_of_the_watchers_has_no_agent_before()
     {
         Assert.Equal([0, 1, 2],
             Enumerable.Range(0, 3).Select(i => Of((9 + i) % Processes, _ => true).AgentsBetween(All[8], _ => true)));
@@ -53,7 +53,7 @@ public sealed class PeerTableTests
     }
 
     [Fact]
-    public void Processes_that_others_watch_are_polled_one_after_another()
+    public void Processes_watched_by_other_agents_are_polled_one_after_another()
     {
         var table = Of(7, _ => true);
         Assert.Equal([0, 1, 2, 3, 8, 9, 0],

@@ -30,7 +30,7 @@ public sealed class ProbeBudgetTests
     }
 
     [Fact]
-    public void Probes_of_one_second_are_limited_and_the_next_second_has_its_own()
+    public void Probes_are_limited_for_each_second()
     {
         var time = new HeldTime();
         var budget = new ProbeBudget(new AgentClock(time));

@@ -27,7 +27,7 @@ public class MembershipTests
     }
 
     [Fact]
-    public async Task Added_units_take_new_entries_and_what_is_written_stays()
+    public async Task Added_units_take_new_entries_and_written_ones_stay()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -44,7 +44,7 @@ public class MembershipTests
     }
 
     [Fact]
-    public async Task A_migrated_segment_is_one_with_its_neighbour_and_every_entry_is_on_the_new_chains()
+    public async Task Migrated_segment_merges_with_the_neighbour_and_every_entry_is_on_the_new_chains()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -91,7 +91,7 @@ public class MembershipTests
     /// <summary>As a projection once dropped what was trimmed as a whole, and with the units all that was known of its
     /// streams.</summary>
     [Fact]
-    public async Task R22_what_is_trimmed_as_a_whole_goes_when_others_know_its_streams()
+    public async Task R22_a_segment_trimmed_as_a_whole_goes_when_other_units_know_the_streams()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -128,7 +128,7 @@ public class MembershipTests
     }
 
     [Fact]
-    public async Task More_and_fewer_replicas_reach_what_is_written()
+    public async Task Change_of_the_number_of_replicas_reaches_written_entries()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
@@ -192,7 +192,7 @@ public class MembershipTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task R14_what_destroyed_units_alone_knew_is_not_granted_again_where_the_old_sequencer_answers(
+    public async Task R14_positions_known_to_destroyed_units_alone_are_not_granted_again_if_the_old_sequencer_answers(
         bool answers)
     {
         await using var cluster = await TestCluster.StartAsync(2, 1);
@@ -212,7 +212,7 @@ public class MembershipTests
     }
 
     [Fact]
-    public async Task A_node_that_has_moved_is_found_at_its_new_endpoint()
+    public async Task Moved_node_is_found_at_the_new_endpoint()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
         var (client, other) = (cluster.Client(), cluster.Client());

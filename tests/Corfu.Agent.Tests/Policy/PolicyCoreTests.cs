@@ -52,7 +52,7 @@ public sealed class PolicyCoreTests
         now ?? Start);
 
     [Fact]
-    public void Nothing_is_done_while_all_is_well() =>
+    public void Policy_with_all_nodes_well_makes_no_change() =>
         Assert.Equal(new PolicyDecision(null, ""), Decide(Ring(3, 2), [Spare]));
 
     [Theory]
@@ -60,7 +60,7 @@ public sealed class PolicyCoreTests
     [InlineData(NodeHealth.Silent)]
     [InlineData(NodeHealth.Replaced)]
     [InlineData(NodeHealth.Failed)]
-    public void A_unit_that_is_gone_or_whose_disk_has_failed_leaves_every_chain_and_a_spare_takes_its_place(
+    public void Unit_that_is_gone_or_has_a_failed_disk_leaves_every_chain_to_a_spare(
         NodeHealth health)
     {
         Is(Node(0), health);
@@ -84,7 +84,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void A_full_unit_gets_nothing_new_and_keeps_what_it_has()
+    public void Full_unit_gets_no_new_entries_and_keeps_the_old_ones()
     {
         Is(Node(0), NodeHealth.Full);
         var projection = Ring(3, 2);
@@ -98,7 +98,7 @@ public sealed class PolicyCoreTests
     /// <summary>The simulator's seed 1052: the only spare went to the full unit. Then the chain for new entries had a
     /// unit that was gone and no spare for it.</summary>
     [Fact]
-    public void A_spare_goes_to_the_unit_that_is_gone_and_not_to_the_full_one_before_it()
+    public void Spare_replaces_the_unit_that_is_gone_and_not_the_full_one_before()
     {
         Is(Node(0), NodeHealth.Full);
         Is(Node(1), NodeHealth.Replaced);
@@ -110,7 +110,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void A_slow_unit_is_only_reported_until_it_has_been_slow_for_long()
+    public void Slow_unit_is_only_reported_until_slow_for_long()
     {
         Is(Node(0), NodeHealth.Slow, seconds: 20);
         Assert.Null(Decide(Ring(3, 2), [Spare]).Change);
@@ -173,7 +173,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void What_an_operator_did_does_not_count_against_the_limit()
+    public void Change_of_an_operator_does_not_count_against_the_limit()
     {
         var reason = new ReconfigurationReason(false, "corfu", "a unit").ToString();
         var projection = Ring(12, 2);
@@ -190,7 +190,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void A_sequencer_gives_way_to_a_standby_and_the_same_plan_applied_twice_changes_nothing()
+    public void Sequencer_gives_way_to_a_standby_and_the_plan_is_idempotent()
     {
         Is(Sequencer, NodeHealth.Dead);
         var projection = Ring(3, 2);
@@ -202,7 +202,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void An_acceptor_is_replaced_when_it_is_dead_and_one_at_a_time()
+    public void Dead_acceptors_are_replaced_one_at_a_time()
     {
         Is(Node(20), NodeHealth.Dead);
         Is(Node(21), NodeHealth.Dead);

@@ -13,7 +13,7 @@ public sealed class RemovalTests
         new(new NodeId(Guid.NewGuid()), new NodeEndpoint("127.0.0.1", 6999));
 
     [Fact]
-    public void Only_a_later_decided_projection_without_the_identity_removes_it()
+    public void Identity_is_removed_only_by_a_later_decided_projection_without_that()
     {
         var before = Make(1, [0, 1], [1, 2]);
         var after = Make(2, [1, 2]);
@@ -25,7 +25,7 @@ public sealed class RemovalTests
     }
 
     [Fact]
-    public void Data_is_redundant_once_every_chain_has_its_full_replicas_again()
+    public void Data_is_redundant_once_every_chain_has_all_full_replicas_again()
     {
         var first = Make(1, [0, 1], [1, 2], [2, 0]);
         var without = Make(2, [1], [1, 2], [2]);

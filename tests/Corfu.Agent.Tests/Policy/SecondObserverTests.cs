@@ -20,7 +20,7 @@ public sealed class SecondObserverTests
     }
 
     [Fact]
-    public void Alone_only_what_the_node_or_its_machine_says_is_acted_on()
+    public void Lone_agent_acts_only_on_reports_of_the_node_or_the_machine()
     {
         Assert.True(SecondObserver.Agrees(Mine(NodeHealth.Dead), [], 0));
         Assert.True(SecondObserver.Agrees(Mine(NodeHealth.Failed), [], 0));

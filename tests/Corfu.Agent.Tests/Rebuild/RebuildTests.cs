@@ -59,7 +59,7 @@ public class RebuildTests
     }
 
     [Fact]
-    public async Task R15_holes_are_filled_and_half_written_entries_completed_as_it_copies()
+    public async Task R15_a_copy_fills_holes_and_completes_half_written_entries()
     {
         LogPosition hole = default;
         LogPosition half = default;
@@ -119,7 +119,7 @@ public class RebuildTests
     /// <summary>A reader of a trimmed position's state has sent the trim to the joining unit without the
     /// headers.</summary>
     [Fact]
-    public async Task R5_a_trim_that_reached_the_replacement_first_gets_its_tombstone()
+    public async Task R5_a_trim_that_reached_the_replacement_first_gets_the_tombstone()
     {
         var (cluster, client, spare) = await ReplacedAsync(30, units: 2);
         await using var _ = cluster;
@@ -143,7 +143,7 @@ public class RebuildTests
     /// <summary>Seeds 6118 and 9389: rebuilt units knew nothing of what was trimmed, and a stream that was there looked
     /// as if it had never been.</summary>
     [Fact]
-    public async Task R22_a_stream_is_known_to_be_trimmed_when_nobody_is_left_who_has_seen_its_entries()
+    public async Task R22_a_stream_is_known_to_be_trimmed_when_no_unit_is_left_that_has_seen_the_entries()
     {
         var b = StreamId.FromName("b");
         await using var cluster = await TestCluster.StartAsync(2, 2);
@@ -172,7 +172,7 @@ public class RebuildTests
     }
 
     [Fact]
-    public async Task An_interrupted_rebuild_goes_on_from_what_the_target_has()
+    public async Task Interrupted_rebuild_goes_on_from_the_pages_of_the_target()
     {
         var (cluster, client, spare) = await ReplacedAsync(300, units: 2);
         await using var _ = cluster;
@@ -291,7 +291,7 @@ public class RebuildTests
     }
 
     [Fact]
-    public async Task A_rebuild_keeps_to_its_rate_and_says_when_it_will_end()
+    public async Task Rebuild_keeps_to_the_rate_and_reports_the_remaining_time()
     {
         var (cluster, client, _) = await ReplacedAsync(200, units: 2);
         await using var __ = cluster;

@@ -21,7 +21,7 @@ public class RejoinTests
     };
 
     [Fact]
-    public async Task R15_a_replacement_that_missed_a_part_of_its_rebuild_is_rebuilt_again()
+    public async Task R15_a_replacement_that_missed_a_part_of_the_rebuild_is_rebuilt_again()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();
@@ -38,7 +38,7 @@ public class RejoinTests
     }
 
     [Fact]
-    public async Task R15_a_unit_that_missed_a_part_of_a_migration_gets_it_before_it_takes_over()
+    public async Task R15_a_unit_that_missed_a_part_of_a_migration_gets_that_before_taking_over()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var client = cluster.Client();

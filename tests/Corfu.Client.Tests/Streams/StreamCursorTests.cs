@@ -56,7 +56,7 @@ public class StreamCursorTests
     }
 
     [Fact]
-    public async Task A_later_sync_delivers_only_what_is_new()
+    public async Task Later_sync_delivers_only_new_entries()
     {
         var cursor = Cursor(null, A);
         for (var i = 0; i < 20; i++) _log.Append($"a{i}", 300);
@@ -68,7 +68,7 @@ public class StreamCursorTests
     }
 
     [Fact]
-    public async Task Without_a_new_sync_nothing_beyond_the_synced_tail_is_delivered()
+    public async Task Cursor_without_a_new_sync_delivers_no_entry_beyond_the_synced_tail()
     {
         var cursor = Cursor(null, A);
         _log.Append("a0", 300);
@@ -115,7 +115,7 @@ public class StreamCursorTests
     }
 
     [Fact]
-    public async Task Adding_a_stream_below_the_position_goes_back_without_repeating_the_others()
+    public async Task Cursor_given_a_stream_below_the_position_goes_back_without_repeating_other_streams()
     {
         _log.Append("a0", 300);
         _log.Append("b0", 301);
@@ -131,7 +131,7 @@ public class StreamCursorTests
     }
 
     [Fact]
-    public async Task A_stream_added_from_a_checkpoint_skips_what_lies_below()
+    public async Task Stream_added_from_a_checkpoint_skips_entries_below()
     {
         for (var i = 0; i < 10; i++) _log.Append($"a{i}", 300);
         var cursor = new StreamCursor(_log, Limits);
@@ -171,7 +171,7 @@ public class StreamCursorTests
     }
 
     [Fact]
-    public async Task R10_the_position_never_passes_what_a_later_epoch_may_grant()
+    public async Task R10_the_position_never_passes_a_position_that_a_later_epoch_may_grant()
     {
         var cursor = Cursor(null, A);
         _log.Append("a0", 300);

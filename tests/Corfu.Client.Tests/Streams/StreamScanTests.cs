@@ -67,7 +67,7 @@ public class StreamScanTests : StreamCursorTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public async Task A_scanning_cursor_delivers_what_an_asking_one_does(int seed)
+    public async Task Scanning_cursor_delivers_the_same_as_an_asking_one(int seed)
     {
         var random = new Random(seed);
         _log.BareJunk = random.Next(2) == 0;

@@ -39,7 +39,7 @@ public abstract class LogConformance
     }
 
     [Fact]
-    public async Task An_append_is_read_back_by_everyone_with_its_streams_and_origin()
+    public async Task Append_is_read_back_by_every_client_with_streams_and_origin()
     {
         var log = await OpenAsync();
         var result = await log.AppendAsync(Bytes("x"), [A, B]);
@@ -55,7 +55,7 @@ public abstract class LogConformance
 
     /// <summary>Raw streams and objects shared their ids: a raw append stopped the object of the stream.</summary>
     [Fact]
-    public async Task Raw_streams_and_objects_have_ranges_of_their_own()
+    public async Task Raw_streams_and_objects_have_separate_ranges()
     {
         var log = await OpenAsync();
         StreamId directory = new(1), firstObject = new(StreamId.FirstObjectValue);
@@ -80,7 +80,7 @@ public abstract class LogConformance
     }
 
     [Fact]
-    public async Task A_stream_named_twice_is_refused_and_nothing_is_done()
+    public async Task Append_that_names_a_stream_twice_is_refused_without_effect()
     {
         var log = await OpenAsync();
         ImmutableArray<StreamId> many = [.. Enumerable.Range(0, 40).Select(i => StreamId.FromName($"{i}"))];
@@ -114,7 +114,7 @@ public abstract class LogConformance
 
     /// <summary>A page trimmed on its own says whose it was; one below the trim mark does not.</summary>
     [Fact]
-    public async Task An_append_is_resolved_by_its_tombstone_until_the_prefix_is_trimmed()
+    public async Task Append_is_resolved_by_the_tombstone_until_the_prefix_is_trimmed()
     {
         var log = await OpenAsync();
         var own = await log.AppendAsync(Bytes("0"), [A]);
@@ -150,7 +150,7 @@ public abstract class LogConformance
     }
 
     [Fact]
-    public async Task A_check_sees_what_was_acknowledged_before_it()
+    public async Task Check_sees_every_append_acknowledged_before()
     {
         var (one, two) = (await OpenAsync(), await OpenAnotherAsync());
         Assert.Equal(0, (await two.CheckAsync([A])).Tail.Offset);
@@ -213,7 +213,7 @@ public abstract class LogConformance
     }
 
     [Fact]
-    public async Task Fill_closes_a_hole_keeps_a_value_and_refuses_what_is_not_granted()
+    public async Task Fill_closes_a_hole_keeps_a_value_and_refuses_ungranted_positions()
     {
         var log = await OpenAsync();
         var written = await log.AppendAsync(Bytes("0"), [A]);
@@ -284,7 +284,7 @@ public abstract class LogConformance
     }
 
     [Fact]
-    public async Task What_is_cancelled_beforehand_is_not_done()
+    public async Task Call_cancelled_beforehand_has_no_effect()
     {
         var log = await OpenAsync();
         var cancelled = new CancellationToken(true);

@@ -14,7 +14,7 @@ public abstract class AddressMapConformance
     internal abstract IAddressMaps Maps();
 
     [Fact]
-    public void What_was_set_last_is_found()
+    public void Slot_set_last_is_found()
     {
         using var map = Open(null);
         Assert.Equal(default, map.Find(new LogPosition(3)));
@@ -25,7 +25,7 @@ public abstract class AddressMapConformance
     }
 
     [Fact]
-    public void What_is_forgotten_is_only_what_was_entered_before()
+    public void Forgetting_drops_only_slots_entered_before()
     {
         using var map = Open(null);
         for (var i = 0; i < Many; i++) map.Set(Position(i), Slot(i));
@@ -42,7 +42,7 @@ public abstract class AddressMapConformance
     }
 
     [Fact]
-    public async Task A_checkpoint_holds_what_was_entered_before_it_was_begun()
+    public async Task Checkpoint_holds_the_slots_entered_before_the_begin()
     {
         Guid token;
         using (var map = Open(null))
@@ -102,7 +102,7 @@ public abstract class AddressMapConformance
     }
 
     [Fact]
-    public async Task Purged_checkpoints_are_gone_and_the_others_stay()
+    public async Task Purged_checkpoints_are_gone_and_all_other_checkpoints_stay()
     {
         Guid first, second;
         using (var map = Open(null))
@@ -121,7 +121,7 @@ public abstract class AddressMapConformance
     }
 
     [Fact]
-    public async Task Documents_are_kept_until_they_are_deleted()
+    public async Task Documents_are_kept_until_deleted()
     {
         using var map = Open(null);
         var maps = Kept();

@@ -45,7 +45,7 @@ public abstract class PageStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_was_set_is_found()
+    public async Task Slot_that_was_set_is_found()
     {
         var client = await OpenAsync();
         var slots = new Dictionary<long, PageSlot>();
@@ -152,7 +152,7 @@ public abstract class PageStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Disposing_commits_what_was_appended()
+    public async Task Disposal_commits_appended_records()
     {
         Assert.SkipUnless(Survives, "this store forgets");
         var client = await OpenAsync();
@@ -163,7 +163,7 @@ public abstract class PageStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task All_kinds_of_records_keep_their_fields()
+    public async Task Records_of_all_kinds_keep_all_fields()
     {
         Assert.SkipUnless(Survives, "this store forgets");
         var client = await OpenAsync();

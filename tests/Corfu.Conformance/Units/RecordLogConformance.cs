@@ -50,7 +50,7 @@ public abstract class RecordLogConformance
     }
 
     [Fact]
-    public async Task Nothing_is_durable_before_it_is_committed_and_flushed()
+    public async Task Record_is_not_durable_before_commit_and_flush()
     {
         using var log = Log(new RecordingFiles());
         var end = Append(log, new byte[100]) + 100;
@@ -63,7 +63,7 @@ public abstract class RecordLogConformance
     }
 
     [Fact]
-    public async Task A_run_begins_at_the_page_that_it_is_given()
+    public async Task Run_begins_at_the_given_page()
     {
         var files = new RecordingFiles();
         using var log = Log(files);
@@ -98,7 +98,7 @@ public abstract class RecordLogConformance
     }
 
     [Fact]
-    public async Task A_failed_sync_is_told_and_nothing_counts_as_durable()
+    public async Task Failed_sync_is_reported_and_no_record_counts_as_durable()
     {
         var files = new RecordingFiles();
         using var log = Log(files);
@@ -118,7 +118,7 @@ public abstract class RecordLogConformance
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public async Task Torn_commits_leave_what_was_flushed(int seed)
+    public async Task Torn_commits_leave_flushed_records(int seed)
     {
         var random = new Random(seed);
         var before = new RecordingFiles();

@@ -34,7 +34,7 @@ public sealed class AdminTests
     }
 
     [Fact]
-    public async Task A_reconfiguration_tells_its_progress_and_its_outcome()
+    public async Task Reconfiguration_reports_progress_and_outcome()
     {
         await using var cluster = await EmbeddedCluster.StartAsync(
             new EmbeddedClusterOptions { Units = 2, Replicas = 2, Automatic = false });

@@ -49,7 +49,7 @@ public sealed class AuthorizationTests
     }
 
     [Fact]
-    public async Task Caller_without_credentials_is_refused_where_the_host_requires_them()
+    public async Task Caller_without_credentials_is_refused_where_the_host_requires_credentials()
     {
         await using var app = await StartAsync();
         using var channel = GrpcChannel.ForAddress(app.Urls.Single());

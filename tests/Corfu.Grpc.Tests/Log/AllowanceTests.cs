@@ -77,7 +77,7 @@ public sealed class AllowanceTests
     }
 
     [Fact]
-    public async Task Entry_of_a_runtime_is_well_formed_and_a_part_of_it_is_not()
+    public async Task Entry_of_a_runtime_is_well_formed_and_a_part_of_one_is_not()
     {
         var log = new InMemoryCorfuLog();
         await using var runtime = new TangoRuntime(log);

@@ -67,7 +67,7 @@ public sealed class AppendManyTests
 
     /// <summary>A client that sends without end is held: the front end takes no more than its limit.</summary>
     [Fact]
-    public async Task The_front_end_stops_reading_at_its_limit()
+    public async Task Front_end_at_the_limit_stops_reading()
     {
         var (running, most) = (0, 0);
         var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -33,7 +33,7 @@ public sealed class FrameTests
     }
 
     [Fact]
-    public async Task An_error_says_its_reason()
+    public async Task Error_carries_a_reason()
     {
         await using var frontEnd = await FrontEnd.StartAsync(new InMemoryCorfuLog());
         var log = new LogService.LogServiceClient(frontEnd.Channel);
@@ -63,7 +63,7 @@ public sealed class FrameTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task The_services_describe_themselves_unless_they_may_not(bool reflection)
+    public async Task Services_describe_themselves_unless_reflection_is_off(bool reflection)
     {
         await using var frontEnd = await FrontEnd.StartAsync(
             new InMemoryCorfuLog(), options => options.Reflection = reflection);

@@ -64,7 +64,7 @@ public sealed class FrontEndLossTests
     }
 
     [Fact]
-    public async Task Append_past_its_bound_is_sent_again_with_another()
+    public async Task Append_past_the_bound_is_sent_again_with_another_bound()
     {
         var inner = new InMemoryCorfuLog();
         await using var frontEnd = await FrontEnd.StartAsync(inner);

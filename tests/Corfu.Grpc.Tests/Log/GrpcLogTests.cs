@@ -15,7 +15,7 @@ public sealed class GrpcLogTests
     private static ReadOnlyMemory<byte> Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
     [Fact]
-    public async Task It_goes_on_with_another_front_end()
+    public async Task Log_client_goes_on_with_another_front_end()
     {
         var inner = new InMemoryCorfuLog();
         var first = await FrontEnd.StartAsync(inner);
@@ -29,7 +29,7 @@ public sealed class GrpcLogTests
     }
 
     [Fact]
-    public async Task Append_without_an_answer_is_unknown_until_its_origin_is_looked_for()
+    public async Task Append_without_an_answer_is_unknown_until_a_search_for_the_origin()
     {
         var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var isOpen = false;
@@ -93,7 +93,7 @@ public sealed class GrpcLogTests
     }
 
     [Fact]
-    public async Task Nothing_to_connect_to_is_said_in_time()
+    public async Task Missing_front_end_is_reported_in_time()
     {
         var options = GrpcLogOptions.Default with { OperationTimeout = TimeSpan.FromMilliseconds(200) };
         await Assert.ThrowsAsync<LogUnavailableException>(

@@ -38,7 +38,7 @@ public sealed class OriginTests
     }
 
     [Fact]
-    public async Task Origin_of_the_client_stands_in_the_entry_and_headers_find_it()
+    public async Task Origin_of_the_client_stands_in_the_entry_and_is_found_by_headers()
     {
         await using var cluster = await ClusterAsync();
         await using var frontEnd = await FrontEnd.ConnectAsync(cluster.ConnectionString);
@@ -52,7 +52,7 @@ public sealed class OriginTests
     }
 
     [Fact]
-    public async Task Entry_past_its_bound_is_refused_and_costs_no_position()
+    public async Task Entry_past_the_bound_is_refused_and_costs_no_position()
     {
         await using var cluster = await ClusterAsync();
         await using var frontEnd = await FrontEnd.ConnectAsync(cluster.ConnectionString);
@@ -68,7 +68,7 @@ public sealed class OriginTests
     /// <summary>An append that another front end has not answered yet must not stand below the bound any
     /// more.</summary>
     [Fact]
-    public async Task Settling_makes_an_absence_final_and_finds_what_is_there()
+    public async Task Settling_makes_an_absence_final_and_finds_present_entries()
     {
         await using var cluster = await ClusterAsync();
         await using var first = await FrontEnd.ConnectAsync(cluster.ConnectionString);

@@ -90,7 +90,7 @@ public sealed class SubscribeEndTests
 
     /// <summary>Entries that another stream has lost before it do not move the mark.</summary>
     [Fact]
-    public async Task Mark_of_a_stream_lies_behind_its_own_trimmed_entry()
+    public async Task Mark_of_a_stream_lies_behind_the_trimmed_entry_of_that_stream()
     {
         await using var frontEnd = await FrontEnd.StartAsync(await IslandsAsync(1, 2, 4));
         var (responses, failure) = await ReadAsync(
@@ -101,7 +101,7 @@ public sealed class SubscribeEndTests
     }
 
     [Fact]
-    public async Task Damaged_entry_ends_it_behind_what_stands_before_it_with_its_position()
+    public async Task Damaged_entry_ends_the_subscription_with_the_position_after_all_entries_before()
     {
         var log = new DamagedLog(3);
         for (var i = 0; i < 6; i++) await log.AppendAsync(Bytes($"{i}"), [s_stream], default(CancellationToken));
@@ -129,7 +129,7 @@ public sealed class SubscribeEndTests
 
     /// <summary>The watcher's check is confirmed already, and serves all subscriptions.</summary>
     [Fact]
-    public async Task Subscription_to_streams_asks_for_no_confirmation_of_its_own()
+    public async Task Subscription_to_streams_asks_for_no_further_confirmation()
     {
         var log = new CountingLog();
         for (var i = 0; i < 3; i++) await log.AppendAsync(Bytes($"{i}"), [s_stream], default(CancellationToken));

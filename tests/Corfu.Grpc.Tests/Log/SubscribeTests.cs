@@ -20,7 +20,7 @@ public sealed class SubscribeTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task It_delivers_what_is_there_and_what_comes_with_holes_closed(bool streams)
+    public async Task Subscription_delivers_present_and_new_entries_with_holes_closed(bool streams)
     {
         var faults = new Queue<AppendFault>([AppendFault.None, AppendFault.LostAndUnknown]);
         var log = new InMemoryCorfuLog(
@@ -40,7 +40,7 @@ public sealed class SubscribeTests
     }
 
     [Fact]
-    public async Task From_now_the_first_answer_names_the_position_and_heartbeats_repeat_it()
+    public async Task Subscription_from_now_names_the_position_in_the_first_answer_and_in_heartbeats()
     {
         var log = new InMemoryCorfuLog();
         for (var i = 0; i < 3; i++) await log.AppendAsync(Bytes($"{i}"), [A]);
@@ -85,7 +85,7 @@ public sealed class SubscribeTests
 
     /// <summary>Front ends end while a subscriber reads: what it has from all of them is the log, once.</summary>
     [Fact]
-    public async Task It_resumes_at_another_front_end_without_loss_or_repetition()
+    public async Task Subscription_resumes_at_another_front_end_without_loss_or_repetition()
     {
         const int count = 300;
         var log = new InMemoryCorfuLog();

@@ -11,7 +11,7 @@ public sealed class DictionaryTests
     private const string Name = "settings";
 
     [Fact]
-    public async Task What_is_set_is_read_by_every_front_end_and_by_dotnet()
+    public async Task Value_set_is_read_by_every_front_end_and_by_dotnet()
     {
         await using var front = new Front();
         var (first, second) = (await front.StartAsync(), await front.StartAsync());
@@ -36,7 +36,7 @@ public sealed class DictionaryTests
     }
 
     [Fact]
-    public async Task A_condition_of_absence_or_value_or_version_holds_or_tells_what_is_there()
+    public async Task Condition_of_absence_or_value_or_version_holds_or_returns_the_present_value()
     {
         await using var front = new Front();
         var (first, second) = (await front.StartAsync(), await front.StartAsync());
@@ -226,7 +226,7 @@ public sealed class DictionaryTests
     }
 
     [Fact]
-    public async Task Front_end_serves_more_names_than_it_keeps_open()
+    public async Task Front_end_serves_more_names_than_the_limit_of_open_objects()
     {
         await using var front = new Front();
         await using var own = await TangoFrontEnd.StartAsync(front.NewRuntime(maxRemoteUnits: 1));
@@ -283,7 +283,7 @@ public sealed class DictionaryTests
     }
 
     [Fact]
-    public async Task What_makes_no_sense_is_refused()
+    public async Task Request_that_makes_no_sense_is_refused()
     {
         await using var front = new Front();
         var own = await front.StartAsync(static options => options.Tango.MaxOperations = 2);

@@ -11,7 +11,7 @@ public sealed class HeldTests
     private int _renewals;
 
     [Fact]
-    public async Task Thing_that_was_asked_for_before_a_keep_alive_is_renewed_when_it_is_kept()
+    public async Task Holding_asked_for_before_a_keep_alive_is_renewed_when_kept()
     {
         var began = _session.Round;
         await _session.RenewAsync(CancellationToken.None);

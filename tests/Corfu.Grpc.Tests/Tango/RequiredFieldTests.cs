@@ -9,7 +9,7 @@ namespace Corfu.Grpc.Tests.Tango;
 public sealed class RequiredFieldTests
 {
     [Fact]
-    public async Task Request_without_its_required_fields_is_refused_and_others_are_not()
+    public async Task Request_is_refused_exactly_if_a_required_field_is_missing()
     {
         await using var front = new Front();
         var own = await front.StartAsync();

@@ -7,7 +7,7 @@ namespace Corfu.Grpc.Tests.Tango;
 public sealed class SessionClusterTests
 {
     [Fact]
-    public async Task Session_goes_on_at_another_front_end_of_the_cluster_when_its_own_is_killed()
+    public async Task Session_of_a_killed_front_end_goes_on_at_another_of_the_cluster()
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         await using var first = await FrontEnd.ConnectAsync(cluster.ConnectionString);

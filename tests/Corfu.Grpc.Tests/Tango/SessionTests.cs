@@ -12,7 +12,7 @@ public sealed class SessionTests
     private static readonly TimeSpan Short = TimeSpan.FromSeconds(3);
 
     [Fact]
-    public async Task Lock_of_a_caller_that_dies_goes_to_the_next_and_the_old_token_writes_nothing()
+    public async Task Lock_of_a_caller_that_dies_goes_to_the_next_and_the_old_token_is_refused()
     {
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
@@ -37,7 +37,7 @@ public sealed class SessionTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Session_goes_on_after_its_connection_broke_or_its_front_end_stopped(bool stops)
+    public async Task Session_goes_on_after_a_broken_connection_or_a_stopped_front_end(bool stops)
     {
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
@@ -77,7 +77,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task Session_at_two_front_ends_holds_its_lock_while_either_lives()
+    public async Task Session_at_two_front_ends_holds_the_lock_while_either_lives()
     {
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
@@ -106,7 +106,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task Only_keep_alives_renew_and_what_has_ended_elsewhere_is_told()
+    public async Task Only_keep_alives_renew_and_a_holding_that_ended_elsewhere_is_reported()
     {
         await using var front = new Front();
         var (first, second) = (await StartAsync(front), await front.StartAsync());
@@ -124,7 +124,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task A_lock_of_a_front_end_that_dies_is_free_after_its_time_to_live()
+    public async Task Lock_of_a_front_end_that_dies_is_free_after_the_time_to_live()
     {
         await using var front = new Front();
         var second = await StartAsync(front);
@@ -155,7 +155,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task A_lock_is_released_once_and_ends_with_its_session()
+    public async Task Lock_is_released_once_and_ends_with_the_session()
     {
         await using var front = new Front();
         var own = await StartAsync(front);
@@ -215,7 +215,7 @@ public sealed class SessionTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task What_is_completed_is_not_held_any_more_and_not_lost(bool inTransaction)
+    public async Task Completed_delivery_is_neither_held_nor_lost(bool inTransaction)
     {
         await using var front = new Front();
         var own = await StartAsync(front, static options => options.Tango.MaxHeldPerSession = 1);
@@ -253,7 +253,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task Entries_end_with_their_session_or_their_own_time()
+    public async Task Leased_entries_end_with_the_session_or_the_time_to_live()
     {
         await using var front = new Front();
         var own = await StartAsync(front);
@@ -277,7 +277,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public async Task Sessions_have_limits_and_say_what_is_wrong_with_them()
+    public async Task Sessions_have_limits_and_refuse_malformed_requests()
     {
         await using var front = new Front();
         var own = await StartAsync(front, static options =>

@@ -10,7 +10,7 @@ namespace Corfu.Grpc.Tests.Tango;
 public sealed class TransactTests
 {
     [Fact]
-    public async Task It_does_what_follows_from_its_comparisons_as_one_step()
+    public async Task Transaction_executes_the_branch_of_the_comparisons_as_one_step()
     {
         await using var front = new Front();
         var own = await StartAsync(front);
@@ -79,7 +79,7 @@ public sealed class TransactTests
     }
 
     [Fact]
-    public async Task One_that_loses_every_time_is_aborted_and_says_to_what()
+    public async Task Transaction_that_loses_every_time_is_aborted_and_names_the_conflict()
     {
         await using var host = new TangoTestHost();
         var process = host.Start();
@@ -139,7 +139,7 @@ public sealed class TransactTests
     }
 
     [Fact]
-    public async Task A_single_write_in_doubt_names_what_resolves_it()
+    public async Task Single_write_in_doubt_names_the_id_for_resolving()
     {
         await using var host = new TangoTestHost();
         var process = host.Start();
@@ -208,7 +208,7 @@ public sealed class TransactTests
     }
 
     [Fact]
-    public async Task A_write_whose_deadline_comes_near_tells_what_resolves_it()
+    public async Task Write_whose_deadline_comes_near_names_the_id_for_resolving()
     {
         await using var host = new TangoTestHost();
         var process = host.Start();
@@ -226,7 +226,7 @@ public sealed class TransactTests
     }
 
     [Fact]
-    public void Ids_are_remembered_for_each_caller_and_go_with_what_was_not_sent()
+    public void Ids_are_remembered_for_each_caller_and_forgotten_for_requests_not_sent()
     {
         var options = new CorfuGrpcOptions();
         options.Tango.MaxRememberedTransactions = 2;

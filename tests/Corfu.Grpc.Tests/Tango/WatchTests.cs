@@ -40,7 +40,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public async Task A_list_and_a_watch_from_its_position_have_every_change_once()
+    public async Task List_and_a_watch_from_the_position_listed_have_every_change_once()
     {
         await using var front = new Front();
         var own = await front.StartAsync();

@@ -132,7 +132,7 @@ public sealed class DependencyTests
     /// along.</summary>
     [Theory]
     [MemberData(nameof(ProjectNames))]
-    public void Only_what_serves_needs_AspNetCore(string project)
+    public void Only_servers_need_AspNetCore(string project)
     {
         var needs = Closure(project).Append(project)
             .Any(name => ProjectFile(name).Descendants("FrameworkReference")

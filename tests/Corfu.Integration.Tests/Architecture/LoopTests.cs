@@ -44,7 +44,7 @@ public sealed partial class LoopTests
     }
 
     [Fact]
-    public void What_is_allowed_is_still_needed()
+    public void Allowance_is_still_needed()
     {
         var unneeded = from allowed in s_allowed
                        where !Repository.Sources("src").Any(file =>
@@ -74,7 +74,7 @@ public sealed partial class LoopTests
     [InlineData("_running = await RunAsync();")]
     [InlineData("Task<int> asking = AskAsync();")]
     [InlineData("// As with Task.Run.")]
-    public void What_is_awaited_or_started_through_LoopContext_is_not(string line) =>
+    public void Awaited_work_and_work_started_through_LoopContext_is_not_found(string line) =>
         Assert.Empty(FindStarts([line]));
 
     private static IEnumerable<string> FindStarts(IEnumerable<string> lines) =>

@@ -63,7 +63,7 @@ public sealed class RuleTests
 
     [Theory]
     [MemberData(nameof(Implemented))]
-    public void The_page_names_the_planted_bugs_of_a_rule_with_their_checkers(int number)
+    public void Page_names_the_planted_bugs_of_a_rule_with_the_checkers(int number)
     {
         var planted = Field(number, "Planted");
         var named = Regex.Matches(planted, @"`([a-z0-9-]+)`\s+\(([a-z-]+)\)")
@@ -74,7 +74,7 @@ public sealed class RuleTests
     }
 
     [Fact]
-    public void The_page_names_the_planted_bugs_of_what_has_no_number()
+    public void Page_names_the_planted_bugs_of_invariants_without_a_number()
     {
         var rows = Section("Invariants without a number");
         foreach (var bug in s_bugs.Where(bug => !Cited(bug.Rule).Any()))

@@ -27,7 +27,7 @@ public sealed class SourceTests
     }
 
     [Fact]
-    public void Nothing_is_left_for_later()
+    public void Sources_hold_no_mark_of_unfinished_work()
     {
         var self = Path.Combine("tests", "Corfu.Integration.Tests", "Architecture", "SourceTests.cs");
         foreach (var file in Repository.Sources("src", "samples", "bench", "tests").Where(file => file != self))

@@ -15,7 +15,7 @@ public sealed class MirrorTests
         new(client, () => new StreamCursor(client), TimeProvider.System, SystemEntropy.Instance);
 
     [Fact]
-    public async Task An_object_is_read_on_the_mirror_and_written_there_after_its_promotion()
+    public async Task Object_is_read_on_the_mirror_and_written_there_after_the_promotion()
     {
         await using var a = await EmbeddedCluster.StartAsync();
         await using var b = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 2, Replicas = 1 });

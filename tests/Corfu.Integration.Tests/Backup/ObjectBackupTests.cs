@@ -23,7 +23,7 @@ public sealed class ObjectBackupTests
     };
 
     [Fact]
-    public async Task R22_a_backup_of_a_trimmed_log_restores_to_objects_that_open_from_their_checkpoints()
+    public async Task R22_a_backup_of_a_trimmed_log_restores_to_objects_that_open_from_checkpoints()
     {
         using var folder = new TempFolder();
         await using var old = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 2, Replicas = 1 });

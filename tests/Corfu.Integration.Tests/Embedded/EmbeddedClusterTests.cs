@@ -28,7 +28,7 @@ public sealed class EmbeddedClusterTests
     }
 
     [Fact]
-    public async Task A_stream_is_its_entries_in_log_order()
+    public async Task Stream_delivers_entries_in_log_order()
     {
         await using var cluster =
             await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });

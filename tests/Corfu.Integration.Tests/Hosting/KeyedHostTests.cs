@@ -83,7 +83,7 @@ public sealed class KeyedHostTests
     }
 
     [Fact]
-    public void A_fault_names_the_key_of_its_client_and_runtime()
+    public void Fault_names_the_key_of_the_client_and_the_runtime()
     {
         var services = new ServiceCollection().AddLogging();
         services.AddKeyedCorfuClient("east", "http://somewhere");

@@ -117,7 +117,7 @@ public sealed class NodeOptionsTests
     }
 
     [Fact]
-    public void A_host_validates_before_it_starts()
+    public void Host_validates_before_the_start()
     {
         var services = new ServiceCollection().AddLogging().AddCorfuNode(node => node.Listen = "nowhere")
             .BuildServiceProvider();

@@ -28,7 +28,7 @@ public sealed class NodeStartTests
     }
 
     [Fact]
-    public async Task A_node_whose_disk_fills_is_degraded_before_it_is_full()
+    public async Task Node_whose_disk_fills_is_degraded_before_the_disk_is_full()
     {
         using var folder = new TempFolder();
         using var disk = SmallDisk.TryMount(folder.File("small"), 64);

@@ -11,7 +11,7 @@ public sealed class PrivateFileTests
         | UnixFileMode.OtherRead | UnixFileMode.OtherWrite | UnixFileMode.OtherExecute;
 
     [Fact]
-    public async Task Folders_of_an_embedded_cluster_are_their_users_alone()
+    public async Task Folders_of_an_embedded_cluster_are_open_to_the_user_alone()
     {
         if (OperatingSystem.IsWindows()) return;
         using var folder = new TempFolder();
@@ -27,7 +27,7 @@ public sealed class PrivateFileTests
 
     /// <summary>The folder is there, and open to all: the files are not.</summary>
     [Fact]
-    public async Task Files_that_the_tool_writes_are_their_users_alone()
+    public async Task Files_that_the_tool_writes_are_open_to_the_user_alone()
     {
         if (OperatingSystem.IsWindows()) return;
         using var folder = new TempFolder();

@@ -14,7 +14,7 @@ public sealed class RoleReformatTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void Killed_at_any_step_it_is_finished_by_the_next_start_and_the_old_data_is_never_served(bool isConfigured)
+    public void Reformat_killed_at_any_step_is_finished_by_the_next_start_without_serving_old_data(bool isConfigured)
     {
         for (var steps = 0; steps <= 3; steps++)
         {

@@ -37,7 +37,7 @@ public sealed class AcceptorLossTests
     }
 
     [Fact]
-    public async Task All_acceptors_destroyed_are_replaced_with_what_any_node_remembers()
+    public async Task Acceptors_all_destroyed_are_replaced_with_the_projection_that_any_node_remembers()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await AppendAsync(cluster, 0, 10);

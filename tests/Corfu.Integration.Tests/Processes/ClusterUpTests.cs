@@ -88,7 +88,7 @@ public sealed class ClusterUpTests
     }
 
     [Fact]
-    public async Task A_unit_that_was_formatted_comes_back_and_nothing_is_lost()
+    public async Task Formatted_unit_comes_back_without_loss()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         for (var i = 0; i < 6; i++)
@@ -121,7 +121,7 @@ public sealed class ClusterUpTests
     }
 
     [Fact]
-    public async Task A_folder_that_is_neither_empty_nor_a_clusters_is_refused_and_left_as_it_is()
+    public async Task Folder_that_is_neither_empty_nor_a_clusters_is_refused_and_left_untouched()
     {
         using var folder = new TempFolder();
         await File.WriteAllTextAsync(folder.File("letters.txt"), "somebody's");

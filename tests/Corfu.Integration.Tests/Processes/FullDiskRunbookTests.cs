@@ -62,7 +62,7 @@ public sealed class FullDiskRunbookTests
     }
 
     [Fact]
-    public async Task Without_room_elsewhere_force_says_what_is_lost_and_frees_the_disk()
+    public async Task Force_without_room_elsewhere_names_the_loss_and_frees_the_disk()
     {
         using var cluster = await SmallDiskCluster.TryStartAsync();
         Assert.SkipWhen(cluster is null, "needs root, to mount a tmpfs");

@@ -11,7 +11,7 @@ public sealed class HealingTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
-    public async Task A_killed_unit_is_replaced_by_a_spare_and_rebuilt_and_nothing_acknowledged_is_lost()
+    public async Task Killed_unit_is_replaced_by_a_spare_and_rebuilt_without_loss()
     {
         await using var cluster = await ClusterProcesses.UpAsync("--spares", "1");
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
@@ -97,7 +97,7 @@ public sealed class HealingTests
     }
 
     [Fact]
-    public async Task With_agents_switched_off_nothing_is_reconfigured()
+    public async Task Cluster_with_agents_switched_off_is_not_reconfigured()
     {
         await using var cluster = await ClusterProcesses.UpAsync("--sequencers", "2", "--manual");
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString,

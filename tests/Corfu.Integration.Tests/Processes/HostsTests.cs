@@ -15,7 +15,7 @@ public sealed partial class HostsTests
     private static string Connect => $"corfu://{At(1)},{At(2)},{At(3)}";
 
     [Fact]
-    public async Task Three_hosts_serve_while_one_is_away_and_take_it_back()
+    public async Task Three_hosts_serve_while_one_is_away_and_take_that_one_back()
     {
         var why = Hosts.WhyNot();
         Assert.SkipWhen(why is not null, why ?? "");

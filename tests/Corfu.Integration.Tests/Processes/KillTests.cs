@@ -14,7 +14,7 @@ public sealed class KillTests
     [InlineData("unit-0")]
     [InlineData("sequencer")]
     [InlineData("unit-0 unit-1 unit-2 sequencer")]
-    public async Task A_connected_client_goes_on_after_a_kill_and_a_restart_and_nothing_acknowledged_is_lost(
+    public async Task Connected_client_goes_on_after_a_kill_and_a_restart_without_loss(
         string victims)
     {
         await using var cluster = await ClusterProcesses.UpAsync();
@@ -26,7 +26,7 @@ public sealed class KillTests
     }
 
     [Fact]
-    public async Task Killing_everything_at_once_and_starting_again_loses_nothing_acknowledged()
+    public async Task Cluster_killed_as_a_whole_and_started_again_loses_no_acknowledged_entry()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         var connection = cluster.ConnectionString;
@@ -83,7 +83,7 @@ public sealed class KillTests
     }
 
     [Fact]
-    public async Task Up_leaves_running_processes_alone_and_down_ends_them()
+    public async Task Up_leaves_running_processes_alone_and_down_ends_all()
     {
         await using var cluster = await ClusterProcesses.UpAsync(units: 1, replicas: 1);
         var before = await cluster.ProcessIdsAsync();

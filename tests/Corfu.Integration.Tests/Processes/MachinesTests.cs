@@ -32,7 +32,7 @@ public sealed class MachinesTests
     }
 
     [Fact]
-    public async Task The_limits_of_a_configuration_file_hold_in_its_process()
+    public async Task Limits_of_a_configuration_file_hold_in_the_process()
     {
         using var nodes = new LocalNodes();
         var (a, b) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());

@@ -12,7 +12,7 @@ public sealed class MoveTests
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Fact]
-    public async Task A_unit_and_its_acceptor_move_with_their_data()
+    public async Task Unit_and_acceptor_move_together_with_the_data()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);

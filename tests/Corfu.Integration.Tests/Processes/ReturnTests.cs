@@ -30,7 +30,7 @@ public sealed class ReturnTests
     }
 
     [Fact]
-    public async Task A_frozen_unit_that_was_removed_finds_out_while_it_runs()
+    public async Task Frozen_unit_that_was_removed_finds_out_without_a_restart()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
@@ -52,7 +52,7 @@ public sealed class ReturnTests
     }
 
     [Fact]
-    public async Task A_damaged_unit_does_not_keep_its_cluster_down_and_is_rebuilt()
+    public async Task Damaged_unit_does_not_keep_the_cluster_down_and_is_rebuilt()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))

@@ -9,7 +9,7 @@ namespace Corfu.Integration.Tests.Processes;
 public sealed class SalvageTests
 {
     [Fact]
-    public async Task What_a_destroyed_chain_had_is_found_in_its_kept_folder()
+    public async Task Entries_of_a_destroyed_chain_are_found_in_the_kept_folder()
     {
         await using var cluster = await ClusterProcesses.UpAsync(2, 1);
         NodeAddress lost;
@@ -57,7 +57,7 @@ public sealed class SalvageTests
     }
 
     [Fact]
-    public async Task A_damaged_log_gives_what_is_whole_in_it()
+    public async Task Damaged_log_gives_the_whole_entries()
     {
         await using var cluster = await ClusterProcesses.UpAsync(1, 1);
         await using (var client = await CorfuClient.ConnectAsync(cluster.ConnectionString))

@@ -50,7 +50,7 @@ public sealed class DumpedRecordTests
         Record(4, new object?[] { new object?[] { 258, 2, s_key, s_arguments } }));
 
     [Fact]
-    public void A_checkpoint_and_its_chunk()
+    public void Checkpoint_record_and_chunk_are_shown()
     {
         Expect(
             """
@@ -61,7 +61,7 @@ public sealed class DumpedRecordTests
     }
 
     [Fact]
-    public void What_has_no_names_is_shown_as_it_stands()
+    public void Record_without_known_names_is_shown_raw()
     {
         Expect("""{"kind":"7","more":[256,77]}""", Record(7, 256, 77));
         Expect("""{"kind":"200","more":["new"]}""", Record(200, "new"));

@@ -13,7 +13,7 @@ public sealed class OperatorTests
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(30);
 
     [Fact]
-    public async Task Ctrl_C_ends_log_append_while_it_waits_for_input_and_says_what_is_acknowledged()
+    public async Task Ctrl_C_ends_a_log_append_that_waits_for_input_and_reports_the_acknowledged_entries()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
         await using var cluster =
@@ -33,7 +33,7 @@ public sealed class OperatorTests
     }
 
     [Fact]
-    public async Task Ctrl_C_ends_log_append_of_one_entry_and_nothing_is_appended()
+    public async Task Ctrl_C_ends_a_log_append_of_one_entry_without_an_append()
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
         await using var cluster =
@@ -53,7 +53,7 @@ public sealed class OperatorTests
     }
 
     [Fact]
-    public async Task Status_finds_the_cluster_through_any_node_and_its_exit_code_says_whether_appends_succeed()
+    public async Task Status_finds_the_cluster_through_any_node_and_shows_by_exit_code_whether_appends_succeed()
     {
         await using var cluster = await EmbeddedCluster.StartAsync(
             new EmbeddedClusterOptions { Units = 2, Replicas = 2, Spares = 1, Automatic = false });

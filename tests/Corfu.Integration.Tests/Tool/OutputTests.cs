@@ -13,7 +13,7 @@ public sealed class OutputTests
     private const string Harmless = "a\\nepoch 9: forged\\u001b[2J\\u202ez";
 
     [Fact]
-    public async Task What_is_printed_cannot_move_the_cursor() => await CorfuTool.Refuse(
+    public async Task Printed_text_cannot_move_the_cursor() => await CorfuTool.Refuse(
         2, "Unrecognized command or argument 'non\\u001b[2Jsense'.\nSee 'corfu --help'.\n", "non\u001b[2Jsense");
 
     [Fact]

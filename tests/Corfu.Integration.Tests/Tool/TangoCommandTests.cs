@@ -15,7 +15,7 @@ namespace Corfu.Integration.Tests.Tool;
 public sealed class TangoCommandTests
 {
     [Fact]
-    public async Task An_operator_sees_objects_and_what_pins_the_log_and_cannot_trim_it_away_by_accident()
+    public async Task Operator_sees_objects_and_pins_and_cannot_trim_needed_history_by_accident()
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
@@ -160,7 +160,7 @@ public sealed class TangoCommandTests
     }
 
     [Fact]
-    public async Task The_history_of_an_object_is_listed_without_its_type()
+    public async Task History_of_an_object_is_listed_without_the_type()
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
@@ -198,7 +198,7 @@ public sealed class TangoCommandTests
     }
 
     [Fact]
-    public async Task A_fork_says_where_it_comes_from()
+    public async Task Fork_names_the_source()
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;

@@ -34,7 +34,7 @@ public sealed class UsageTests
         "log tail --connect 127.0.0.1:1",
         "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is "
         + "'127.0.0.1:1'.\n")]
-    public async Task Wrong_flags_are_named_and_nothing_is_done(string arguments, string message)
+    public async Task Wrong_flags_are_named_and_have_no_effect(string arguments, string message)
     {
         var result = await CorfuTool.RunAsync(arguments.Split(' '));
         Assert.Equal(2, result.ExitCode);
@@ -44,7 +44,7 @@ public sealed class UsageTests
     }
 
     [Fact]
-    public async Task A_group_alone_lists_its_commands()
+    public async Task Group_alone_lists_all_commands()
     {
         var result = await CorfuTool.RunAsync("log");
         Assert.Equal(2, result.ExitCode);
@@ -96,7 +96,7 @@ public sealed class UsageTests
     }
 
     [Fact]
-    public async Task A_configuration_file_with_faults_names_them_all()
+    public async Task Configuration_file_with_faults_is_refused_with_all_faults()
     {
         using var folder = new TempFolder();
         var file = folder.File("node.json");

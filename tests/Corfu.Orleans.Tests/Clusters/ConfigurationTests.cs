@@ -42,7 +42,7 @@ public sealed class ConfigurationTests
     }
 
     [Fact]
-    public void A_client_finds_its_gateways_as_the_configuration_says()
+    public void Client_finds_the_gateways_of_the_configuration()
     {
         var builder = NewBuilder(new()
         {

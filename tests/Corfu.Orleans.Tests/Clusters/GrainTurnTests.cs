@@ -13,7 +13,7 @@ public sealed class GrainTurnTests(SiloCluster cluster) : IClassFixture<SiloClus
     private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(60);
 
     [Fact]
-    public async Task A_grain_that_blocks_in_its_turn_after_a_call_of_an_object_holds_up_no_other_caller()
+    public async Task Grain_that_blocks_in_a_turn_after_a_call_of_an_object_holds_up_no_other_caller()
     {
         var turn = LongTurn.Current = new LongTurn();
         var grain = cluster.Silos.Client.GetGrain<ILongTurnGrain>("one");

@@ -40,7 +40,7 @@ public sealed class SiloClusterTests(SiloCluster cluster) : IClassFixture<SiloCl
     }
 
     [Fact]
-    public async Task A_reminder_comes_on_another_silo_when_its_silo_is_killed()
+    public async Task Reminder_of_a_killed_silo_comes_on_another_silo()
     {
         var grain = Silos.Client.GetGrain<ITickGrain>("clock");
         await grain.StartAsync(TimeSpan.FromMilliseconds(200));

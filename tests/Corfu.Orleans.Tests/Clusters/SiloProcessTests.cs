@@ -18,7 +18,7 @@ public sealed class SiloProcessTests
     private const string Cluster = "processes";
 
     [Fact]
-    public async Task A_killed_silo_is_declared_dead_and_what_it_had_goes_on_elsewhere_until_it_is_back()
+    public async Task Killed_silo_is_declared_dead_and_grains_go_on_elsewhere_until_the_return()
     {
         await using var log = await EmbeddedCluster.StartAsync();
         await using var silos = new SiloProcesses(log.ConnectionString, Cluster);

@@ -11,7 +11,7 @@ namespace Corfu.Orleans.Tests.Clusters;
 public sealed class SiloStartTests
 {
     [Fact]
-    public async Task A_silo_without_its_log_does_not_start_and_says_so()
+    public async Task Silo_without_a_log_does_not_start_and_reports_the_reason()
     {
         var failure = await FailureAsync(silo => silo
             .UseCorfuClustering($"corfu://127.0.0.1:{SiloProcesses.FreePort()}")

@@ -33,7 +33,7 @@ public sealed class GatewayListTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_client_of_a_cluster_that_never_was_finds_no_gateways_and_creates_nothing()
+    public async Task Client_of_a_cluster_that_never_was_finds_no_gateways_and_creates_no_object()
     {
         await using var client = new TestSilo(_log, clusterId: "misspelt");
         var gateways = client.NewGateways(TimeSpan.FromSeconds(7));
@@ -46,7 +46,7 @@ public sealed class GatewayListTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_client_that_starts_first_waits_for_the_table_of_its_silos()
+    public async Task Client_that_starts_first_waits_for_the_table_of_the_silos()
     {
         await using var client = new TestSilo(_log);
         var gateways = client.NewGateways(TimeSpan.FromSeconds(7));

@@ -25,7 +25,7 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _log.DisposeAsync();
 
     [Fact]
-    public async Task A_registered_grain_is_found_by_every_silo_until_it_is_unregistered()
+    public async Task Registered_grain_is_found_by_every_silo_until_unregistered()
     {
         var address = New("a");
 
@@ -97,7 +97,7 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task The_activations_of_named_silos_are_unregistered_and_no_others()
+    public async Task Activations_of_the_named_silos_alone_are_unregistered()
     {
         var (a, b, c) = (New("a"), New("b"), New("c"));
         foreach (var address in new[] { a, b, c }) await Directory.Register(address);
@@ -138,7 +138,7 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Unregistering_silos_without_registrations_appends_nothing()
+    public async Task Unregistering_silos_without_registrations_appends_no_entry()
     {
         var (gone, replaced) = (New("a"), New("b"));
         foreach (var address in new[] { gone, replaced }) await Directory.Register(address);
@@ -175,7 +175,7 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_registration_in_doubt_is_an_error_and_a_lookup_says_what_became_of_it()
+    public async Task Registration_in_doubt_is_an_error_and_a_lookup_shows_the_outcome()
     {
         var address = New("a");
         await Directory.Lookup(address.GrainId);

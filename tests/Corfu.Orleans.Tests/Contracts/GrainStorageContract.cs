@@ -49,7 +49,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     [InlineData("")]
     [InlineData("Привет, мир")]
     [InlineData("\0 / \\ # ?")]
-    public async Task A_state_is_read_by_every_silo_as_it_was_written(string text)
+    public async Task State_is_read_by_every_silo_as_written(string text)
     {
         var written = new GrainState<CartState>(new CartState { Text = text, Count = -5 });
         await _first.Storage.WriteStateAsync("cart", _grain, written);
@@ -83,7 +83,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_write_with_an_old_etag_is_refused_and_changes_nothing()
+    public async Task Write_with_an_old_etag_is_refused_without_effect()
     {
         var newest = await WrittenAsync();
         var old = Copy(newest);
@@ -127,7 +127,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_cleared_state_is_gone_and_its_etag_too()
+    public async Task Cleared_state_is_gone_with_the_etag()
     {
         var state = await WrittenAsync();
 
@@ -140,7 +140,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_state_can_be_written_again_after_it_was_cleared()
+    public async Task State_can_be_written_again_after_being_cleared()
     {
         var state = await WrittenAsync();
         await _first.Storage.ClearStateAsync("cart", _grain, state);
@@ -382,7 +382,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task States_belong_to_the_service_and_outlive_its_clusters()
+    public async Task States_belong_to_the_service_and_outlive_clusters()
     {
         await WrittenAsync();
         await using var deployedAnew = NewSilo(clusterId: "next");

@@ -37,7 +37,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Initializing_again_changes_nothing()
+    public async Task Second_initialization_has_no_effect()
     {
         var entry = await InsertAsync();
 
@@ -242,7 +242,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Being_alive_of_a_silo_without_a_row_changes_nothing()
+    public async Task Sign_of_life_of_a_silo_without_a_row_has_no_effect()
     {
         await Table.TouchAsync(Silos.NewEntry());
 
@@ -335,7 +335,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Clusters_of_one_log_have_tables_of_their_own()
+    public async Task Clusters_of_one_log_have_separate_tables()
     {
         await InsertAsync();
         await using var stranger = new TestSilo(_log, clusterId: "another/cluster");
@@ -347,7 +347,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task An_update_in_doubt_is_no_refusal_and_the_table_says_what_became_of_it()
+    public async Task Update_in_doubt_is_no_refusal_and_the_table_shows_the_outcome()
     {
         var entry = await InsertAsync();
         var data = await Table.AllAsync();

@@ -26,7 +26,7 @@ public sealed class ReminderTableTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _log.DisposeAsync();
 
     [Fact]
-    public async Task A_reminder_is_read_by_every_silo_as_it_was_stored()
+    public async Task Reminder_is_read_by_every_silo_as_stored()
     {
         var reminder = New(_grain, "wake/up \\#?");
 
@@ -50,7 +50,7 @@ public sealed class ReminderTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Storing_again_replaces_it_without_an_etag_and_gives_a_new_one()
+    public async Task Reminder_stored_again_without_an_etag_is_replaced_and_gets_a_new_one()
     {
         var first = await Table.UpsertRow(New(_grain, "a"));
         var later = New(_grain, "a");
@@ -78,7 +78,7 @@ public sealed class ReminderTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_grain_has_its_own_reminders_only()
+    public async Task Grain_has_no_reminders_of_other_grains()
     {
         await Table.UpsertRow(New(_grain, "a"));
         await Table.UpsertRow(New(_grain, ""));
@@ -115,7 +115,7 @@ public sealed class ReminderTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_reminders_stored_at_once_each_has_an_etag_of_its_own_and_the_last_stays()
+    public async Task Reminders_stored_at_once_have_different_etags_and_the_last_stays()
     {
         var etags = await Task.WhenAll(Enumerable.Range(0, 20).Select(
             i => (i % 2 == 0 ? Table : Other).UpsertRow(New(_grain, "a"))));
@@ -137,7 +137,7 @@ public sealed class ReminderTableTests : IAsyncDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_reminder_in_doubt_is_acknowledged_only_if_it_is_there(bool isWritten)
+    public async Task Reminder_in_doubt_is_acknowledged_only_if_stored(bool isWritten)
     {
         await Table.UpsertRow(New(_grain, "a"));
         _first.Connection.LeaveNextInDoubt(isWritten);

@@ -22,7 +22,7 @@ public sealed class StateIndexTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _log.DisposeAsync();
 
     [Fact]
-    public async Task Old_states_are_written_again_once_and_keep_their_etags()
+    public async Task Old_states_are_written_again_once_and_keep_the_etags()
     {
         var index = await OpenAsync();
         var (old, replaced, etag) = (new byte[] { 1, 2, 3 }, new byte[] { 4 }, Guid.NewGuid());

@@ -21,7 +21,7 @@ public sealed class DurableGrainTests : IAsyncLifetime
     public async ValueTask DisposeAsync() => await _log.DisposeAsync();
 
     [Fact]
-    public async Task What_a_grain_wrote_survives_deactivation_and_the_end_of_its_silos()
+    public async Task State_of_a_grain_survives_deactivation_and_the_end_of_all_silos()
     {
         await using (InProcessTestCluster silos = await StartAsync(2))
         {

@@ -24,7 +24,7 @@ public sealed class JournalCatalogTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _harness.DisposeAsync();
 
     [Fact]
-    public async Task Trims_keep_what_journals_need_and_pass_what_snapshots_outdate()
+    public async Task Trims_keep_entries_that_journals_need_and_pass_entries_that_snapshots_outdate()
     {
         using var idle = _harness.Open("idle");
         await idle.AppendAsync(Bytes("kept"), default);
@@ -63,7 +63,7 @@ public sealed class JournalCatalogTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Deleting_a_journal_that_never_was_writes_nothing()
+    public async Task Deletion_of_a_journal_that_never_was_writes_no_entry()
     {
         Assert.Null(await _harness.Open().GetMetadataAsync());
         var tail = (await _harness.Log.CheckAsync([])).Tail;
@@ -127,7 +127,7 @@ public sealed class JournalCatalogTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_caller_that_has_seen_nothing_writes_to_what_there_is()
+    public async Task Caller_that_has_seen_no_record_writes_to_the_existing_journal()
     {
         await _harness.Open().AppendAsync(Bytes("1"), default);
         await _harness.Open().AppendAsync(Bytes("2"), default);
@@ -138,7 +138,7 @@ public sealed class JournalCatalogTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_writer_of_a_deleted_journal_does_not_bring_it_back()
+    public async Task Writer_of_a_deleted_journal_does_not_bring_that_back()
     {
         using var stale = _harness.Open();
         await stale.AppendAsync(Bytes("1"), default);

@@ -25,7 +25,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Appends_are_read_in_order_with_their_format()
+    public async Task Appends_are_read_in_order_with_the_format()
     {
         using var storage = _harness.Open();
         foreach (string text in new[] { "a", "b", "c" }) await storage.AppendAsync(Bytes(text), default);
@@ -46,7 +46,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task What_a_replacement_outdates_is_trimmed()
+    public async Task Entries_that_a_replacement_outdates_are_trimmed()
     {
         using var storage = _harness.Open();
         for (int i = 0; i < 20; i++) await storage.AppendAsync(Bytes("x"), default);
@@ -235,7 +235,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_batch_above_the_limit_is_refused_and_nothing_is_lost()
+    public async Task Batch_above_the_limit_is_refused_without_loss()
     {
         await using var harness = new JournalHarness(options: new CorfuJournalOptions { MaxBatchBytes = 10 });
         using var storage = harness.Open();
@@ -313,7 +313,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_record_of_a_later_version_is_an_error_and_nothing_is_passed_over()
+    public async Task Record_of_a_later_version_is_an_error_and_no_record_is_passed_over()
     {
         using var storage = _harness.Open();
         await storage.AppendAsync(Bytes("a"), default);
@@ -340,7 +340,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_cancelled_write_changes_nothing()
+    public async Task Cancelled_write_has_no_effect()
     {
         using var storage = _harness.Open();
         await storage.AppendAsync(Bytes("a"), default);

@@ -13,7 +13,7 @@ public class BulkCompleteTests
         new(Two, [.. entries.Select(e => (ReadOnlyMemory<byte>)e)]);
 
     [Fact]
-    public async Task Each_entry_has_its_own_outcome()
+    public async Task Each_entry_has_a_separate_outcome()
     {
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 100);
         unit.Complete(Entries.Data(1), 2);

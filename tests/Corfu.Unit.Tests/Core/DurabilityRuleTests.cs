@@ -47,7 +47,7 @@ public sealed class DurabilityRuleTests
     }
 
     [Fact]
-    public async Task Seal_and_what_it_refuses_wait_for_the_seal_record_which_follows_all_writes()
+    public async Task Seal_and_refused_requests_wait_for_the_seal_record_which_follows_all_writes()
     {
         var unit = await CoreHarness.OpenAsync();
         var write = unit.LsnOf(new WriteRequest(One, Entries.Data(1)));
@@ -58,7 +58,7 @@ public sealed class DurabilityRuleTests
     }
 
     [Fact]
-    public async Task Trims_and_what_they_refuse_wait_for_the_trims_record()
+    public async Task Trims_and_refused_requests_wait_for_the_trims_record()
     {
         var unit = await CoreHarness.OpenAsync();
         var trim = unit.LsnOf(new TrimRequest(One, new LogPosition(5), default));
@@ -72,7 +72,7 @@ public sealed class DurabilityRuleTests
     }
 
     [Fact]
-    public async Task Stream_tails_and_info_wait_for_everything_that_they_count()
+    public async Task Stream_tails_and_info_wait_for_every_record_counted()
     {
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 10);
         var copy = unit.LsnOf(new CompleteRequest(new Epoch(2), Entries.Data(3, 1, "x", 0, 300)));
@@ -82,7 +82,7 @@ public sealed class DurabilityRuleTests
     }
 
     [Fact]
-    public async Task What_is_taken_over_of_streams_is_answered_when_it_is_written_down_also_the_second_time()
+    public async Task Import_of_stream_tails_is_answered_when_the_record_is_durable_also_the_second_time()
     {
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 10);
         var two = new Epoch(2);

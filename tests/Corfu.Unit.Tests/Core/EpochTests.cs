@@ -8,7 +8,7 @@ public sealed class EpochTests
 {
     /// <summary>A wrong number must not seal a unit for ever: it could only be thrown away (R2).</summary>
     [Fact]
-    public async Task An_install_far_above_what_is_known_is_refused()
+    public async Task Install_far_above_the_known_epochs_is_refused()
     {
         var unit = await CoreHarness.OpenAsync();
         Assert.Equal(Status.BadRequest, unit.Install(2 + MessageLimits.EpochReach));
@@ -18,7 +18,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public async Task A_new_unit_serves_nothing_before_its_first_install()
+    public async Task New_unit_serves_no_request_before_the_first_install()
     {
         var unit = await CoreHarness.OpenAsync(installed: 0);
         Assert.Equal(Status.NotInstalled, unit.Write(0).Status);
@@ -46,7 +46,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public async Task A_sealed_unit_waits_for_the_install_of_its_epoch()
+    public async Task Sealed_unit_waits_for_the_install_of_the_epoch()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Seal(2);
@@ -58,7 +58,7 @@ public sealed class EpochTests
     }
 
     [Fact]
-    public async Task R14_every_answer_of_an_epoch_waits_for_its_install()
+    public async Task R14_every_answer_of_an_epoch_waits_for_the_install()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(0);
@@ -72,7 +72,7 @@ public sealed class EpochTests
 
     // A trim makes lists complete that damaged headers below it had made incomplete.
     [Fact]
-    public async Task R4_stream_tails_wait_for_the_trims_that_they_rest_on()
+    public async Task R4_stream_tails_wait_for_the_trims_underneath()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(20);
@@ -141,7 +141,7 @@ public sealed class EpochTests
 
     /// <summary>R2: a spare must be sealed as well before it joins, and stays one if it does not.</summary>
     [Fact]
-    public async Task R2_a_projection_that_does_not_name_the_unit_moves_its_seal_alone()
+    public async Task R2_a_projection_that_does_not_name_the_unit_moves_the_seal_alone()
     {
         var unit = await CoreHarness.OpenAsync(installed: 0,
             options: new UnitCoreOptions { Id = new NodeId(Guid.AllBitsSet), Cluster = Entries.Cluster });

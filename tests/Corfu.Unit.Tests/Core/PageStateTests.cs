@@ -63,7 +63,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Trimmed_page_refuses_everything_but_keeps_its_headers()
+    public async Task Trimmed_page_refuses_everything_but_keeps_the_headers()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(5, streams: 300);
@@ -81,7 +81,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Trim_of_unwritten_marks_it_bare()
+    public async Task Trim_of_unwritten_leaves_a_bare_mark()
     {
         var unit = await CoreHarness.OpenAsync();
         Assert.Equal(Status.Ok, unit.Trim(9));
@@ -91,7 +91,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Trim_of_unwritten_keeps_the_tombstone_that_it_brings()
+    public async Task Trim_of_unwritten_keeps_the_tombstone_of_the_request()
     {
         var unit = await CoreHarness.OpenAsync();
         var entry = Entries.Data(9, 1, "gone", 0, 300);
@@ -111,7 +111,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Prefix_trim_releases_everything_below_and_nothing_else()
+    public async Task Prefix_trim_releases_exactly_the_positions_below()
     {
         var unit = await CoreHarness.OpenAsync();
         for (var i = 0; i < 6; i += 2) unit.Write(i);
@@ -214,7 +214,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Each_verb_insists_on_its_kind_of_entry()
+    public async Task Each_verb_insists_on_one_kind_of_entry()
     {
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 10);
         var epoch = new Epoch(2);

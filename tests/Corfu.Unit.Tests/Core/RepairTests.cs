@@ -51,7 +51,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public async Task Repair_never_writes_what_was_not_there()
+    public async Task Repair_never_writes_an_entry_that_was_not_there()
     {
         var unit = await CoreHarness.OpenAsync();
         Assert.Equal(Status.Unwritten, unit.Repair(Entry(5)));
@@ -83,7 +83,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public async Task A_trim_of_a_page_with_damaged_headers_takes_the_tombstone_that_it_brings()
+    public async Task Trim_of_a_page_with_damaged_headers_takes_the_tombstone_of_the_request()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(5, streams: 300);
@@ -107,7 +107,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public async Task Verify_checks_the_page_and_answers_with_its_headers()
+    public async Task Verify_checks_the_page_and_answers_with_the_headers()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(5, payload: new string('x', 1000), streams: 300);
@@ -121,7 +121,7 @@ public sealed class RepairTests
     [Theory]
     [InlineData(1, PageState.Data)]
     [InlineData(2, PageState.Corrupt)]
-    public async Task A_page_is_damaged_when_it_was_read_so_twice(int badReads, PageState state)
+    public async Task Page_is_damaged_when_two_reads_in_a_row_find_damage(int badReads, PageState state)
     {
         var store = new FaultyStore();
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });

@@ -6,7 +6,7 @@ namespace Corfu.Unit.Tests;
 public sealed class StreamTailTests
 {
     [Fact]
-    public async Task Tails_are_those_below_the_start_newest_first_and_frozen()
+    public async Task Tails_hold_the_positions_below_the_start_newest_first_and_frozen()
     {
         var unit = await CoreHarness.OpenAsync();
         foreach (var position in new long[] { 4, 2, 9, 7, 0, 5 }) unit.Write(position, streams: 300);
@@ -21,7 +21,7 @@ public sealed class StreamTailTests
     }
 
     [Fact]
-    public async Task What_became_final_while_nobody_looked_is_not_pushed_out_by_what_came_after()
+    public async Task Position_that_became_final_unread_is_not_pushed_out_by_later_ones()
     {
         var unit = await CoreHarness.OpenAsync();
         for (var position = 1; position <= 4; position++) unit.Write(position, streams: 300);
@@ -66,7 +66,7 @@ public sealed class StreamTailTests
     }
 
     [Fact]
-    public async Task A_trimmed_entry_stays_in_its_streams()
+    public async Task Trimmed_entry_stays_in_all_streams()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(1, streams: 300);
@@ -81,7 +81,7 @@ public sealed class StreamTailTests
     private static ImportStreamTailsRequest Take(params StreamTail[] tails) => new(new Epoch(2), [.. tails]);
 
     [Fact]
-    public async Task R22_what_another_replica_knows_of_trimmed_positions_is_taken_over()
+    public async Task R22_stream_tails_of_another_replica_below_the_mark_are_taken_over()
     {
         var unit = await CoreHarness.OpenAsync(installed: 2, start: 20);
         unit.Complete(Entries.Data(15, 1, "copy", 0, 300), 2);

@@ -23,7 +23,7 @@ public sealed class RecordCodecTests
     }
 
     [Fact]
-    public void Decodes_what_was_encoded()
+    public void Record_encoded_and_decoded_is_equal()
     {
         Assert.True(RecordCodec.TryDecode(Encode(256), 256, out var header));
         Assert.Equal(new RecordHeader(RecordKind.Page, new LogPosition(0x1122334455667788), 3, 2, 0x40, 0x80, 7,
@@ -32,7 +32,7 @@ public sealed class RecordCodecTests
     }
 
     [Fact]
-    public void A_record_is_valid_at_its_own_address_only()
+    public void Record_is_valid_at_one_address_only()
     {
         var bytes = Encode(256);
         for (long address = 0; address < 4096; address += 4)

@@ -143,7 +143,7 @@ public sealed class UnitFolderTests : IDisposable
     }
 
     [Fact]
-    public async Task A_node_serves_what_its_predecessor_in_the_folder_stored()
+    public async Task Node_serves_the_pages_of_the_predecessor_in_the_folder()
     {
         NodeId id;
         await using (var node = await OpenNodeAsync())

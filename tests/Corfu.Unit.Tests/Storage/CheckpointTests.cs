@@ -18,7 +18,7 @@ public sealed class CheckpointTests : IDisposable
     public void Dispose() => _folder.Dispose();
 
     [Fact]
-    public async Task A_start_reads_only_what_follows_the_checkpoint()
+    public async Task Start_reads_only_records_behind_the_checkpoint()
     {
         await FillAsync();
         for (var restart = 0; restart < 3; restart++)
@@ -55,7 +55,7 @@ public sealed class CheckpointTests : IDisposable
     /// about two a second.
     /// </summary>
     [Fact(Timeout = 120_000)]
-    public async Task A_checkpoint_needs_no_thread_of_the_pool_while_its_callers_hold_all_of_them()
+    public async Task Checkpoint_needs_no_thread_of_a_pool_that_the_callers_hold_whole()
     {
         const int callers = 2000;
         const int each = 50;
@@ -117,7 +117,7 @@ public sealed class CheckpointTests : IDisposable
     }
 
     [Fact]
-    public async Task A_map_that_contradicts_the_log_behind_it_is_built_again()
+    public async Task Map_that_contradicts_the_log_behind_the_checkpoint_is_built_again()
     {
         var files = new RecordingFiles();
         var maps = new MemoryMapFiles();

@@ -93,7 +93,7 @@ public sealed class CleaningTests : IDisposable
     }
 
     [Fact]
-    public async Task Stream_tails_below_the_mark_survive_the_deletion_of_their_entries()
+    public async Task Stream_tails_below_the_mark_survive_the_deletion_of_the_entries()
     {
         var unit = await OpenAsync();
         for (var i = 0; i < Pages; i++) await WriteAsync(unit, i, stream: 300 + (ulong)(i % 50));
@@ -127,7 +127,7 @@ public sealed class CleaningTests : IDisposable
     }
 
     [Fact]
-    public async Task The_address_map_forgets_what_lies_below_the_mark()
+    public async Task Address_map_forgets_slots_below_the_mark()
     {
         var store = Stores.Faster(_folder.Path, Stores.Small);
         var unit = await HandlerClient.OpenAsync(store);
@@ -169,7 +169,7 @@ public sealed class CleaningTests : IDisposable
     }
 
     [Fact]
-    public async Task A_damaged_page_keeps_its_segment_until_it_is_repaired()
+    public async Task Damaged_page_keeps_the_segment_until_the_repair()
     {
         var unit = await OpenAsync();
         for (var i = 0; i < 300; i++) await WriteAsync(unit, i);

@@ -77,7 +77,7 @@ public sealed class CrashTests : IDisposable
     /// <summary>kill -9 leaves everything to the page cache: what the next process finds there, answers and builds on
     /// must be durable by then (R4).</summary>
     [Fact]
-    public async Task What_a_killed_process_left_unsynced_outlives_the_power_once_its_successor_serves_it()
+    public async Task Record_left_unsynced_by_a_killed_process_survives_a_power_cut_once_the_successor_serves()
     {
         // Bursts longer than a log page: some lie in two segments, of which the successor's own writes touch one.
         var run = await CrashRun.RecordAsync(new RecordingFiles(), seed: 4, pages: 1000, Scratch, burst: 60);

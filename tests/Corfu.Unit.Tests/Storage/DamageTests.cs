@@ -272,7 +272,7 @@ public sealed class DamageTests : IDisposable
     }
 
     [Fact]
-    public async Task Stale_commit_records_of_the_log_cut_nothing_off()
+    public async Task Stale_commit_records_of_the_log_cut_no_record_off()
     {
         var (files, places) = await WriteAsync(100);
         // A commit frame of early on, copied behind the end, and over the zeros between two runs.

@@ -12,7 +12,7 @@ public sealed class DiskFaultTests : IDisposable
     public void Dispose() => _folder.Dispose();
 
     [Fact]
-    public async Task A_failed_sync_ends_service_and_nothing_is_acknowledged_or_retried()
+    public async Task Failed_sync_ends_service_without_acknowledgement_or_retry()
     {
         var files = new RecordingFiles();
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
@@ -35,7 +35,7 @@ public sealed class DiskFaultTests : IDisposable
     [InlineData(5)]
     [InlineData(28)]
     [InlineData(30)]
-    public async Task Any_error_of_a_sync_is_final_also_when_it_only_says_that_the_disk_is_full(int errno)
+    public async Task Any_error_of_a_sync_is_final_also_a_full_disk(int errno)
     {
         var files = new RecordingFiles();
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small, Scratch);
@@ -60,7 +60,7 @@ public sealed class DiskFaultTests : IDisposable
     }
 
     [Fact]
-    public async Task A_file_system_that_is_nearly_full_makes_the_unit_read_only_before_it_is_full_and_room_ends_that()
+    public async Task Nearly_full_file_system_makes_the_unit_read_only_until_there_is_room()
     {
         var files = new RecordingFiles { Free = 1 << 20 };
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 },
@@ -84,7 +84,7 @@ public sealed class DiskFaultTests : IDisposable
     }
 
     [Fact]
-    public async Task A_disk_that_fills_is_told_while_it_still_takes_pages()
+    public async Task Disk_that_fills_is_reported_while_the_unit_still_takes_pages()
     {
         var files = new RecordingFiles { Total = 64 << 20, Free = 9 << 20 };
         await using var store = PageStore.OnFaster(files, Stores.Unit, Stores.Small with { Headroom = 2 << 20 },
