@@ -18,7 +18,7 @@ public sealed record CorfuClientOptions
     public int MaxAppendsWaiting { get; init; } = 65536;
 
     /// <summary>Bytes of payloads of appends that wait or are in flight; further appends are refused with
-    /// <see cref="LogOverloadedException"/>. One append alone is never refused for it. Default 256 MiB.</summary>
+    /// <see cref="LogOverloadedException"/>. A lone append is never refused for its size. Default 256 MiB.</summary>
     public long MaxAppendBytesWaiting { get; init; } = 256L << 20;
 
     /// <summary>Checks in flight; callers meanwhile share the next one. Default 4.</summary>

@@ -55,8 +55,8 @@ public interface ICorfuLog
 
     /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A
     /// position with the epoch in which it was learnt releases no entry of a later epoch (R10).</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The position is not granted. One without its epoch may have been:
-    /// unused grants go with their epoch.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The position is not granted. A position without its epoch may have
+    /// been: unused grants go with their epoch.</exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch

@@ -45,7 +45,8 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
         catch (Exception e) when (e is OperationCanceledException or RpcException or InvalidOperationException)
         {
-            // The call broke, its front end is left, or the log is disposed. What was sent is settled by the end.
+            // The call broke, its front end is left, or the log is disposed. The end of the call settles the appends
+            // sent.
         }
     }
 
@@ -136,7 +137,7 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
         catch (Exception e) when (e is RpcException or OperationCanceledException or ObjectDisposedException)
         {
-            // Broken. What it was about is settled by the end.
+            // The call is broken: its end settles the appends sent.
         }
         finally
         {

@@ -10,9 +10,9 @@ namespace Corfu.Grpc.Client;
 /// <summary>Sends appends over one AppendMany call at a time.</summary>
 /// <remarks>
 /// 1. A call is opened, at the first front end that accepts one. Nothing is sent before it has.
-/// 2. What waits is sent, several entries in a message.
-/// 3. When the call breaks, what was sent and has no result is lost until it is resolved. What was not sent, or was
-/// refused for the front end's sake, goes over the next call.
+/// 2. Waiting appends are sent, several entries in a message.
+/// 3. When the call breaks, an append that was sent and has no result is lost until it is resolved. An append that was
+/// not sent, or was refused for the front end's sake, goes over the next call.
 /// </remarks>
 internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, CancellationToken closed)
 {

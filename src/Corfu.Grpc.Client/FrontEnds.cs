@@ -4,7 +4,7 @@ using Grpc.Net.Client;
 
 namespace Corfu.Grpc.Client;
 
-/// <summary>The front ends that a client knows. One serves it; when that fails, the next one does.</summary>
+/// <summary>The front ends that a client knows. One front end serves it; when that fails, the next one does.</summary>
 internal sealed class FrontEnds : IDisposable
 {
     private readonly GrpcChannel[] _channels;

@@ -3,8 +3,8 @@ using Orleans.Configuration;
 
 namespace Corfu.Orleans;
 
-/// <summary>Names of the providers' objects. What one cluster forgets when it is deployed anew has the cluster's id;
-/// what outlives it has the service's.</summary>
+/// <summary>Names of the providers' objects. An object that a cluster forgets when it is deployed anew has the
+/// cluster's id; an object that outlives it has the service's.</summary>
 public sealed class ObjectNames(IOptions<CorfuOrleansOptions> options, IOptions<ClusterOptions> cluster)
 {
     internal string ClusterId => cluster.Value.ClusterId;

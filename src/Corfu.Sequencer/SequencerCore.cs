@@ -160,7 +160,7 @@ internal sealed class SequencerCore
         return newestFirst.Length <= StreamHeader.MaxBackpointers;
     }
 
-    /// <summary>R8: only what this incarnation granted in this epoch is answered. One run may have many streams and
+    /// <summary>R8: only what this incarnation granted in this epoch is answered. A run may have many streams and
     /// positions, so the answer is counted in streams.</summary>
     private GrantsResponse Grants(GrantsRequest request)
     {

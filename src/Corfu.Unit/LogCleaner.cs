@@ -3,8 +3,8 @@ using System.Buffers;
 namespace Corfu.Unit;
 
 /// <summary>Gives disk space back while the unit serves (TOCS 2.6, R5): deletes segments that a prefix trim has
-/// released, and empties those in which random trims have left little. One worker, which works in small steps under the
-/// handler's lock and makes each durable before the next.</summary>
+/// released, and empties those in which random trims have left little. A single worker takes small steps under the
+/// handler's lock, and makes each durable before the next.</summary>
 internal sealed class LogCleaner : IAsyncDisposable
 {
     /// <summary>Moved between two waits for durability: appends share the disk fairly.</summary>

@@ -23,8 +23,8 @@ internal sealed partial class UnitCore
         return new UnitAnswer(Newest(_epochLsn, _endLsn, _markLsn), new SealResponse(Status.Ok, Epoch, _end, _mark));
     }
 
-    // R13: a reconfigurer that seals for e+1 knows the projection of e, and installs it where it is missing. So no
-    // wrong number seals a unit beyond every epoch that will be decided.
+    // A reconfigurer that seals for e+1 knows the projection of e, and installs it where it is missing (R13). A wrong
+    // number therefore never seals a unit beyond every epoch that will be decided.
     private bool IsOutOfStep(Epoch epoch)
     {
 #if PLANTED

@@ -18,7 +18,7 @@ internal sealed partial class UnitCore
         w.Flush();
     }
 
-    /// <summary>The second part: streams, some at a time. What changes meanwhile is in the records that follow the
+    /// <summary>The second part: streams, some at a time. Changes made meanwhile are in the records that follow the
     /// first part.</summary>
     public void WriteStreams(IBufferWriter<byte> output, ref int next) => _streams.Write(output, ref next);
 
@@ -100,7 +100,7 @@ internal sealed partial class UnitCore
         ReplayAt(record, place);
     }
 
-    // R5: only where the page is live then. Its older record may be gone, damaged or still there.
+    // Applies only where the page is live then (R5). The page's older record may be gone, damaged or still there.
     private void ReplayMoved(in LogRecord record, in RecordPlace place)
     {
         if (record.Position < _mark) return;

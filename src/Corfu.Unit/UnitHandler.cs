@@ -148,7 +148,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         }
     }
 
-    /// <summary>Makes everything appended so far durable and gives its end. One caller at a time.</summary>
+    /// <summary>Makes everything appended so far durable and gives its end. Takes one caller at a time.</summary>
     internal async ValueTask<long> WaitDurableAsync()
     {
         var lsn = _store.AppendedUntil;

@@ -3,9 +3,9 @@ namespace Corfu.Agent;
 /// <summary>Membership and chains when units leave the chains of new entries.</summary>
 internal static class ActivePlacement
 {
-    /// <summary>A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Where spares are
-    /// missing, the chains of new entries are made anew from the units that remain, as a new cluster's are, so that
-    /// they keep their replicas while there are units enough.</summary>
+    /// <summary>A spare takes the place of a unit that leaves (<see cref="Membership.WithReplaced"/>). Without enough
+    /// spares, the chains of new entries are made anew from the units that remain, as in a new cluster. They keep their
+    /// number of replicas while there are units enough.</summary>
     /// <returns>The membership given, if nothing is to be changed.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public static Membership Without(Membership membership, Projection projection, ImmutableArray<UnitExit> exits,

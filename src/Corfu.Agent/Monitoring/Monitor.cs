@@ -2,9 +2,9 @@ namespace Corfu.Agent;
 
 /// <summary>Finds the processes of the cluster, probes them, and judges their roles. A process that this agent watches
 /// (<see cref="PeerTable"/>) is probed at <see cref="DetectorOptions.Interval"/> through its agent, its roles at
-/// <see cref="AgentOptions.SlowInterval"/>, and all at once when its agent does not answer. Of the other processes one
-/// is polled in every <see cref="AgentOptions.SlowInterval"/>, so that spares and leaders are known; this agent never
-/// holds them gone. Everything is guarded by the agent's gate.</summary>
+/// <see cref="AgentOptions.SlowInterval"/>, and all at once when its agent does not answer. In every
+/// <see cref="AgentOptions.SlowInterval"/> one of the other processes is polled, so that spares and leaders are known;
+/// this agent never holds them gone. Everything is guarded by the agent's gate.</summary>
 internal sealed class Monitor(Lock gate, AgentOptions options, NodeId self, ClusterView view, Prober prober,
     ITransport probes, TimeProvider time, AgentClock clock, ILogger logger)
 {

@@ -3,7 +3,7 @@ namespace Corfu.Agent;
 public sealed partial class ClusterOperations
 {
     /// <summary>Capacity (TOCS 2.5, Fig. 5 D): from now on entries go to these units too, in chains as long as before.
-    /// What is written stays where it is.</summary>
+    /// Written entries stay where they are.</summary>
     /// <param name="units">Freshly formatted.</param>
     public async Task<Projection> AddUnitsAsync(ImmutableArray<NodeAddress> units, string reason,
         CancellationToken cancellationToken = default)

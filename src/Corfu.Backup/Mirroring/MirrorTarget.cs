@@ -1,10 +1,10 @@
 namespace Corfu.Backup;
 
-/// <summary>How a cluster becomes another one's mirror.</summary>
+/// <summary>Makes a cluster another one's mirror.</summary>
 internal static class MirrorTarget
 {
-    /// <summary>Makes an empty cluster a mirror of <paramref name="source"/>: from then on it grants no positions. One
-    /// that is that already stays it.</summary>
+    /// <summary>Makes an empty cluster a mirror of <paramref name="source"/>: from then on it grants no positions. A
+    /// cluster that is its mirror already stays one.</summary>
     /// <exception cref="BackupException">There is something in its log, or it mirrors another.</exception>
     public static async Task<Projection> AttachAsync(CorfuClient target, ClusterId source,
         CancellationToken cancellationToken = default)

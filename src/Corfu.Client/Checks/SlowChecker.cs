@@ -66,8 +66,8 @@ internal sealed class SlowChecker(
         if (!gathered.IsDone) return gathered.Status;
         if (untold > start)
         {
-            // A unit keeps a stream's newest positions only. Those asked for are among them unless entries at or above
-            // this tail have displaced them.
+            // A unit keeps a stream's newest positions only. The positions asked for are among them unless entries at
+            // or above this tail have displaced them.
             var (now, sealedBelow) = await ends.AskActiveAsync(view, cancellationToken);
             if (sealedBelow > view.Epoch) return Status.Sealed;
             if (now.End > tail) return Status.Unready;

@@ -31,8 +31,8 @@ public sealed class CopyWriter
         _source = source;
     }
 
-    /// <summary>Data or junk: durable at every replica of its chain when this returns. Where the mirror is trimmed
-    /// already, nothing is written.</summary>
+    /// <summary>Data or junk: durable at every replica of its chain when this returns. A position that the mirror has
+    /// trimmed already is not written.</summary>
     /// <exception cref="LogDivergedException">Something else is there.</exception>
     /// <exception cref="CopyRefusedException">The log is no mirror of the source (any more).</exception>
     public ValueTask PutAsync(LogEntry entry, CancellationToken cancellationToken = default) =>

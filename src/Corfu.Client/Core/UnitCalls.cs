@@ -1,6 +1,7 @@
 namespace Corfu.Client;
 
-/// <summary>Requests to units. One without the epoch's projection gets it first (R14), once for all callers.</summary>
+/// <summary>Requests to units. A unit without the epoch's projection gets it first (R14), once for all
+/// callers.</summary>
 internal sealed class UnitCalls(ITransport transport, ProjectionHolder projections, ClientClock clock)
 {
     private readonly Lock _gate = new();

@@ -52,8 +52,9 @@ public sealed partial class LayoutClient
 
     private static long HighestRound(LayoutResponse?[] answers) => answers.Max(a => a?.Slot?.Promised.Round ?? 0);
 
-    /// <summary>Tells the decision to the acceptors that decided it and to those that decide next. One round: a failure
-    /// changes nothing about the decision, and <see cref="HandOverAsync"/> is what lets the former retire.</summary>
+    /// <summary>Tells the decision to the acceptors that decided it and to those that decide next. A single round
+    /// suffices: a failure changes nothing about the decision. Only <see cref="HandOverAsync"/> lets the former
+    /// acceptors retire.</summary>
     private async Task<Projection> PublishAsync(
         Projection decided, ImmutableArray<NodeAddress> deciders, CancellationToken cancellationToken)
     {

@@ -204,8 +204,8 @@ public sealed partial class LayoutClient(
         answers.Select(a => a?.Latest).MaxBy(p => p?.Epoch ?? Epoch.None);
 
     /// <summary>The acceptors that must bring the register after "newest" to a decision before that can be answered;
-    /// null: it holds nothing. What a majority has not accepted under one ballot may still be decided (R12). Something
-    /// in a later slot means that the one before it is decided.</summary>
+    /// null: the register is empty. A value that no majority has accepted under one ballot may still be decided (R12).
+    /// A used later slot means that the one before it is decided.</summary>
     private static ImmutableArray<NodeAddress>? FindUnfinished(
         LayoutResponse?[] answers, Projection? newest, ImmutableArray<NodeAddress> members)
     {
@@ -239,8 +239,8 @@ public sealed partial class LayoutClient(
     }
 
     /// <summary>For a client that slept while every acceptor it knew was replaced: a newer projection from other
-    /// acceptors that answer at their endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. What any acceptor
-    /// calls decided is decided (R12); the acceptors that it names are asked next.</summary>
+    /// acceptors that answer at their endpoints, or at <see cref="LayoutClientOptions.Endpoints"/>. A projection that
+    /// any acceptor calls decided is decided (R12); the acceptors that it names are asked next.</summary>
     private async Task<Projection?> FindElsewhereAsync(
         ImmutableArray<NodeAddress> known, Projection? newest, CancellationToken cancellationToken)
     {

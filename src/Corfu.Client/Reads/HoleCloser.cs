@@ -1,8 +1,8 @@
 namespace Corfu.Client;
 
 /// <summary>Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once;
-/// where it holds nothing, the writer gets its time, then junk goes to the head first. One wait serves all holes of a
-/// call.</summary>
+/// where it holds nothing, the writer gets its time, then junk goes to the head first. A single wait serves all holes
+/// of a call.</summary>
 internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, ChainReplication chains,
     EntryOrigins origins, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {

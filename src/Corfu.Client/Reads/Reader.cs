@@ -48,7 +48,7 @@ internal sealed partial class Reader(
             var trouble = answers.FirstOrDefault(a => a.Status != Status.Ok).Status;
             var silent = answers.FirstOrDefault(a => a.Silent is not null).Silent;
 
-            // 3. What has come is settled even if the rest is in trouble.
+            // 3. Answers are settled even if other units fail.
             var open = Array.FindAll(call.Items, i => i.Result is null);
             foreach (var item in open)
             {

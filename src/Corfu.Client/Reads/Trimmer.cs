@@ -60,8 +60,8 @@ internal sealed class Trimmer(
 
     /// <summary>The units in stages; those of one stage get the mark at once. R13: the mark may lie above everything
     /// written, and the next epoch must not begin below a mark that any unit has, or positions granted anew would be
-    /// trimmed already. So no unit gets it before those in front of it in an active chain: the first survivor that
-    /// answers the seal has the highest mark.</summary>
+    /// trimmed already. Therefore no unit gets it before those in front of it in an active chain: the first survivor
+    /// that answers the seal has the highest mark.</summary>
     private static List<List<NodeId>> Stages(Projection projection, LogPosition below)
     {
         List<List<NodeId>> stages = [];

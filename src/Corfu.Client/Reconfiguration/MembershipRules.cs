@@ -33,7 +33,7 @@ internal static class MembershipRules
     }
 
     // The full replicas that stay keep their order and their place before all others, so that the new projection alone
-    // says which is the first survivor (R13). Where the whole range is decided, any full replica can stand for it.
+    // says which is the first survivor (R13). In a range that is wholly decided, any full replica can take its place.
     private static void CheckChain(
         Chain old, Chain @new, bool closed, bool decided, Membership next, HashSet<NodeId> dropped)
     {

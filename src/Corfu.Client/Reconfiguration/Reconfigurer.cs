@@ -143,8 +143,8 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
             time.GetUtcNow());
     }
 
-    /// <summary>Hands the projection to its units and its sequencer (R7, R14). One attempt each: later a node gets it
-    /// from the first client that meets it.</summary>
+    /// <summary>Hands the projection to its units and its sequencer (R7, R14). Each node gets one attempt: later it
+    /// gets the projection from the first client that meets it.</summary>
     private async Task InstallAsync(Projection projection, CancellationToken cancellationToken)
     {
         using var timeout = new CancellationTokenSource(_options.InstallTimeout, time);
@@ -170,7 +170,7 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
     }
 
     /// <summary>R14's override: destroyed units cannot report their highest address, so the new epoch might grant
-    /// acknowledged positions again. Whatever was acknowledged had been granted before: the old sequencer is asked
+    /// acknowledged positions again. Every acknowledged position had been granted before: the old sequencer is asked
     /// after the seals.</summary>
     /// <returns>The lowest position that it has not granted; zero where it does not answer.</returns>
     private async ValueTask<LogPosition> GrantedAsync(Projection current, CancellationToken cancellationToken)

@@ -38,8 +38,8 @@ internal sealed class StreamFeed : IEntryFeed
     // The cursor's stays at the log's beginning until something is read.
     public LogPosition Position => LogPosition.Max(_from, _cursor.Position);
 
-    // The streams' newest positions are the sequencer's alone, since the tail is confirmed. One that was replaced, and
-    // does not know it, has older ones: the next sync brings the rest.
+    // The streams' newest positions are the sequencer's alone, since the tail is confirmed. A replaced sequencer may
+    // still answer older ones: the next sync brings the rest.
     public async ValueTask SyncAsync(LogPosition tail, bool isLast, CancellationToken cancellationToken) =>
         await _cursor.SyncAsync(
             isLast ? ReadConsistency.Linearizable : ReadConsistency.Session, cancellationToken);

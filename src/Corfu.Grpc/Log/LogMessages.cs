@@ -6,7 +6,8 @@ using Google.Protobuf.Collections;
 
 namespace Corfu.Grpc;
 
-/// <summary>Between the messages of corfu.log.v1 and the client's types. What a message says is checked here.</summary>
+/// <summary>Between the messages of corfu.log.v1 and the client's types. The contents of messages are checked
+/// here.</summary>
 internal static class LogMessages
 {
     // Neighbouring entries often have the same writer, whose id is then not copied again.

@@ -8,7 +8,7 @@ namespace Corfu.Grpc;
 /// <summary><c>corfu.tango.v1.DictionaryService/Watch</c>.</summary>
 internal sealed partial class DictionariesEndpoint
 {
-    // As the log has the mutators of TangoDictionary. Others write under a condition of their own.
+    // Numbers of TangoDictionary's mutators in the log. The other mutators write under a condition of their own.
     private const int SetCall = 1;
     private const int RemoveCall = 4;
     private const int TakeCall = 5;

@@ -6,8 +6,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Grpc;
 
-/// <summary>Lists of which callers have not asked for the last page yet: all pages of one are of one position. Those
-/// that were not asked for longest are dropped.</summary>
+/// <summary>Lists of which callers have not asked for the last page yet: all pages of a list are of one position. The
+/// least recently used lists are dropped.</summary>
 internal sealed class OpenLists<T>(IOptions<CorfuGrpcOptions> options)
 {
     private readonly Lock _gate = new();

@@ -27,8 +27,8 @@ internal sealed class OpenObjects(ITangoHost host)
         where T : TangoObject, ITangoObject<T> =>
         OpenAsync<T>(name, OpenMode.Create, cancellationToken);
 
-    /// <summary>Uses an object. One that is deleted between the look-up and the use is looked up anew, once: the name
-    /// may be of another object by then.</summary>
+    /// <summary>Uses an object. An object that is deleted between the look-up and the use is looked up anew, once: the
+    /// name may be of another object by then.</summary>
     public async Task<TResult> UseAsync<T, TResult>(
         string name, Func<T, Task<TResult>> use, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>

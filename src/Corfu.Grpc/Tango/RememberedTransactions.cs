@@ -21,7 +21,7 @@ internal readonly record struct RequestKey(string Owner, string Id)
 }
 
 /// <summary>Outcomes that callers may ask for again: of writes in doubt, and of those that they named. The oldest are
-/// forgotten. What operations have returned is not kept: it may be large.</summary>
+/// forgotten. Results of operations are not kept: they may be large.</summary>
 internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
 {
     private readonly Lock _gate = new();

@@ -127,7 +127,7 @@ internal sealed class Session(
         }
     }
 
-    /// <summary>Renews all that is held. What has ended is told.</summary>
+    /// <summary>Renews all holdings. The caller is told of those that have ended.</summary>
     public async Task RenewAsync(CancellationToken stop)
     {
         Held[] held;
@@ -140,7 +140,7 @@ internal sealed class Session(
         await Task.WhenAll(held.Select(one => RenewAsync(one, stop)));
     }
 
-    /// <summary>The stream is over. What is held stays as it is in the log, for the caller's next session.</summary>
+    /// <summary>The stream is over. The holdings stay in the log, for the caller's next session.</summary>
     public void LetGo() => _ = TakeAll();
 
     /// <summary>The caller has ended the session: nothing is held any more.</summary>

@@ -31,8 +31,8 @@ public sealed class NodeOptions
 
     public IList<NodeRoleOptions> Roles { get; } = [];
 
-    /// <summary><c>address:port</c> of other processes of the cluster. One that runs is enough: agents tell each other
-    /// about all.</summary>
+    /// <summary><c>address:port</c> of other processes of the cluster. A single one that runs is enough: agents tell
+    /// each other about all.</summary>
     public IList<string> Peers { get; } = [];
 
     /// <summary>Whether the node's agent reconfigures on its own when nodes are gone. Default true; it looks and

@@ -90,7 +90,8 @@ internal sealed class NodeRoleHost(NodeRoleOptions options, IRoleHandler handler
     private static NodeRoleHost Damaged(NodeRoleOptions role, RoleFolder folder, string why) =>
         new(role, new StoppedRole(role.Role, folder.Id, $"damaged: {why}"), folder: folder);
 
-    // A folder in use or not writable can be mended, and then the role serves. What a log lacks does not come back.
+    // A folder in use or not writable can be mended, and then the role serves. Records that a log lacks do not come
+    // back.
     private static bool IsDamage(Exception e) => e switch
     {
         UnitFolderException folder => folder.IsLoss,

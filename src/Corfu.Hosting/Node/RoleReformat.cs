@@ -11,8 +11,7 @@ internal interface IReformatFiles
 
     void Rename(string from, string to);
 
-    /// <summary>Gives a folder an identity. What an earlier, interrupted formatting left there is
-    /// overwritten.</summary>
+    /// <summary>Gives a folder an identity. Leftovers of an interrupted formatting are overwritten.</summary>
     void Format(string folder, Guid id);
 
     /// <summary>Replaces the identity in the node's configuration.</summary>

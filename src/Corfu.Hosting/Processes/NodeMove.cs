@@ -1,7 +1,8 @@
 namespace Corfu.Hosting;
 
-/// <summary>Gives a stopped node another address. Its identities and data stay. When it runs, it asks the cluster for
-/// an epoch that names them at the new address; clients and other nodes learn that as they learn every epoch.</summary>
+/// <summary>Gives a stopped node another address. The node's identities and data stay. When the node runs, it asks the
+/// cluster for an epoch that names them at the new address. Clients and other nodes learn that as they learn every
+/// epoch.</summary>
 public static class NodeMove
 {
     /// <param name="insecure">Accepts an address other than loopback, as in <see cref="NodeOptions.Insecure"/>.</param>
@@ -23,7 +24,7 @@ public static class NodeMove
         return node.Config.Listen;
     }
 
-    // The same port at the node's new address. What is malformed is reported when the configuration is saved.
+    // The same port at the node's new address. A malformed address is reported when the configuration is saved.
     private static NodeConfigGrpc Moved(NodeConfigGrpc grpc, string listen) =>
         NodeEndpoint.TryParse(listen, out var to) && NodeEndpoint.TryParse(grpc.Listen, out var from)
             ? grpc with { Listen = new NodeEndpoint(to.Host, from.Port).ToString() }

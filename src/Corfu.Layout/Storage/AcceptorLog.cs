@@ -122,9 +122,9 @@ internal sealed class AcceptorLog
         for (var area = 0; area < areas.Length; area++) log._lengths[area] = areas[area].Length;
         log.ReplayGroups(areas[chosen], core);
 
-        // A crash may leave a torn last group here, and an unfinished or superseded generation there. What a killed
-        // process wrote may be in the page cache alone. It becomes durable before any answer rests on it, and before
-        // the generation goes that it replaces.
+        // A crash may leave a torn last group here, and an unfinished or superseded generation there. Bytes that a
+        // killed process wrote may be in the page cache alone. It becomes durable before any answer rests on it, and
+        // before the generation goes that it replaces.
         if (IsZero(areas[chosen].AsSpan((int)log._end))) await device.FlushAsync(chosen);
         else await log.EraseAsync(chosen, log._end);
         // An empty area too: that may not be durable yet, and the old generation must not come back when the newer one

@@ -1,6 +1,6 @@
 namespace Corfu.Layout;
 
-/// <summary>The beginning of an area's first group. Of two areas the one of the higher generation is the log.</summary>
+/// <summary>The beginning of an area's first group. The area of the higher generation is the log.</summary>
 internal readonly record struct AreaStart(long Generation, ClusterId Cluster, NodeId Id)
 {
     private const ushort Version = 1;

@@ -236,8 +236,8 @@ internal sealed partial class CorfuJournalStorage
         return isInForce;
     }
 
-    /// <summary>Tells the catalog of a newer snapshot, or of another format of the data, and releases what stands
-    /// below: no reader needs it any more. Where that fails the next snapshot does it, or the next opening.</summary>
+    /// <summary>Tells the catalog of a newer snapshot, or of another format of the data, and releases the entries
+    /// below: no reader needs them any more. If that fails, the next snapshot or the next opening does it.</summary>
     private async Task MoveAsync(Opened opened, CancellationToken cancellationToken)
     {
         var (chain, known) = (opened.Chain, opened.Entry);

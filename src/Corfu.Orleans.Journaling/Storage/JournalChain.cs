@@ -6,9 +6,9 @@ namespace Corfu.Orleans.Journaling.Storage;
 /// State of a journal after its stream's records, in log order. Pure: every reader of the stream decides alike.
 /// </summary>
 /// <remarks>
-/// A record is in force if its <see cref="JournalRecord.Base"/> is the newest record in force before it. Of two writers
-/// that build on the same record the first in the log wins; the other's record counts for no reader. Only records in
-/// force move <see cref="Version"/>, so <c>Root &lt;= Version</c>. Nothing is in force behind a deletion.
+/// A record is in force if its <see cref="JournalRecord.Base"/> is the newest record in force before it. If two writers
+/// build on the same record, the first in the log wins; the other's record counts for no reader. Only records in force
+/// move <see cref="Version"/>, so <c>Root &lt;= Version</c>. Nothing is in force behind a deletion.
 /// </remarks>
 /// <param name="entry">The beginning: the catalog's record that created the journal, or a snapshot known to be in
 /// force.</param>
@@ -54,8 +54,8 @@ internal sealed class JournalChain(string journal, JournalEntry entry, bool keep
         _keepsData = false;
     }
 
-    /// <summary>Returns whether the record is in force. One of another journal, whose stream has the same number, never
-    /// is.</summary>
+    /// <summary>Returns whether the record is in force. A record of another journal, whose stream has the same number,
+    /// never is.</summary>
     /// <exception cref="CorfuJournalException">Parts of it are missing.</exception>
     public bool Accept(LogPosition position, JournalRecord record)
     {

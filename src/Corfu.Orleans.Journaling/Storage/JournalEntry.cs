@@ -9,8 +9,8 @@ namespace Corfu.Orleans.Journaling.Storage;
 internal readonly record struct JournalProperty([property: Key(0)] string Name, [property: Key(1)] string Value);
 
 /// <summary>A journal in the catalog.</summary>
-/// <remarks>Invariants: Created &lt;= Start &lt;= Root. Of all entries of the journal's stream, those at or above Start
-/// are in the log.</remarks>
+/// <remarks>Invariants: Created &lt;= Start &lt;= Root. All entries of the journal's stream at or above Start are in
+/// the log.</remarks>
 /// <param name="Created">Offset of the record that created the journal. Distinguishes it from earlier journals with its
 /// id.</param>
 /// <param name="Start">No entry of the stream below is needed to read the journal.</param>

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 namespace Corfu.Orleans.Journaling.Storage;
 
 /// <summary>Trims outdated entries of all journals of a silo, one position at a time, beside the grains' work: an older
-/// journal may keep the log's prefix. What it does not get to is trimmed with that.</summary>
+/// journal may keep the log's prefix. Entries that the trimmer does not reach are trimmed with the prefix.</summary>
 internal sealed partial class JournalTrimmer(int inFlight, ILogger<JournalTrimmer> logger) : IDisposable
 {
     private readonly SemaphoreSlim _slots = new(inFlight, inFlight);

@@ -1,6 +1,7 @@
 namespace Corfu.Protocol;
 
-/// <summary>Decodes a request's body. What the connection's version does not have yet gets its default.</summary>
+/// <summary>Decodes a request's body. A field that the connection's version does not have yet gets its
+/// default.</summary>
 public delegate Request RequestReader(Epoch epoch, ref WireReader r);
 
 /// <summary>

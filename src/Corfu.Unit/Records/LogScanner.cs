@@ -105,8 +105,8 @@ internal sealed class LogScanner(ILogImage image, uint logId)
         }
     }
 
-    /// <summary>Whether a record, whole or not, begins behind the end of a scan: it never became part of the log. What
-    /// the record log writes around records does not count.</summary>
+    /// <summary>Whether a record, whole or not, begins behind the end of a scan: it never became part of the log. The
+    /// record log's own bytes around records do not count.</summary>
     public async ValueTask<bool> AnyRecordBehindAsync(long end) => await FindMagicAsync(_window, end) >= 0;
 
     /// <summary>Counts the valid records behind an address, whatever they continue.</summary>

@@ -1,7 +1,7 @@
 namespace Corfu.Unit;
 
 /// <summary>The entries in a stopped unit's folder, whatever else of its log is damaged: every whole record counts,
-/// also one that the unit itself would not start with. What the unit had trimmed is left out. Nothing in the folder is
+/// also one that the unit itself would not start with. Trimmed entries are left out. The folder is not
 /// changed.</summary>
 public sealed class UnitSalvage : IDisposable
 {

@@ -55,7 +55,7 @@ internal sealed partial class PageStore
         }
     }
 
-    // The start from a checkpoint failed and is repeated without. What the checkpoint proves about the log is kept.
+    // The start from a checkpoint failed and is repeated without. The durable mark that the checkpoint proves is kept.
     private async ValueTask ForgetAttemptAsync()
     {
         if (_proven > _mark.Read()) await _mark.WriteAsync(_proven);

@@ -257,8 +257,8 @@ public class MembershipTests
                 "an acceptor is dead");
         }
 
-        // None of the first ones is left. Who starts from an old projection can only follow while one of those that it
-        // names answers.
+        // None of the first ones is left. A client that starts from an old projection can only follow while one of the
+        // acceptors that it names answers.
         Assert.Equal(4, client.Projection.Epoch.Value);
         Assert.DoesNotContain(client.Projection.Acceptors, a => cluster.Acceptors.Contains(a));
         await operations.ReplaceSequencerAsync(client.Projection.Sequencer.Id, [cluster.AddSequencer()], "test");

@@ -3,8 +3,8 @@ using Corfu.FaultRuns.Nodes;
 
 namespace Corfu.FaultRuns.Faults;
 
-/// <summary>Brings about one fault at a time, and takes it away again. What it does follows from the seed; when, from
-/// the clock.</summary>
+/// <summary>Brings about one fault at a time, and takes it away again. The seed determines the faults, the clock their
+/// times.</summary>
 internal sealed class Nemesis(ClusterRig rig, ClientPool clients, Tools tools, Random random)
 {
     /// <summary>The kinds of faults that this machine allows.</summary>

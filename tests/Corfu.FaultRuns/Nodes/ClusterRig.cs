@@ -126,7 +126,7 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
     /// <summary>
     /// Starts every node that does not run, then lets the tool do the rest: a new sequencer's take-over, above all.
-    /// Where agents do that, it is theirs to do.
+    /// Agents, where they run, do that themselves.
     /// </summary>
     /// <returns>The fault, or null.</returns>
     public async Task<string?> UpAsync()

@@ -6,8 +6,8 @@ namespace Corfu.FaultRuns.Transactions;
 /// names only.
 /// </summary>
 /// <remarks>
-/// In doubt counts as committed if any of its values is in a list, else as nothing. What an aborted transaction read
-/// must fit in too (R17), though it may be old.
+/// In doubt counts as committed if any of its values is in a list, else as nothing. The reads of an aborted transaction
+/// must fit in too (R17), though they may be old.
 /// </remarks>
 public sealed class AppendCheck
 {

@@ -22,7 +22,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
     private static readonly TimeSpan s_tellEvery = TimeSpan.FromSeconds(20);
     private static readonly TimeSpan s_plantedPatience = TimeSpan.FromMinutes(3);
 
-    // Signals need no privileges. What hurts networks and disks is the fault run's.
+    // Signals need no privileges. Faults of networks and disks belong to the fault run.
     private static readonly Tools s_tools = new(false, false, false, []);
 
     private readonly Random _random = new(seed);

@@ -34,7 +34,7 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
 }
 
 /// <summary>The run starts at <see cref="First"/>; <see cref="Previous"/> are the backpointers of its first token, in
-/// request order. Those of the i-th token follow: the run's earlier positions come before them.</summary>
+/// request order. The i-th token's backpointers follow: the run's earlier positions come first.</summary>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
 public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First, ImmutableArray<StreamTail> Previous,
     ImmutableArray<StreamId> Unknown) : Response(Status, Epoch)
