@@ -139,7 +139,7 @@ public sealed class RestoreTests
     }
 
     [Fact]
-    public async Task A_restore_that_was_cut_short_is_run_again_and_nobody_can_append_meanwhile()
+    public async Task Restore_cut_short_is_run_again_and_appends_are_refused_meanwhile()
     {
         await using var old = await TestCluster.StartAsync(3, 2);
         await using var fresh = await TestCluster.StartAsync(3, 2, number: 2);

@@ -213,7 +213,7 @@ public class AppendTests
     }
 
     [Fact]
-    public async Task A_closed_client_refuses_and_lets_nobody_wait()
+    public async Task Closed_client_refuses_calls_and_ends_waiting_ones()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client();

@@ -154,7 +154,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task With_a_silent_replica_in_every_chain_the_acceptors_confirm_the_epoch()
+    public async Task Acceptors_confirm_the_epoch_with_a_silent_replica_in_every_chain()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
         var client = cluster.Client();
@@ -240,7 +240,7 @@ public class CheckTests
     }
 
     [Fact]
-    public async Task Without_a_sequencer_one_live_replica_of_every_chain_is_enough()
+    public async Task Check_without_a_sequencer_needs_one_live_replica_of_every_chain()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
         var client = cluster.Client();

@@ -62,7 +62,7 @@ public sealed class HistoryCheckTests : IDisposable
     }
 
     [Fact]
-    public void A_changed_byte_makes_an_entry_nobodys()
+    public void Entry_with_a_changed_byte_has_no_owner()
     {
         var bytes = EntryText.Make("c1-17");
         Assert.Equal("c1-17", EntryText.NameOf(bytes));

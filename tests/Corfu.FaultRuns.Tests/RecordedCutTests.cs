@@ -17,7 +17,7 @@ public sealed class RecordedCutTests
     }
 
     [Fact]
-    public async Task Without_syncs_the_run_fails()
+    public async Task Run_without_syncs_fails()
     {
         var output = new StringWriter();
         using var run = new RecordedCuts(seed: 1, withoutSync: true, output);

@@ -53,7 +53,7 @@ public sealed class AcceptorCoreTests
     }
 
     [Fact]
-    public void One_ballot_has_one_value()
+    public void Ballot_has_one_value()
     {
         Accept(1, 3, "a");
         Assert.Equal(Status.Ok, Accept(1, 3, "a").Status);

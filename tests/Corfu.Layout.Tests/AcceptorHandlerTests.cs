@@ -72,7 +72,7 @@ public sealed class AcceptorHandlerTests
 
     /// <summary>R12: a failed fsync is never retried.</summary>
     [Fact]
-    public async Task One_failed_flush_is_failure_for_ever()
+    public async Task Failed_flush_is_failure_for_ever()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
@@ -173,7 +173,7 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
-    public async Task Of_too_many_who_watch_the_oldest_are_answered_early()
+    public async Task Watchers_above_the_limit_are_answered_early_oldest_first()
     {
         var device = new TestDevice();
         var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id,
@@ -194,7 +194,7 @@ public sealed class AcceptorHandlerTests
     }
 
     [Fact]
-    public async Task Of_one_connection_the_newest_watch_counts()
+    public async Task Newest_watch_of_a_connection_counts()
     {
         var device = new TestDevice();
         await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);

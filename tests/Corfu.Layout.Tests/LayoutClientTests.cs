@@ -55,7 +55,7 @@ public sealed class LayoutClientTests
     }
 
     [Fact]
-    public async Task Without_a_majority_there_is_no_answer()
+    public async Task Read_without_a_majority_fails()
     {
         var first = await StartAsync();
         Down(0, 2);
@@ -134,7 +134,7 @@ public sealed class LayoutClientTests
     }
 
     [Fact]
-    public async Task A_decision_that_nobody_was_told_of_is_found()
+    public async Task Decision_that_no_acceptor_was_told_of_is_found()
     {
         var first = await StartAsync();
         var second = Setup.Projection(2);

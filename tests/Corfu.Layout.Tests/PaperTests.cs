@@ -8,7 +8,7 @@ public sealed class PaperTests
     /// <summary>TOCS 2.5: "multiple clients can initiate reconfiguration simultaneously, but only one of them succeeds
     /// in proposing the new projection".</summary>
     [Fact]
-    public async Task Of_many_simultaneous_proposals_one_is_the_projection_for_everybody()
+    public async Task Simultaneous_proposals_end_in_one_projection_for_all_clients()
     {
         var network = new TestNetwork(5);
         await network.AddAsync(0, 1, 2);

@@ -5,7 +5,7 @@ namespace Corfu.Sequencer.Tests;
 public sealed class StreamTests
 {
     [Fact]
-    public void In_a_new_log_every_stream_is_known_and_empty()
+    public void Stream_of_a_new_log_is_known_and_empty()
     {
         var core = Setup.Started();
         Assert.Equal([Setup.Tail(300)], core.TailOf(300).Tails);
@@ -74,7 +74,7 @@ public sealed class StreamTests
     }
 
     [Fact]
-    public void At_the_limit_new_streams_are_refused_and_known_ones_go_on()
+    public void New_streams_are_refused_at_the_limit_and_known_ones_go_on()
     {
         var core = Setup.Started(options: new SequencerOptions { MaxStreams = 2 });
         core.Token(1, 300, 301);
@@ -86,7 +86,7 @@ public sealed class StreamTests
 
     /// <summary>Design 4: within an epoch no stream with a grant is evicted.</summary>
     [Fact]
-    public void At_the_limit_a_hand_over_displaces_one_without_a_grant_only()
+    public void Hand_over_at_the_limit_displaces_only_a_stream_without_a_grant()
     {
         var core = Setup.Started(2, 100, new SequencerOptions { MaxStreams = 2 });
         core.Load(300, 30);

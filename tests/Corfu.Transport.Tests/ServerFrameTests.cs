@@ -239,7 +239,7 @@ public sealed class ServerFrameTests
     }
 
     [Fact]
-    public async Task At_the_in_flight_limit_the_rest_waits()
+    public async Task Requests_above_the_in_flight_limit_wait()
     {
         await using var server = await TestServer.StartAsync(new ServerTransportOptions { MaxInFlight = 10 });
         var echo = server.AddEcho();

@@ -146,7 +146,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task After_a_failure_calls_fail_at_once_until_the_back_off_is_over()
+    public async Task Calls_after_a_failure_fail_at_once_until_the_back_off_is_over()
     {
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();
@@ -168,7 +168,7 @@ public sealed class TcpTransportTests
     }
 
     [Fact]
-    public async Task No_answer_in_time_is_an_unknown_outcome_and_a_late_answer_harms_nobody()
+    public async Task Missing_answer_is_an_unknown_outcome_and_a_late_one_does_no_harm()
     {
         var time = new ManualTime();
         await using var server = await TestServer.StartAsync();

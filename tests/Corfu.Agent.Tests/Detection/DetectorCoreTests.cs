@@ -109,7 +109,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void One_that_is_late_too_does_not_hide_a_frozen_process()
+    public void Late_process_does_not_hide_a_frozen_one()
     {
         Run(20, ProbeOutcome.Answered);
         Assert.InRange(SilentAfter(answersOf: [Third]), _options.SilentAfter,
@@ -165,7 +165,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void Where_all_are_slow_nobody_is()
+    public void Node_is_not_slow_when_all_are()
     {
         Run(10, ProbeOutcome.Answered);
         for (var i = 0; i < 300; i++) Step(ProbeOutcome.Answered, 250, 250);
@@ -173,7 +173,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void An_agent_that_stood_still_blames_nobody()
+    public void Agent_that_stood_still_holds_no_node_gone()
     {
         Run(20, ProbeOutcome.Answered);
         _now += TimeSpan.FromSeconds(30);
@@ -184,7 +184,7 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
-    public void A_verdict_asked_for_between_a_stall_and_the_next_tick_blames_nobody()
+    public void Verdict_between_a_stall_and_the_next_tick_holds_no_node_gone()
     {
         Run(20, ProbeOutcome.Answered);
         _now += TimeSpan.FromSeconds(30);

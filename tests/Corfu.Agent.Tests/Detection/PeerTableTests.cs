@@ -33,7 +33,7 @@ public sealed class PeerTableTests
     [InlineData(new[] { 3, 4 })]
     [InlineData(new[] { 0, 8, 9 })]
     [InlineData(new[] { 1, 3, 5, 7, 9 })]
-    public void Whoever_is_gone_three_live_agents_watch_every_process(int[] gone)
+    public void Every_process_is_watched_by_three_live_agents_whichever_are_gone(int[] gone)
     {
         bool IsAlive(int i) => !gone.Contains(i);
         for (var process = 0; process < Processes; process++)

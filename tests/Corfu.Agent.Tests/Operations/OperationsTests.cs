@@ -52,7 +52,7 @@ public class OperationsTests
     }
 
     [Fact]
-    public async Task Without_a_spare_the_chains_get_shorter()
+    public async Task Chains_get_shorter_without_a_spare()
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();

@@ -119,7 +119,7 @@ public sealed class PolicyCoreTests
     }
 
     [Fact]
-    public void Without_a_spare_the_units_that_remain_form_new_chains()
+    public void Remaining_units_form_new_chains_without_a_spare()
     {
         Is(Node(0), NodeHealth.Dead);
         var projection = Ring(3, 2);

@@ -35,7 +35,7 @@ public sealed class RemovalTests
     }
 
     [Fact]
-    public void After_an_override_data_is_never_redundant_however_many_replicas_there_are()
+    public void Data_is_never_redundant_after_an_override_with_any_number_of_replicas()
     {
         var first = Make(1, [0, 1]);
         var overridden = Make(2, [3, 4]);

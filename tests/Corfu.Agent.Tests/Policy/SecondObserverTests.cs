@@ -10,7 +10,7 @@ public sealed class SecondObserverTests
         new(Status.Ok, Epoch.First, answers, health, "");
 
     [Fact]
-    public void One_who_agrees_is_enough_and_one_who_reaches_the_node_is_not_outvoted_by_silence_alone()
+    public void Suspicion_needs_one_agent_that_agrees_and_silence_never_outvotes_one_that_reaches_the_node()
     {
         Assert.True(SecondObserver.Agrees(Mine(NodeHealth.Silent), [Says(NodeHealth.Dead)], 3));
         Assert.False(SecondObserver.Agrees(Mine(NodeHealth.Silent), [], 3));

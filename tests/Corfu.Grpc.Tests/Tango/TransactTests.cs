@@ -111,7 +111,7 @@ public sealed class TransactTests
     [InlineData(false, "")]
     [InlineData(true, "mine")]
     [InlineData(false, "mine")]
-    public async Task One_in_doubt_is_told_and_resolved_and_never_guessed(bool isWritten, string id)
+    public async Task Transaction_in_doubt_is_reported_and_resolved_and_never_guessed(bool isWritten, string id)
     {
         await using var host = new TangoTestHost();
         var process = host.Start();

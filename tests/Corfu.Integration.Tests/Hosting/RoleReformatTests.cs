@@ -51,7 +51,7 @@ public sealed class RoleReformatTests
     }
 
     [Fact]
-    public void On_a_disk_the_configuration_names_the_new_identity()
+    public void Configuration_on_a_disk_names_the_new_identity()
     {
         using var temp = new TempFolder();
         var role = new NodeRoleOptions { Role = NodeRole.Unit, Folder = temp.File("unit"), Id = s_old };

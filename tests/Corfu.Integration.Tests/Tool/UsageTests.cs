@@ -87,7 +87,7 @@ public sealed class UsageTests
     }
 
     [Fact]
-    public async Task Where_nobody_answers_the_endpoint_is_named()
+    public async Task Error_names_the_endpoint_that_does_not_answer()
     {
         var result = await CorfuTool.RunAsync("log", "tail", "--connect", "corfu://127.0.0.1:1");
         Assert.Equal(1, result.ExitCode);

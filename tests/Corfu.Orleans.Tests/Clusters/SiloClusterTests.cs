@@ -58,7 +58,7 @@ public sealed class SiloClusterTests(SiloCluster cluster) : IClassFixture<SiloCl
     }
 
     [Fact]
-    public async Task Of_writers_in_all_silos_with_one_etag_exactly_one_takes_effect_while_the_sequencer_is_replaced()
+    public async Task Writes_in_all_silos_with_one_etag_take_effect_once_while_the_sequencer_is_replaced()
     {
         var grain = GrainId.Create("cart", "contended");
         var storages = Services.Select(
@@ -86,7 +86,7 @@ public sealed class SiloClusterTests(SiloCluster cluster) : IClassFixture<SiloCl
     }
 
     [Fact]
-    public async Task Of_silos_that_update_the_membership_at_once_with_one_version_one_does()
+    public async Task Simultaneous_membership_updates_with_one_version_take_effect_once()
     {
         var tables = Services.Select(static silo => new CorfuMembershipTable(
             silo.GetRequiredService<CorfuOrleansRuntime>(), silo.GetRequiredService<ObjectNames>(),

@@ -165,7 +165,7 @@ public sealed class GrainDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_activations_that_register_at_once_all_hear_of_the_same_one()
+    public async Task Activations_that_register_at_once_all_get_the_same_one()
     {
         var outcomes = await Task.WhenAll(Enumerable.Range(0, 20).Select(
             i => (i % 2 == 0 ? Directory : Other).Register(New("a"))));

@@ -206,7 +206,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_writers_at_once_with_one_etag_exactly_one_takes_effect_each_time()
+    public async Task Simultaneous_writes_with_one_etag_take_effect_once_each_time()
     {
         for (var round = 0; round < 20; round++)
         {
@@ -339,7 +339,7 @@ public abstract class GrainStorageContract : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_large_states_that_are_written_at_once_with_one_etag_one_stays_and_is_whole()
+    public async Task Simultaneous_large_writes_with_one_etag_leave_one_whole_state()
     {
         await using var one = NewSilo(maxStateBytes: 5_000_000);
         await using var other = NewSilo(maxStateBytes: 5_000_000);

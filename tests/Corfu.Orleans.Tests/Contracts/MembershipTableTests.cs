@@ -191,7 +191,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_inserts_at_once_with_one_version_exactly_one_takes_effect()
+    public async Task Simultaneous_inserts_with_one_version_take_effect_once()
     {
         var next = (await Table.AllAsync()).Version.Next();
 

@@ -73,7 +73,7 @@ public sealed class StateIndexTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task One_silo_at_a_time_writes_old_states_again()
+    public async Task Old_states_are_written_again_by_one_silo_at_a_time()
     {
         await using var silo = new TestSilo(_log, storage: static options => options.MaxLogSpan = 1);
         for (var i = 0; i < 9; i++) await silo.Storage.WriteStateAsync("cart", _grain, await ReadAsync(silo));

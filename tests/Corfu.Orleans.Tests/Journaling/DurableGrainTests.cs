@@ -42,7 +42,7 @@ public sealed class DurableGrainTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Of_two_activations_at_once_one_writes_and_the_other_reads_anew()
+    public async Task Two_simultaneous_activations_write_once_and_the_loser_reads_anew()
     {
         // Two clusters of one service: neither knows of the other's activation.
         await using InProcessTestCluster left = await StartAsync(1);

@@ -87,7 +87,7 @@ public sealed class JournalStorageTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Of_two_writers_that_saw_the_same_the_second_is_refused()
+    public async Task Second_of_two_writers_that_saw_the_same_record_is_refused()
     {
         using var first = _harness.Open();
         using var second = _harness.Open();

@@ -61,7 +61,7 @@ public class BulkCompleteTests
     [Theory]
     [InlineData(0, Status.NoSpace, 0)]
     [InlineData(2, Status.Ok, 2)]
-    public async Task Without_room_the_answer_ends_early(int room, Status status, int outcomes)
+    public async Task Answer_without_room_ends_early(int room, Status status, int outcomes)
     {
         var store = new FaultyStore { Room = room };
         var core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Cluster = Entries.Cluster });

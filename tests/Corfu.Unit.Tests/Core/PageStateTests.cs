@@ -29,7 +29,7 @@ public sealed class PageStateTests
     }
 
     [Fact]
-    public async Task Second_write_loses_and_hears_who_won()
+    public async Task Second_write_loses_and_learns_the_winner()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(7, payload: "first", sequence: 11);

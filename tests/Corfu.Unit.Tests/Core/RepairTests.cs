@@ -40,7 +40,7 @@ public sealed class RepairTests
     }
 
     [Fact]
-    public async Task With_damaged_headers_another_origin_or_length_is_a_conflict()
+    public async Task Repair_of_damaged_headers_with_another_origin_or_length_is_a_conflict()
     {
         var unit = await CoreHarness.OpenAsync();
         unit.Write(5, streams: 300);

@@ -32,7 +32,7 @@ public sealed class CheckpointTests : IDisposable
     }
 
     [Fact]
-    public async Task After_a_crash_the_last_checkpoint_of_the_run_counts()
+    public async Task Last_checkpoint_of_the_run_counts_after_a_crash()
     {
         var unit = await HandlerClient.OpenAsync(Stores.Faster(_folder.Path, Options));
         await WriteAsync(unit);

@@ -97,7 +97,7 @@ public sealed class CrashTests : IDisposable
     }
 
     [Fact]
-    public async Task Without_sync_the_check_would_fail()
+    public async Task Check_without_sync_fails()
     {
         // The harness itself: take the syncs for granted without their effect, and acknowledged pages must be missed.
         var run = await CrashRun.RecordAsync(new RecordingFiles(), seed: 3, pages: 50, Scratch);
