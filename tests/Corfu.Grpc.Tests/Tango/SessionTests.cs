@@ -237,6 +237,30 @@ public sealed class SessionTests
     }
 
     [Fact]
+    public async Task Receive_that_is_not_waited_for_any_more_leaves_the_line()
+    {
+        await using var front = new Front();
+        var (first, second) = (await StartAsync(front), await front.StartAsync());
+        var queue = await front.NewRuntime().OpenAsync<TangoWorkQueue<byte[]>>("jobs");
+        await using var gone = await first.OpenSessionAsync(Long);
+        await using var next = await second.OpenSessionAsync(Long);
+        var none = await ReceiveAsync(first, gone, TimeSpan.FromMilliseconds(50));
+        Assert.Null(none.Delivery);
+        Assert.Equal(0, await queue.WaitingAsync());
+
+        using var stop = new CancellationTokenSource();
+        using var cancelled = first.Queues.ReceiveAsync(
+            new ReceiveRequest { Object = "jobs", Session = gone.Id }, cancellationToken: stop.Token);
+        await Poll.UntilAsync(async () => await queue.WaitingAsync() == 1);
+        await stop.CancelAsync();
+        await Assert.ThrowsAsync<RpcException>(() => cancelled.ResponseAsync);
+        // Sooner than a place in line ends by itself.
+        await Poll.UntilAsync(async () => await queue.WaitingAsync() == 0);
+        await second.Queues.EnqueueAsync(new EnqueueRequest { Object = "jobs", Value = ByteString.Empty });
+        Assert.Equal(1, (await ReceiveAsync(second, next)).Attempt);
+    }
+
+    [Fact]
     public async Task An_item_that_is_abandoned_is_delivered_again()
     {
         await using var front = new Front();
@@ -338,12 +362,13 @@ public sealed class SessionTests
         return outcome.Committed.Succeeded;
     }
 
-    private static async Task<ReceiveResponse> ReceiveAsync(TangoFrontEnd own, CallerSession session) =>
+    private static async Task<ReceiveResponse> ReceiveAsync(
+        TangoFrontEnd own, CallerSession session, TimeSpan? maxWait = null) =>
         await own.Queues.ReceiveAsync(new ReceiveRequest
         {
             Object = "jobs",
             Session = session.Id,
-            MaxWait = Duration.FromTimeSpan(Front.Patience),
+            MaxWait = Duration.FromTimeSpan(maxWait ?? Front.Patience),
         });
 
     private static async Task CompleteAsync(TangoFrontEnd own, Delivery delivery) =>

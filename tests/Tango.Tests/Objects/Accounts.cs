@@ -28,6 +28,10 @@ public sealed partial class Accounts : TangoObject
     [Accessor]
     public partial ValueTask<ImmutableDictionary<string, long>> SnapshotAsync(CancellationToken ct = default);
 
+    /// <summary>Waits for a balance that this runtime has played.</summary>
+    public ValueTask<long> SeeBalanceAsync(string account, Func<long, bool> until) =>
+        WaitForViewAsync<Accounts, long>(view => view.ReadBalance(account), until, default);
+
     private void ApplySet(string account, long amount)
     {
         _balances = _balances.SetItem(account, amount);

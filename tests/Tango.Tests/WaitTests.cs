@@ -1,0 +1,51 @@
+using Corfu.Protocol;
+
+namespace Tango.Tests;
+
+/// <summary>Waits for what a runtime has played, which read no log.</summary>
+public class WaitTests
+{
+    [Fact]
+    public void A_wait_goes_on_when_its_object_is_loaded_anew() => SeededContext.Run(1, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, accounts) = await world.OpenAccountsAsync("accounts");
+        var (_, behind) = await world.OpenAccountsAsync("accounts");
+        await accounts.SetAsync("x", 1);
+        Assert.Equal(1, await behind.BalanceAsync("x"));
+        var waiting = behind.SeeBalanceAsync("x", static balance => balance > 1).AsTask();
+        // The waiting runtime plays none of it before it is trimmed: no time passes.
+        await accounts.SetAsync("x", 2);
+        var end = await writer.CheckpointDirectoryAsync();
+        await world.Log.TrimPrefixAsync(LogPosition.Min(end, await writer.CheckpointAsync(accounts)));
+        Assert.Equal(2, await waiting);
+    });
+
+    [Fact]
+    public void A_wait_whose_condition_fails_tells_its_caller_alone() => SeededContext.Run(2, async time =>
+    {
+        await using var world = new World(time: time);
+        var (_, accounts) = await world.OpenAccountsAsync("accounts");
+        var failing = accounts.SeeBalanceAsync(
+            "x", static balance => balance == 0 ? false : throw new InvalidOperationException("mine")).AsTask();
+        var waiting = accounts.SeeBalanceAsync("x", static balance => balance > 1).AsTask();
+        await accounts.SetAsync("x", 1);
+        await Assert.ThrowsAsync<InvalidOperationException>(() => failing);
+        await accounts.SetAsync("x", 2);
+        Assert.Equal(2, await waiting);
+    });
+
+    [Fact]
+    public void A_wait_ends_with_its_runtime_and_with_its_object() => SeededContext.Run(3, async time =>
+    {
+        await using var world = new World(time: time);
+        var (writer, accounts) = await world.OpenAccountsAsync("accounts");
+        var (ended, other) = await world.OpenAccountsAsync("accounts");
+        var dying = other.SeeBalanceAsync("x", static _ => false).AsTask();
+        await ended.DisposeAsync();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => dying);
+        var deleted = accounts.SeeBalanceAsync("x", static _ => false).AsTask();
+        await writer.DeleteAsync("accounts");
+        await Assert.ThrowsAsync<TangoObjectDeletedException>(() => deleted);
+    });
+}
