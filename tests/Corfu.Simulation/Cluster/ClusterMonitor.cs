@@ -24,12 +24,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public IReadOnlyList<Violation> Violations => _violations;
 
-    public Projection Newest => _projections.Values.Last();
+    public Projection Newest { get; private set; } = null!;
 
     /// <summary>The highest epoch that anybody has tried to seal for.</summary>
     public long HighestSealAsked { get; private set; }
 
-    public long HighestEpoch => _projections.Count == 0 ? 0 : _projections.Keys.Last();
+    public long HighestEpoch { get; private set; }
 
     /// <summary>The highest position that any unit holds or the sequencer granted.</summary>
     // No run gets so far by itself.
@@ -205,6 +205,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         if (!_projections.TryGetValue(projection.Epoch.Value, out Projection? known))
         {
             _projections.Add(projection.Epoch.Value, projection);
+            if (projection.Epoch.Value > HighestEpoch) (Newest, HighestEpoch) = (projection, projection.Epoch.Value);
             if (projection.Epoch.Value > 1) Mark("projection installed");
             CheckStart(projection);
             CheckChanges(projection);
