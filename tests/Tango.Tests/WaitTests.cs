@@ -6,7 +6,7 @@ namespace Tango.Tests;
 public class WaitTests
 {
     [Fact]
-    public void A_wait_goes_on_when_its_object_is_loaded_anew() => SeededContext.Run(1, async time =>
+    public void Wait_goes_on_when_the_object_is_loaded_anew() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var (writer, accounts) = await world.OpenAccountsAsync("accounts");
@@ -22,7 +22,7 @@ public class WaitTests
     });
 
     [Fact]
-    public void A_wait_whose_condition_fails_tells_its_caller_alone() => SeededContext.Run(2, async time =>
+    public void Wait_whose_condition_fails_tells_one_caller() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var (_, accounts) = await world.OpenAccountsAsync("accounts");
@@ -36,7 +36,7 @@ public class WaitTests
     });
 
     [Fact]
-    public void A_wait_ends_with_its_runtime_and_with_its_object() => SeededContext.Run(3, async time =>
+    public void Wait_ends_with_the_runtime_and_with_the_object() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var (writer, accounts) = await world.OpenAccountsAsync("accounts");

@@ -172,7 +172,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     [Mutator(5)]
     private partial ValueTask AddAsync([VersionKey] string tail, T item, CancellationToken cancellationToken);
 
-    // A receiver that did not stand in line has no ticket, and gets what nobody in line is called for.
+    // A receiver that did not stand in line has no ticket, and gets items that call no receiver in line.
     [Mutator(6)]
     private partial ValueTask<Lookup<Taken<T>>> TakeAsync(
         [VersionKey] string head, long ticket, long milliseconds, CancellationToken cancellationToken);
@@ -192,7 +192,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     private partial ValueTask ExpireAsync(
         [VersionKey] long item, long version, CancellationToken cancellationToken);
 
-    // One key for all tickets, which no transaction reads: completions do not conflict with receivers that wait.
+    // All tickets have one key, which no transaction reads: completions do not conflict with receivers that wait.
     [Mutator(11)]
     private partial ValueTask<long> EnterAsync(
         [VersionKey] string line, long milliseconds, CancellationToken cancellationToken);
@@ -221,7 +221,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
             (ticket, token) => LeaveAsync(Line, ticket, token), cancellationToken))!;
 
     /// <summary>Waits until the ticket is called.</summary>
-    /// <returns>False: it ended while it waited, because this process was stopped.</returns>
+    /// <returns>False: the ticket ended meanwhile, because this process was stopped.</returns>
     private async ValueTask<bool> IsCalledAsync(TangoLease ticket, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, ticket.Lost);
@@ -429,7 +429,7 @@ internal readonly record struct Receiver;
 
 internal enum TicketState
 {
-    /// <summary>It took its item, left or expired.</summary>
+    /// <summary>Took an item, left or expired.</summary>
     Ended,
 
     /// <summary>There are not more ready items than tickets before it.</summary>

@@ -100,7 +100,7 @@ public abstract class TangoObject
     /// it is the newest: for what stays true once it is, such as a place in a line. Many callers may wait at once, and
     /// changes that do not concern them cost them nothing but <paramref name="read"/>.
     /// </summary>
-    /// <param name="read">Of the view, which it must not keep. Called each time that playback has changed the object,
+    /// <param name="read">Reads the view, and must not keep it. Called each time that playback has changed the object,
     /// while other callers wait for playback: it must be short, and without effects.</param>
     /// <param name="until">Called likewise. True: the answer is returned.</param>
     /// <exception cref="TangoTransactionException">A transaction reads one state, which never changes.</exception>

@@ -15,7 +15,7 @@ public sealed class CoordinationWorkload(
 {
     private const int MostReadAtOnce = 50;
 
-    // Of the audit.
+    // The audit has so many.
     private const int Receivers = 3;
 
     public async Task WorkAsync(

@@ -52,7 +52,7 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_receive_that_is_cancelled_while_it_enters_the_line_leaves_it()
+    public async Task Receive_that_is_cancelled_while_entering_leaves_the_line()
     {
         var queue = await _runtime.OpenAsync<TangoWorkQueue<string>>("queue", OpenMode.Create, Stop);
         await CancelAsync(stop => queue.ReceiveAsync(s_ttl, stop).AsTask());

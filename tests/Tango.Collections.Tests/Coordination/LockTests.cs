@@ -229,7 +229,7 @@ public sealed class LockTests
     }
 
     [Fact]
-    public void A_renewal_lets_no_waiter_read_the_log() => CoordinationWorld.Run(12, async (world, time) =>
+    public void Renewal_lets_no_waiter_read_the_log() => CoordinationWorld.Run(12, async (world, time) =>
     {
         const int count = 10;
         TimeSpan hour = TimeSpan.FromHours(1);
@@ -267,7 +267,7 @@ public sealed class LockTests
     });
 
     [Fact]
-    public void One_that_waits_for_a_lock_hears_that_it_is_deleted() => CoordinationWorld.Run(13, async (world, _) =>
+    public void Waiter_of_a_lock_that_is_deleted_is_told() => CoordinationWorld.Run(13, async (world, _) =>
     {
         Process process = world.NewProcess();
         TangoLock mine = await process.OpenAsync<TangoLock>();

@@ -13,7 +13,7 @@ public sealed class WorkQueueLineTests
     private static readonly byte[] s_line = Bytes.Key("line");
 
     [Fact]
-    public void An_item_costs_one_entry_to_deliver_however_many_receivers_wait() =>
+    public void Item_costs_one_entry_to_deliver_however_many_receivers_wait() =>
         CoordinationWorld.Run(1, async (world, time) =>
         {
             const int processes = 20;
@@ -38,7 +38,7 @@ public sealed class WorkQueueLineTests
         });
 
     [Fact]
-    public void An_item_that_is_ready_costs_one_entry_to_deliver() => CoordinationWorld.Run(2, async (world, _) =>
+    public void Item_that_is_ready_costs_one_entry_to_deliver() => CoordinationWorld.Run(2, async (world, _) =>
     {
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         for (var i = 0; i < 5; i++) await queue.EnqueueAsync($"{i}");
@@ -49,7 +49,7 @@ public sealed class WorkQueueLineTests
     });
 
     [Fact]
-    public void Receivers_that_wait_cost_an_idle_process_no_check_when_others_renew() =>
+    public void Receivers_that_wait_check_no_log_when_a_consumer_renews() =>
         CoordinationWorld.Run(3, async (world, time) =>
         {
             var checks = 0;
@@ -101,7 +101,7 @@ public sealed class WorkQueueLineTests
     });
 
     [Fact]
-    public void A_receiver_that_leaves_passes_its_call_on() => CoordinationWorld.Run(5, async (world, time) =>
+    public void Receiver_that_leaves_passes_the_call_on() => CoordinationWorld.Run(5, async (world, time) =>
     {
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         // Does not see that it is called.
@@ -120,7 +120,7 @@ public sealed class WorkQueueLineTests
     });
 
     [Fact]
-    public void The_call_of_a_receiver_that_dies_goes_to_the_next_after_its_time_to_live() =>
+    public void Call_of_a_receiver_that_dies_goes_to_the_next_after_the_time_to_live() =>
         CoordinationWorld.Run(6, async (world, time) =>
         {
             Process dying = world.NewProcess();
@@ -142,7 +142,7 @@ public sealed class WorkQueueLineTests
         });
 
     [Fact]
-    public void A_receiver_that_was_stopped_stands_in_line_anew() => CoordinationWorld.Run(7, async (world, time) =>
+    public void Receiver_that_was_stopped_stands_in_line_anew() => CoordinationWorld.Run(7, async (world, time) =>
     {
         Process stopped = world.NewProcess();
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
@@ -160,7 +160,7 @@ public sealed class WorkQueueLineTests
     });
 
     [Fact]
-    public void What_is_given_back_expired_or_revived_calls_those_that_wait() =>
+    public void Item_that_is_given_back_expired_or_revived_calls_a_receiver() =>
         CoordinationWorld.Run(8, async (world, _) =>
         {
             Process dying = world.NewProcess();
@@ -194,7 +194,7 @@ public sealed class WorkQueueLineTests
         });
 
     [Fact]
-    public void One_that_comes_by_does_not_take_what_a_receiver_is_called_for() =>
+    public void TryReceive_leaves_the_item_of_a_called_receiver() =>
         CoordinationWorld.Run(9, async (world, _) =>
         {
             Queue queue = await world.NewProcess().OpenAsync<Queue>();
@@ -212,7 +212,7 @@ public sealed class WorkQueueLineTests
 
     /// <summary>Also where its record was sent before the receiver was called.</summary>
     [Fact]
-    public void A_take_without_a_ticket_leaves_what_is_for_receivers_in_line()
+    public void Take_without_a_ticket_leaves_the_items_of_the_line()
     {
         var view = new View<Queue>();
         long first = Enter(view);
@@ -232,7 +232,7 @@ public sealed class WorkQueueLineTests
     }
 
     [Fact]
-    public void A_ticket_that_ended_takes_nothing_and_the_next_is_called()
+    public void Ticket_that_ended_takes_no_item_and_the_next_is_called()
     {
         var view = new View<Queue>();
         long gone = Enter(view);
@@ -254,7 +254,7 @@ public sealed class WorkQueueLineTests
     }
 
     [Fact]
-    public void A_ticket_and_an_item_of_one_number_are_two_leases()
+    public void Ticket_and_item_of_one_number_are_two_leases()
     {
         var view = new View<Queue>();
         Add(view, "a");
