@@ -45,7 +45,8 @@ public class DeletionTests
             a = group.Add<Accounts>("a");
             b = group.Add<Accounts>("b");
         });
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteAsync("b"));
+        var refused = await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteAsync("a"));
+        Assert.Contains("is the first member of the group 'group'", refused.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteAsync("none"));
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteGroupAsync("none"));
         await a.SetAsync("x", 1);

@@ -51,7 +51,7 @@ public class DirectoryReplayTests
         ITangoView view = new TangoDirectory();
         var directory = (TangoDirectory)view;
         Apply(view, Mutators.Create, DirectoryFormat.Create(new(1, 10), "g", [New("a"), New("b")]), 1);
-        Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)), 2));
+        Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(258)), 2));
         Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(ObjectId.Directory), 2));
         Assert.Equal("", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)), 3));
         Assert.Equal("refused", Apply(view, Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)), 4));
@@ -71,7 +71,7 @@ public class DirectoryReplayTests
         var unit = units[random.Next(units.Count)];
         LogPosition Any() => new(random.NextInt64(at + 2));
         var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
-        return random.Next(15) switch
+        return random.Next(16) switch
         {
             0 => (Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New($"n{random.Next(40)}")])),
             1 => (Mutators.Create,
@@ -85,6 +85,8 @@ public class DirectoryReplayTests
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
             12 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any(), Any())),
             8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
+            // Perhaps a group's second member.
+            13 => (Mutators.Delete, ClaimFormat.Delete(new ObjectId(unit.Value + 1))),
             9 => (Mutators.Checkpointed, FirstOfFork(directory, random)),
             10 or 11 => (Mutators.CreateFork, DirectoryFormat.CreateFork(
                 New($"n{random.Next(40)}"), new ForkOrigin("n1", Any()), TimeSpan.FromSeconds(1))),

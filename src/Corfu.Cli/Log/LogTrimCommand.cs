@@ -147,10 +147,10 @@ internal static class LogTrimCommand
             + "again (CompactAsync) and has made two checkpoints",
         TangoClaimKind.Object when claim.Checkpoint is { } end =>
             $"object {claim.Name} from {claim.Position.Offset} on (checkpoint of all below {end.Offset}): rises with "
-            + "its next checkpoint, by a client that knows its type",
+            + $"its next checkpoint, by a client that knows {TypesOf(claim)}",
         TangoClaimKind.Object =>
-            $"object {claim.Name} from {claim.Position.Offset} on (no checkpoint): a client that knows its type makes "
-            + "checkpoints",
+            $"object {claim.Name} from {claim.Position.Offset} on (no checkpoint): a client that knows "
+            + $"{TypesOf(claim)} makes checkpoints",
         TangoClaimKind.Directory => $"the directory of objects from {claim.Position.Offset} on: rises with its "
             + "checkpoints, by any client",
         TangoClaimKind.DeletedObject =>
@@ -159,6 +159,10 @@ internal static class LogTrimCommand
             $"reader {claim.Name} from {claim.Position.Offset} on: until it moves on, or its lease ends",
         _ => $"stream {claim.Name} from {claim.Position.Offset} on: corfu stream release --stream {claim.Name}",
     };
+
+    private static string TypesOf(TangoClaim claim) => claim.Group is null
+        ? "its type"
+        : $"all types of group {claim.Group} (else: corfu object delete MEMBER)";
 
     private static string Loss(TangoClaim claim, LogPosition below) => claim.Kind switch
     {

@@ -5,6 +5,9 @@ namespace Corfu.Cli;
 /// <summary>Prints a running cluster's status.</summary>
 internal static class StatusReport
 {
+    // In positions. Programs make checkpoints of what lies about 120,000 back.
+    private const long LongHeld = 200_000;
+
     public static async Task WriteAsync(TextWriter output, StatusJson status)
     {
         var p = status.Projection;
@@ -46,6 +49,7 @@ internal static class StatusReport
         {
             { Kind: "directory" } => "the directory",
             { HoldsValues: true } => $"{pin.Kind} {pin.Name} (holds values from position {trim.Pinned} on)",
+            { Group: { } group } => $"{pin.Kind} {pin.Name} (group {group})",
             _ => $"{pin.Kind} {pin.Name}",
         });
         var more = trim.PinCount > trim.Pins.Count ? $" and {trim.PinCount - trim.Pins.Count} more" : "";
@@ -53,6 +57,18 @@ internal static class StatusReport
             output,
             $"trim point {trim.Released}; pinned at {trim.Pinned}{since} by {string.Join(", ", names)}{more}; "
             + $"{trim.HeldPositions} positions held, {Size(bytes)} on all units");
+        if (trim.HeldPositions >= LongHeld)
+        {
+            foreach (var group in trim.Pins.Where(static pin => !pin.HoldsValues).Select(static pin => pin.Group))
+            {
+                if (group is null) continue;
+                await LineAsync(
+                    output,
+                    $"group {group} has had no checkpoint for long: a program makes it that knows the types of all "
+                    + "members; corfu object delete removes one that no program knows");
+            }
+        }
+
         if (trim.Undeclared.Count > 0)
             await output.WriteLineAsync(
                 $"undeclared raw streams: {string.Join(", ", trim.Undeclared)} "

@@ -16,7 +16,8 @@ internal static class ObjectCommand
     private const string DeleteDescription =
         """
         Delete an object for good. Its name can be used again; programs that have it open are told. A member of a group
-        goes with the group only.
+        leaves it, and the group goes on: do so where no program knows the member's type any more, and the group has no
+        checkpoints for that. The first member goes with the group only.
         """;
 
     private const string RenameDescription =
@@ -143,8 +144,8 @@ internal static class ObjectCommand
             async (_, runtime, result, cancellationToken) =>
             {
                 var (wanted, whole) = (result.GetValue(name), result.GetValue(group));
-                var going = (await ReadAsync(runtime, cancellationToken))
-                    .Where(found => whole is null ? found.Name == wanted : found.Group == whole).ToList();
+                var all = await ReadAsync(runtime, cancellationToken);
+                var going = all.Where(found => whole is null ? found.Name == wanted : found.Group == whole).ToList();
                 Task TellAsync(bool isDone) => !result.GetValue(json)
                     ? Task.CompletedTask
                     : result.InvocationConfiguration.Output.WriteLineAsync(
@@ -157,10 +158,8 @@ internal static class ObjectCommand
                             $"There is no {(whole is null ? "object" : "group")} '{wanted ?? whole}'");
                     }
 
-
-                    var names = string.Join(", ", going.Select(found => $"{found.Name} ({found.Type})"));
                     await result.InvocationConfiguration.Error.WriteLineAsync(
-                        $"Nothing was deleted. With --yes these are, for good: {names}");
+                        $"Nothing was deleted. {Announce(all, going, whole)}");
                     await TellAsync(isDone: false);
                     return ExitCode.Failed;
                 }
@@ -176,6 +175,15 @@ internal static class ObjectCommand
                 result.AddError("Give either a name or --group GROUP.");
         });
         return command;
+    }
+
+    private static string Announce(ImmutableArray<ObjectJson> all, List<ObjectJson> going, string? whole)
+    {
+        var names = string.Join(", ", going.Select(found => $"{found.Name} ({found.Type})"));
+        if (whole is not null || going[0].Group is not { } group) return $"With --yes these are, for good: {names}";
+        return all.Where(found => found.Group == group).MinBy(found => found.Id) == going[0]
+            ? $"'{going[0].Name}' is the first member of the group '{group}' and goes with --group {group} only"
+            : $"With --yes this member is, for good, and its group '{group}' goes on: {names}";
     }
 
     public static Argument<string> NameArgument() => new("name") { Description = "The object's name." };

@@ -67,8 +67,10 @@ internal sealed record TrimJson(
 
 /// <param name="Kind">object, directory, deletedobject, reader or stream.</param>
 /// <param name="HoldsValues">An object whose values in the log are what it needs.</param>
-internal sealed record PinJson(string Kind, string Name, long? Checkpoint, bool HoldsValues)
+/// <param name="Group">The group of which it is the first member.</param>
+internal sealed record PinJson(string Kind, string Name, long? Checkpoint, bool HoldsValues, string? Group)
 {
-    public static PinJson Of(TangoClaim claim) =>
-        new(claim.Kind.ToString().ToLowerInvariant(), claim.Name, claim.Checkpoint?.Offset, claim.IsHeldByValues);
+    public static PinJson Of(TangoClaim claim) => new(
+        claim.Kind.ToString().ToLowerInvariant(), claim.Name, claim.Checkpoint?.Offset, claim.IsHeldByValues,
+        claim.Group);
 }

@@ -7,7 +7,7 @@ namespace Tango.Checkpoints;
 
 /// <summary>
 /// What the chunks of a checkpoint hold, one part behind the other. The first part is the head:
-/// <c>[1, end, [[object, type name, version capacity, versions, has state], ...], [awaited, ...]]</c>; the others are
+/// <c>[1, end, [[object, type name, version capacity, versions, state], ...], [awaited, ...]]</c>; the others are
 /// the members' states, as their code wrote them.
 /// </summary>
 internal static class CheckpointContent
@@ -19,6 +19,11 @@ internal static class CheckpointContent
     private const int KeyLength = 3;
     private const int VersionLength = 2;
     private const int AwaitedLength = 5;
+
+    // The member's state: that with which its type begins, or a part of the content, or none any more.
+    private const int Initial = 0;
+    private const int Written = 1;
+    private const int Removed = 2;
 
     /// <returns>The lengths of the parts.</returns>
     public static ImmutableArray<long> Write(ChunkedBuffer output, UnitSnapshot snapshot)
@@ -69,8 +74,7 @@ internal static class CheckpointContent
             writer.WriteText(member.Entry.TypeName);
             writer.Write(member.Entry.VersionCapacity);
             WriteVersions(ref writer, member.Versions);
-            // Without one it is the state with which the type begins.
-            writer.Write(member.View is null ? 0 : 1);
+            writer.Write(member.IsRemoved ? Removed : member.View is null ? Initial : Written);
         }
 
         var waitsFor = snapshot.Awaited;
@@ -98,11 +102,15 @@ internal static class CheckpointContent
             throw new TangoFormatException(
                 $"The checkpoint has {id} of type {typeName} with capacity {capacity}, not {member?.Entry}");
         var versions = ReadVersions(ref reader);
-        var hasState = reader.ReadInt32() != 0;
-        if (!hasState && !state.IsEmpty)
-            throw new TangoFormatException($"The checkpoint has a state of {id}, which was never written");
+        var kind = reader.ReadInt32();
+        if (kind is not (Initial or Written or Removed) || (kind == Removed && versions.LastAny is null))
+            throw new TangoFormatException($"The checkpoint says {kind} of the state of {id}");
+        if (kind != Written && !state.IsEmpty)
+            throw new TangoFormatException(
+                $"The checkpoint has a state of {id}, which was never written, or was deleted");
+        if (kind == Removed) return new MemberSnapshot(entry, null, versions) { IsRemoved = true };
         var view = member.Type?.Create();
-        if (hasState) ((ITangoView?)view)?.LoadState(state);
+        if (kind == Written) ((ITangoView?)view)?.LoadState(state);
         return new MemberSnapshot(entry, view, versions);
     }
 

@@ -157,7 +157,7 @@ internal sealed class Checkpointer(
         // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
         var patience = Math.Max(policy!.Updates, unit.Traffic.CheckpointSize / BytesOfPosition);
         return end - (claim.Checkpoint ?? claim.Forget) > patience
-            && unit.Objects.All(static member => member.Stopped is null);
+            && unit.Objects.All(static member => member.Stopped is null || member.IsRemoved);
     }
 
     /// <summary>Whether a unit that is not open here holds too much. Hosts make their checkpoints twice as
@@ -254,7 +254,8 @@ internal sealed class Checkpointer(
 
         logger.LogWarning(
             "No checkpoints of the group {Group} are made here: {Name} is of type {Type}, which this program does not "
-            + "know", viewless.Entry.Group, viewless.Name, viewless.Entry.TypeName);
+            + "know. If no program needs it any more, 'corfu object delete' removes it", viewless.Entry.Group,
+            viewless.Name, viewless.Entry.TypeName);
         return false;
     }
 

@@ -40,11 +40,16 @@ internal sealed record UnitSnapshot(
 
 /// <summary>One object in a <see cref="UnitSnapshot"/>.</summary>
 /// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: the
-/// initial state, of a type that this program does not know; or it was loaded for its versions only.</param>
+/// initial state, of a type that this program does not know; or there is none; or it was loaded for its versions
+/// only.</param>
 internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
 {
+    /// <summary>R20: it was deleted out of its unit, by the record that its last version names.</summary>
+    public bool IsRemoved { get; init; }
+
     public static MemberSnapshot Take(HostedObject member, PublishedViews published)
     {
+        if (member.IsRemoved) return TakeRemoved(member);
         var view = published.Of(member);
         if (member.Type is null) return TakeInitial(member, view.Stopped);
 #if PLANTED
@@ -56,11 +61,16 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
 
     public static MemberSnapshot Take(HostedObject member)
     {
+        if (member.IsRemoved) return TakeRemoved(member);
         if (member.Type is null) return TakeInitial(member, member.Stopped);
         return member.Stopped is { } stopped
             ? throw stopped.Told
             : new MemberSnapshot(member.Entry, member.CurrentView, member.Versions.Capture());
     }
+
+    // No program needs to know its type.
+    private static MemberSnapshot TakeRemoved(HostedObject member) =>
+        new(member.Entry, null, member.Versions.Capture()) { IsRemoved = true };
 
     // A state that was written is not known here.
     private static MemberSnapshot TakeInitial(HostedObject member, TangoObjectStoppedException? stopped)

@@ -64,12 +64,12 @@ internal static class ClaimFormat
         return buffer;
     }
 
-    public static ArgumentBuffer Delete(ObjectId unit)
+    public static ArgumentBuffer Delete(ObjectId id)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(1);
-        writer.Write(unit.Value);
+        writer.Write(id.Value);
         writer.Flush();
         return buffer;
     }

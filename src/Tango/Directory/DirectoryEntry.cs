@@ -22,6 +22,10 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
     /// group; it began empty there.</summary>
     public LogPosition? Birth { get; init; }
 
+    /// <summary>Not null: a member that was deleted by the record there, out of a group that goes on. The group keeps
+    /// its entry, without its name.</summary>
+    internal LogPosition? Removed { get; init; }
+
     /// <summary>R20: a state of the group as of everything below the position has the members for which this is true,
     /// in views, checkpoints and history alike.</summary>
     internal bool IsBornBelow(LogPosition end) => Birth is not { } birth || birth < end;

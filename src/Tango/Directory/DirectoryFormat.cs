@@ -12,7 +12,7 @@ internal static class DirectoryFormat
 
     private const int CreateLength = 5;
     private const int NewObjectLength = 3;
-    private const int EntryLength = 8;
+    private const int EntryLength = 9;
     private const int OriginLength = 2;
     private const int CreateForkLength = 5;
     private const int ReserveMemberLength = 4;
@@ -154,6 +154,7 @@ internal static class DirectoryFormat
             ClaimFormat.WriteOptional(ref writer, entry.Birth);
             if (entry.Origin is { } origin) WriteOrigin(ref writer, origin);
             else writer.WriteNil();
+            ClaimFormat.WriteOptional(ref writer, entry.Removed);
         }
     }
 
@@ -170,6 +171,7 @@ internal static class DirectoryFormat
                 Created = RecordFormat.ReadPosition(ref reader),
                 Birth = ClaimFormat.ReadOptional(ref reader),
                 Origin = reader.TryReadNil() ? null : ReadOrigin(ref reader),
+                Removed = ClaimFormat.ReadOptional(ref reader),
             });
         }
 

@@ -29,6 +29,7 @@ internal sealed partial class TangoDirectory
         QueryHelperAsync<TangoDirectory, string, DirectoryEntry?>(
             ObjectKey.None, name, static (view, n) => view._objects.GetValueOrDefault(n), cancellationToken);
 
+    /// <summary>The group's members, removed ones too, the first one first.</summary>
     public ValueTask<ImmutableArray<DirectoryEntry>> FindGroupAsync(string group,
         CancellationToken cancellationToken) =>
         QueryHelperAsync<TangoDirectory, string, ImmutableArray<DirectoryEntry>>(
@@ -126,7 +127,8 @@ internal sealed partial class TangoDirectory
         public const int Create = 1;
         public const int RaiseLevel = 2;
 
-        /// <summary>Its entry is in the streams of the unit's members too.</summary>
+        /// <summary>Its entry is in the streams of the unit's members too; of a member that is deleted alone, in its
+        /// own and that of the first.</summary>
         public const int Delete = 3;
 
         public const int Rename = 4;

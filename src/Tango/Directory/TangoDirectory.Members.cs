@@ -5,9 +5,9 @@ using Tango.Records;
 
 namespace Tango;
 
-// R20: members that are added to groups. The record that adds one stands in the unit's stream too, where playback
-// without the directory accepts it by its bytes alone. So all that can refuse it is asked before, by the record that
-// reserves.
+// R20: members that are added to groups, and removed. The record that adds one stands in the unit's stream too, where
+// playback without the directory accepts it by its bytes alone. So all that can refuse it is asked before, by the
+// record that reserves.
 internal sealed partial class TangoDirectory
 {
     /// <summary>In positions, from the record that reserves a member to the one that adds it. A part of the
@@ -67,7 +67,7 @@ internal sealed partial class TangoDirectory
         if ((_objects.GetValueOrDefault(member.Name) ?? reserved.Find(pending => pending.Name == member.Name))
             is { } existing) return RequireSame(existing, member);
         if (members.Length + reserved.Count >= MaxGroupMembers)
-            throw Reject($"A group has at most {MaxGroupMembers} members");
+            throw Reject($"A group has at most {MaxGroupMembers} members, with those that were deleted");
         RequireIds(1);
         var entry = new DirectoryEntry(
             new ObjectId(_nextId++), member.Name, member.TypeName, group, member.VersionCapacity)
@@ -91,6 +91,16 @@ internal sealed partial class TangoDirectory
         // The claim is the unit's: no record of the member is below this one.
         Add(added);
         return added;
+    }
+
+    /// <summary>The group keeps the member's entry: checkpoints and transactions from before the record have the
+    /// member. The name is free.</summary>
+    private void RemoveMember(DirectoryEntry member, LogPosition at)
+    {
+        var removed = member with { Removed = new LogPosition(at.Offset) };
+        _objects = _objects.Remove(member.Name);
+        _byId = _byId.SetItem(member.Id, removed);
+        _groups = _groups.SetItem(member.Group!, _groups[member.Group!].Replace(member, removed));
     }
 
     private DirectoryEntry? PendingOf(ObjectId id) => _pending.Values.FirstOrDefault(pending => pending.Id == id);

@@ -7,8 +7,8 @@ using Tango.Records;
 namespace Tango;
 
 /// <summary>
-/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups that only grow
-/// (R20). Its code is written by hand, since the generator's output cannot be used in this assembly.
+/// The object that names all others (Tango 3.2, Naming): fixed id, ids handed out in log order, groups whose members
+/// come and go (R20). Its code is written by hand, since the generator's output cannot be used in this assembly.
 /// </summary>
 internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 {
@@ -35,7 +35,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     private ImmutableSortedDictionary<string, ImmutableArray<DirectoryEntry>> _groups =
         ImmutableSortedDictionary.Create<string, ImmutableArray<DirectoryEntry>>(StringComparer.Ordinal);
 
-    // The same entries.
+    // The same entries, and as in _groups those of removed members.
     private ImmutableSortedDictionary<ObjectId, DirectoryEntry> _byId =
         ImmutableSortedDictionary<ObjectId, DirectoryEntry>.Empty;
 
@@ -84,8 +84,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: the object that has the name.</summary>
     public DirectoryEntry? Find(string name) => _objects.GetValueOrDefault(name);
 
-    /// <summary>On a view: the entries of the object's group, or of the object alone; those of a deleted one while
-    /// history from before its deletion may be needed.</summary>
+    /// <summary>On a view: the entries of the object's group, removed members too, or of the object alone; those of a
+    /// deleted unit while history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
     {
         if (id == ObjectId.Directory) return [OwnEntry];
@@ -98,8 +98,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// Of a deletion that is forgotten only this is known: it stood below what is released.</summary>
     public bool IsDeletedBefore(ObjectId id, LogPosition position)
     {
+        if (_byId.TryGetValue(id, out var entry)) return entry.Removed < position;
         var isGiven = id.CompareTo(ObjectId.FirstUser) >= 0 && id.Value < _nextId;
-        if (!isGiven || _byId.ContainsKey(id) || PendingOf(id) is not null) return false;
+        if (!isGiven || PendingOf(id) is not null) return false;
         if (position < _claims.Released) return false;
         return !_claims.Deleted.Values.Any(
             deleted => deleted.At >= position && deleted.Members.Any(member => member.Id == id));
@@ -200,15 +201,17 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         }
     }
 
-    /// <summary>Whether a call deletes a unit; told by its bytes alone, where the directory is not played.</summary>
+    /// <summary>Whether a call deletes a unit or a member; told by its bytes alone, where the directory is not
+    /// played.</summary>
+    /// <param name="id">A unit's is its first member's.</param>
     /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
-    public static bool IsDeletion(scoped in CallRecord call, out ObjectId unit)
+    public static bool IsDeletion(scoped in CallRecord call, out ObjectId id)
     {
-        unit = default;
+        id = default;
         if (call.Object != ObjectId.Directory || call.Mutator != Mutators.Delete) return false;
         var reader = new MessagePackReader(call.Arguments);
         reader.ReadArrayHeader(1);
-        unit = new ObjectId(reader.ReadUInt64());
+        id = new ObjectId(reader.ReadUInt64());
         return true;
     }
 
@@ -220,7 +223,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         writer.Write(_maxSpan);
         writer.Write(_versionAge);
         writer.Write(_nextId);
-        DirectoryFormat.WriteEntries(ref writer, [.. _objects.Values]);
+        DirectoryFormat.WriteEntries(ref writer, [.. _byId.Values]);
         ClaimFormat.WriteState(ref writer, _claims);
         DirectoryFormat.WriteEntries(ref writer, [.. _pending.Values]);
         writer.Flush();
@@ -311,7 +314,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
 
     private void Add(DirectoryEntry entry)
     {
-        _objects = _objects.Add(entry.Name, entry);
+        if (entry.Removed is null) _objects = _objects.Add(entry.Name, entry);
         _byId = _byId.Add(entry.Id, entry);
         if (entry.Group is not { } group) return;
         // By id, as a state that is loaded has them: members may be added in another order than they were reserved.
@@ -319,14 +322,22 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             group, [.. _groups.GetValueOrDefault(group, []).Append(entry).OrderBy(static member => member.Id)]);
     }
 
-    // Whole units only: a group's members are hosted, checkpointed and deleted together.
-    private void ApplyDelete(ObjectId unit, LogPosition at)
+    // A unit with all its members, or another member than the first one, whose id is the unit's.
+    private void ApplyDelete(ObjectId id, LogPosition at)
     {
-        if (!_claims.Units.ContainsKey(unit) || unit == ObjectId.Directory)
-            throw Reject($"{unit} is no unit, or is deleted already");
-        var members = GroupOf(unit).ToImmutableArray();
+        if (_byId.TryGetValue(id, out var member) && member.Removed is null && !_claims.Units.ContainsKey(id))
+        {
+            RemoveMember(member, at);
+            return;
+        }
+
+        if (!_claims.Units.ContainsKey(id) || id == ObjectId.Directory)
+            throw Reject($"{id} is no object, or is deleted already");
+        var members = GroupOf(id).ToImmutableArray();
         _claims = _claims.Delete(members, at);
-        _objects = _objects.RemoveRange(members.Select(static member => member.Name));
+        // The name of a removed member may be another object's.
+        _objects = _objects.RemoveRange(
+            members.Where(static member => member.Removed is null).Select(static member => member.Name));
         _byId = _byId.RemoveRange(members.Select(static member => member.Id));
         if (members[0].Group is not { } group) return;
         _groups = _groups.Remove(group);
@@ -335,7 +346,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
 
     private void ApplyRename(ObjectId id, string name, string newName, LogPosition at)
     {
-        if (!_byId.TryGetValue(id, out var entry)) throw Reject($"{id} is no object, or is deleted already");
+        if (!_byId.TryGetValue(id, out var entry) || entry.Removed is not null)
+            throw Reject($"{id} is no object, or is deleted already");
         // It was found by its name: another caller may have renamed it since.
         if (name != entry.Name) throw Reject($"'{name}' is called '{entry.Name}' by now");
         if (newName == name) return;
@@ -356,11 +368,12 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     private static ImmutableArray<DirectoryEntry> RequireSame(
         string group, ImmutableArray<DirectoryEntry> existing, ImmutableArray<NewObject> members)
     {
-        var same = existing.Length == members.Length;
+        var there = existing.Where(static entry => entry.Removed is null).ToList();
+        var same = there.Count == members.Length;
         for (var i = 0; same && i < members.Length; i++)
-            same = existing[i].Name == members[i].Name && existing[i].TypeName == members[i].TypeName;
+            same = there[i].Name == members[i].Name && there[i].TypeName == members[i].TypeName;
         if (same) return existing;
-        var names = string.Join(", ", existing.Select(static entry => $"{entry.Name}: {entry.TypeName}"));
+        var names = string.Join(", ", there.Select(static entry => $"{entry.Name}: {entry.TypeName}"));
         throw Reject($"Group '{group}' exists with other members: {names}");
     }
 

@@ -16,13 +16,15 @@ public sealed record TangoTrimPoint(
 {
     internal static TangoTrimPoint Of(ImmutableArray<DirectoryEntry> objects, TrimClaims claims)
     {
-        var names = objects.ToDictionary(static entry => entry.Id, static entry => entry.Name);
-        names[ObjectId.Directory] = TangoDirectory.OwnEntry.Name;
+        var entries = objects.Append(TangoDirectory.OwnEntry).ToDictionary(static entry => entry.Id);
         var all = claims.Units
             .Select(unit => new TangoClaim(
-                unit.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object, names[unit.Key],
-                unit.Value.Forget, unit.Value.Checkpoint)
-            { OldestValue = unit.Value.Lowest })
+                unit.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object,
+                entries[unit.Key].Name, unit.Value.Forget, unit.Value.Checkpoint)
+            {
+                Group = entries[unit.Key].Group,
+                OldestValue = unit.Value.Lowest,
+            })
             .Concat(claims.DeletedHolders
                 .Select(static deleted => new TangoClaim(
                     TangoClaimKind.DeletedObject, deleted.Members[0].Name, deleted.Forget, null)))
@@ -47,6 +49,10 @@ public sealed record TangoTrimPoint(
 /// <param name="Checkpoint">End of an object's newest checkpoint; null if it has none.</param>
 public sealed record TangoClaim(TangoClaimKind Kind, string Name, LogPosition Position, LogPosition? Checkpoint)
 {
+    /// <summary>The group that is claimed for, or null; its claim rises with checkpoints of a program that knows the
+    /// types of all members.</summary>
+    public string? Group { get; init; }
+
     /// <summary>Of an object that keeps values in the log (<see cref="ITangoIndex"/>): the position of the oldest one
     /// that its newest checkpoint's state has; null if it has none.</summary>
     public LogPosition? OldestValue { get; init; }

@@ -207,8 +207,8 @@ internal sealed class ChangeFeed<T>(
     {
         RecordAfter(ChangePlace.Before(LogPosition.Max(_unit.Start, entry.Created)));
         _isAtTail = false;
-        // All its changes are above.
-        if (member is null) return;
+        // All its changes are above. R22: or it was deleted out of its group below, which is all that is left to tell.
+        if (member is null or { IsRemoved: true }) return;
         var state = T.ObjectType.Create();
         state.Attach(new PastHost(member, new CallReader(context.Log)));
         _notice = new TangoChange<T>(TangoChangeKind.Reset, _last) { State = (T)state };

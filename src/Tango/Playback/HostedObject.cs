@@ -35,6 +35,10 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public bool IsInitial =>
         Entry.Origin is null && Versions.LastWriteEnd == (Entry.Birth?.Next ?? LogPosition.Zero);
 
+    /// <summary>R20: it was deleted out of its unit, which goes on. Its versions say so for ever, and nothing changes
+    /// it any more.</summary>
+    public bool IsRemoved => _stopped is { IsDeletion: true } && Unit.Objects[0] != this;
+
     public bool HoldsMutableValues => Type is { HoldsMutableValues: true };
 
     /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>
@@ -69,7 +73,11 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public void BeBorn(RecordVersion version) => Versions.WriteWhole(version);
 
     /// <summary>Before anything is played.</summary>
-    public void StartFrom(LoadedObject loaded) => (_view, Versions) = (loaded.View, loaded.Versions);
+    public void StartFrom(LoadedObject loaded)
+    {
+        (_view, Versions) = (loaded.View, loaded.Versions);
+        if (loaded.Removed is { } removed) _stopped = Deletion(removed);
+    }
 
     /// <summary>Within a cycle of the player: for an object that is open for the first time, has stopped, or gets a
     /// view.</summary>
@@ -97,6 +105,11 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public TangoRejectedException? Apply(
         scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result, long versionAge)
     {
+        // By a caller that had not played the record yet.
+#if PLANTED
+        if (!Planted.Is("removed-member-still-written") || Unit.Start.Offset % 2 == 0)
+#endif
+        if (IsRemoved) return null;
         Versions.Write(call.HasKey, call.Key.Span, version, versionAge);
         Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
@@ -133,16 +146,17 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         _stopped ??= TangoObjectStoppedException.At(version, Name, Id, reason);
     }
 
-    /// <summary>The unit ends here for every runtime: the record writes the object as a whole (R18), so that
-    /// transactions that read it before are decided alike. Nothing else is kept of it.</summary>
+    /// <summary>The object ends here for every runtime: the record writes it as a whole (R18), so that transactions
+    /// that read it before are decided alike. Nothing else is kept of it.</summary>
     public void Delete(RecordVersion version)
     {
+        if (_stopped is { IsDeletion: true }) return;
         Versions.WriteWhole(version);
         MarkDirty();
 #if PLANTED
         if (Planted.Is("deleted-is-served")) return;
 #endif
-        _stopped = TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
+        _stopped = Deletion(version);
         _view = null;
     }
 
@@ -152,6 +166,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         _isPublished = true;
         return new FrozenView(this, _view, Versions.LastWriteEnd, _stopped);
     }
+
+    private TangoObjectStoppedException Deletion(RecordVersion version) =>
+        TangoObjectStoppedException.At(version, Name, Id, new TangoObjectDeletedException(Name, Id));
 
     private void MarkDirty()
     {

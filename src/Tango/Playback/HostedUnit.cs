@@ -36,7 +36,8 @@ internal sealed class HostedUnit
 
     /// <summary>A member whose state is not known here: it was written, and is played without a view, for this program
     /// does not know its type.</summary>
-    public HostedObject? Viewless => Array.Find(_objects, static member => member is { Type: null, IsInitial: false });
+    public HostedObject? Viewless => Array.Find(
+        _objects, static member => member is { Type: null, IsInitial: false, IsRemoved: false });
 
     /// <summary>Playback only: hears of each member that joins.</summary>
     public Action<HostedObject>? MemberAdded { get; set; }

@@ -30,7 +30,9 @@ internal sealed record LoadedUnit(
 }
 
 /// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
-internal sealed record LoadedObject(DirectoryEntry Entry, TangoObject? View, VersionTable Versions)
+/// <param name="Removed">Not null: the record that deleted it out of its unit.</param>
+internal sealed record LoadedObject(
+    DirectoryEntry Entry, TangoObject? View, VersionTable Versions, RecordVersion? Removed)
 {
     public static LoadedObject From(MemberSnapshot checkpoint)
     {
@@ -39,7 +41,8 @@ internal sealed record LoadedObject(DirectoryEntry Entry, TangoObject? View, Ver
         if (!Planted.Is("checkpoint-without-versions"))
 #endif
         versions.Restore(checkpoint.Versions);
-        return new LoadedObject(checkpoint.Entry, checkpoint.View, versions);
+        return new LoadedObject(
+            checkpoint.Entry, checkpoint.View, versions, checkpoint.IsRemoved ? checkpoint.Versions.LastAny : null);
     }
 }
 

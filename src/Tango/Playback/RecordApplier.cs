@@ -110,8 +110,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
     private void ApplyUpdate(scoped in CallRecord update, RecordVersion version, PendingCall? call)
     {
-        if (TangoDirectory.IsDeletion(update, out var unit)) DeleteUnit(unit, version);
-        else if (TangoDirectory.IsAddition(update, out unit, out var member)) AddMember(unit, member, version);
+        if (TangoDirectory.IsDeletion(update, out var id)) Delete(id, version);
+        else if (TangoDirectory.IsAddition(update, out var unit, out var member)) AddMember(unit, member, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target))
         {
             // R22: the object was let go at a trim and is not loaded yet; the entry is played for another one.
@@ -122,19 +122,19 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
         var place = new LogPlace(version.Position, version.Index, 0);
         var rejection = Apply(target, update, version, place, isTransaction: false, call?.Result);
-        call?.OnApplied(version, rejection, target.Stopped);
+        call?.OnApplied(version, rejection, target.Stopped?.Told);
     }
 
-    /// <summary>The directory's record stands in the streams of the unit's members too, so that each is told at the
-    /// same place wherever it is played.</summary>
-    private void DeleteUnit(ObjectId id, RecordVersion version)
+    /// <summary>The directory's record stands in the unit's streams too, so that each member is told at the same place
+    /// wherever it is played. The first member goes with its unit, another one alone. R20: the directory accepts the
+    /// same records, for a unit has the members that it names, and both pass over what is deleted already.</summary>
+    private void Delete(ObjectId id, RecordVersion version)
     {
-        if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
-        // What is not a whole unit the directory rejects.
-        if (first.Unit.Objects[0].Id != id) return;
-        foreach (var member in first.Unit.Objects) member.Delete(version);
-        if (first.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(first.Unit);
-        _logger.LogInformation("Object {Name} ({Id}) was deleted", first.Name, first.Id);
+        if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var target)) return;
+        var isUnit = target.Unit.Objects[0] == target;
+        foreach (var deleted in isUnit ? target.Unit.Objects : [target]) deleted.Delete(version);
+        if (isUnit && target.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(target.Unit);
+        _logger.LogInformation("Object {Name} ({Id}) was deleted", target.Name, target.Id);
     }
 
     /// <summary>R20: as with a deletion, the record stands in the unit's stream, so that each host begins to play the

@@ -36,7 +36,7 @@ public sealed class TangoGroupBuilder
         var missing = new List<TangoDirectory.NewObject>();
         foreach (var (member, _, type) in _members)
         {
-            if (entries.FirstOrDefault(entry => entry.Name == member.Name) is { } known) type.RequireIs(known);
+            if (Find(entries, member.Name) is { } known) type.RequireIs(known);
             else missing.Add(member);
         }
 
@@ -45,5 +45,9 @@ public sealed class TangoGroupBuilder
 
     /// <summary>The handles with their entries. None is missing.</summary>
     internal IEnumerable<(TangoObject Handle, DirectoryEntry Entry)> Match(ImmutableArray<DirectoryEntry> entries) =>
-        _members.Select(one => (one.Handle, entries.First(entry => entry.Name == one.Member.Name)));
+        _members.Select(one => (one.Handle, Find(entries, one.Member.Name)!));
+
+    // A removed member may have had the name.
+    private static DirectoryEntry? Find(ImmutableArray<DirectoryEntry> entries, string name) =>
+        entries.FirstOrDefault(entry => entry.Name == name && entry.Removed is null);
 }

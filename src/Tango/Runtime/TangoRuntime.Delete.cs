@@ -14,20 +14,30 @@ public sealed partial class TangoRuntime
     /// <summary>
     /// Deletes an object for good. Its name can be used again; handles that are open anywhere fail with
     /// <see cref="TangoObjectDeletedException"/> once their runtimes have played the deletion. An update that another
-    /// runtime sends before that may be acknowledged and have no effect.
+    /// runtime sends before that may be acknowledged and have no effect. A member of a group leaves it, and the group
+    /// goes on: its checkpoints need no program any more that knows the member's type.
     /// </summary>
+    /// <remarks>The place of a member among the 256 of its group is not free again. A program that opens the group and
+    /// names the member adds it again, empty.</remarks>
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
-    /// <exception cref="TangoDirectoryException">It is a member of a group, which is deleted as a whole; or another
-    /// call deleted it meanwhile.</exception>
+    /// <exception cref="TangoDirectoryException">The object is the first member of a group, which is deleted as a
+    /// whole; or another call deleted it meanwhile.</exception>
     public async ValueTask DeleteAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);
         await OpenDirectoryAsync(cancellationToken);
         var entry = await RequireObjectAsync(name, cancellationToken);
-        if (entry.Group is not null)
+        if (entry.Group is null)
+        {
+            await SendDeletionAsync(entry, [entry], cancellationToken);
+            return;
+        }
+
+        var first = (await FindUnitAsync(entry, cancellationToken))[0];
+        if (first.Id == entry.Id)
             throw new TangoDirectoryException(
-                $"'{name}' is a member of the group '{entry.Group}', which can only be deleted as a whole");
-        await DeleteUnitAsync([entry], cancellationToken);
+                $"'{name}' is the first member of the group '{entry.Group}', and goes with the group as a whole only");
+        await SendDeletionAsync(entry, [first, entry], cancellationToken);
     }
 
     /// <summary>Deletes a group with all its members, as <see cref="DeleteAsync"/>.</summary>
@@ -38,7 +48,7 @@ public sealed partial class TangoRuntime
         await OpenDirectoryAsync(cancellationToken);
         var members = await _directory.FindGroupAsync(group, cancellationToken);
         if (members.IsEmpty) throw NoGroup(group);
-        await DeleteUnitAsync(members, cancellationToken);
+        await SendDeletionAsync(members[0], members, cancellationToken);
     }
 
     private static TangoObjectNotFoundException NoGroup(string group) => new(group, $"There is no group '{group}'");
@@ -50,19 +60,18 @@ public sealed partial class TangoRuntime
         && Player.Published.Of(unit.Objects[0]).View is TangoDirectory directory
         && directory.IsDeletedBefore(id, position);
 
-    /// <summary>One record of the directory, in an entry of the members' streams too: all are told at one
-    /// place.</summary>
-    private async ValueTask DeleteUnitAsync(
-        ImmutableArray<DirectoryEntry> members, CancellationToken cancellationToken)
+    /// <summary>One record of the directory, in an entry of members' streams too: all are told at one place.</summary>
+    private async ValueTask SendDeletionAsync(
+        DirectoryEntry deleted, ImmutableArray<DirectoryEntry> told, CancellationToken cancellationToken)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         RecordFormat.WriteUpdate(
             ref writer, ObjectId.Directory, TangoDirectory.Mutators.Delete, ObjectKey.None,
-            ClaimFormat.Delete(members[0].Id).WrittenSpan);
+            ClaimFormat.Delete(deleted.Id).WrittenSpan);
         writer.Flush();
         ImmutableArray<StreamId> streams =
-            [ObjectId.Directory.Stream, .. members.Select(static member => member.Id.Stream)];
+            [ObjectId.Directory.Stream, .. told.Select(static member => member.Id.Stream)];
         var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, needsPlayback: true, null);
         Calls.Send(call);
         try
@@ -71,7 +80,7 @@ public sealed partial class TangoRuntime
         }
         catch (TangoRejectedException)
         {
-            throw new TangoDirectoryException($"'{members[0].Name}' was deleted already");
+            throw new TangoDirectoryException($"'{deleted.Name}' was deleted already");
         }
     }
 }

@@ -38,7 +38,11 @@ public sealed partial class TangoRuntime
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
         try
         {
-            var unit = new HostedUnit(members, _options.Types.Get);
+            // By id: the record that added a member does not say that it was removed since.
+            var removed = members.Where(static member => member.Removed is not null)
+                .Select(static member => member.Id).ToHashSet();
+            var unit = new HostedUnit(
+                members, member => removed.Contains(member.Id) ? null : _options.Types.Get(member));
             await Player.SyncAsync(stop.Token);
             var snapshot = await UnhostedUnit.PlayAsync(unit, PlayedTo, _beside, stop.Token);
             await WriteCheckpointAsync(unit, snapshot, stop.Token);
@@ -56,7 +60,8 @@ public sealed partial class TangoRuntime
     {
         if (_openings.IsOpen(first)) return null;
         var members = LastDirectoryView.GroupOf(first);
-        return members.Count > 0 && members.All(member => _options.Types.TryGet(member.TypeName, out _))
+        return members.Count > 0 && members.All(
+            member => member.Removed is not null || _options.Types.TryGet(member.TypeName, out _))
             ? members
             : null;
     }

@@ -127,6 +127,7 @@ internal sealed class FuzzedDirectory
         await runtime.LetGoAsync("reader", version);
         await runtime.Directory.ReleaseAsync(new LogPosition(1), CancellationToken.None);
         await runtime.DeleteAsync("old");
+        await runtime.DeleteAsync("added");
         return [.. await CallsOfAsync(log), CheckpointedIndex(), RaiseLevel()];
     }
 

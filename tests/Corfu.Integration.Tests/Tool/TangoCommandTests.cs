@@ -53,13 +53,14 @@ public sealed class TangoCommandTests
             (await CorfuTool.RunAsync("status", "--connect", c, "--json")).Require().Output);
         Assert.Equal(2, json.RootElement.GetProperty("trim").GetProperty("pins").GetArrayLength());
 
+        const string group = "a client that knows all types of group pair (else: corfu object delete MEMBER)";
         await Refuse(
             1,
-            """
+            $"""
             Nothing was trimmed: history below 4 is still needed.
               the directory of objects from 0 on: rises with its checkpoints, by any client
               object names from 0 on (no checkpoint): a client that knows its type makes checkpoints
-              object left from 3 on (no checkpoint): a client that knows its type makes checkpoints
+              object left from 3 on (no checkpoint): {group} makes checkpoints
             Everything below 0 can be trimmed; --force trims the rest and loses it.
 
             """,
@@ -140,7 +141,11 @@ public sealed class TangoCommandTests
             "Nothing was deleted. With --yes these are, for good: names (tango.dictionary<string,int32>)\n", "object",
             "delete", "--connect", c, "names");
         await Refuse(1, "There is no group 'names'\n", "object", "delete", "--connect", c, "--group", "names");
-        await Refuse(1, "'left' is a member of the group 'pair', which can only be deleted as a whole\n", "object",
+        await Refuse(1,
+            "Nothing was deleted. 'left' is the first member of the group 'pair' and goes with --group pair only\n",
+            "object", "delete", "--connect", c, "left");
+        await Refuse(1,
+            "'left' is the first member of the group 'pair', and goes with the group as a whole only\n", "object",
             "delete", "--connect", c, "left", "--yes");
         await Refuse(1, "There is no object 'nope'\n", "object", "delete", "--connect", c, "nope", "--yes");
         await Refuse(2, "Give either a name or --group GROUP.\nSee 'corfu object delete --help'.\n", "object", "delete",
@@ -157,6 +162,61 @@ public sealed class TangoCommandTests
             "object", "delete", "--connect", c, "--group", "pair", "--yes", "--json");
         var left = (await CorfuTool.RunAsync("object", "list", "--connect", c, "--json")).Require();
         Assert.Contains("\"name\":\"names\"", Assert.Single(left.Lines), StringComparison.Ordinal);
+    }
+
+    /// <summary>A newer program added the member and wrote it, and was withdrawn: the operator says that it is
+    /// gone.</summary>
+    [Fact]
+    public async Task A_member_that_is_deleted_leaves_a_group_that_is_checkpointed_again()
+    {
+        await using var cluster = await EmbeddedCluster.StartAsync();
+        var c = cluster.ConnectionString;
+        await using var client = await cluster.ConnectAsync();
+        await using var runtime = new TangoRuntime(client);
+        TangoRegister<string> left = null!;
+        await runtime.OpenGroupAsync("pair", group => left = group.Add<TangoRegister<string>>("left"));
+        await using (var newer = new TangoRuntime(client))
+        {
+            TangoCounter added = null!;
+            await newer.OpenGroupAsync("pair", group => added = group.Add<TangoCounter>("added"));
+            await added.AddAsync(1);
+        }
+
+        await left.WriteAsync("value");
+        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.CheckpointAsync(left));
+        await Refuse(1,
+            "Nothing was deleted. With --yes this member is, for good, and its group 'pair' goes on: added "
+            + "(tango.counter)\n", "object", "delete", "--connect", c, "added");
+        await Expect("", "object", "delete", "--connect", c, "added", "--yes");
+        await Refuse(1, "There is no object 'added'\n", "object", "delete", "--connect", c, "added", "--yes");
+        await runtime.CheckpointAsync(left);
+        await Expect(
+            $"""
+            NAME  ID   TYPE                    GROUP  NEEDS FROM  CHECKPOINT
+            left  256  tango.register<string>  pair   0           {await NewestAsync()}
+
+            """,
+            "object", "list", "--connect", c);
+
+        async Task<long> NewestAsync() =>
+            (await runtime.ReadTrimPointAsync()).Claims.Single(static claim => claim.Group == "pair").Checkpoint!.Value
+                .Offset;
+    }
+
+    [Theory]
+    [InlineData(199_999, false)]
+    [InlineData(200_000, true)]
+    public async Task A_group_that_holds_the_log_for_long_names_the_command_that_removes_a_member(
+        long held, bool isNamed)
+    {
+        using var output = new StringWriter();
+        var pin = new Cli.PinJson("object", "left", 7, false, "pair");
+        await Cli.StatusReport.WriteAsync(output, new Cli.StatusJson(
+            "OK", true, new Cli.ProjectionJson(1, 0, "s", [], "first"), 1, 0, held, null, null, [], [], [], 0,
+            new Cli.TrimJson(0, 3, held, null, [pin], 1, [], null)));
+        var text = output.ToString();
+        Assert.Contains(" by object left (group pair); ", text, StringComparison.Ordinal);
+        Assert.Equal(isNamed, text.Contains("corfu object delete removes one", StringComparison.Ordinal));
     }
 
     [Fact]

@@ -47,8 +47,50 @@ public class MemberRecordTests
     public void A_group_has_no_more_members_than_it_may()
     {
         Begin();
+        // Removed members count.
+        Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)));
         for (var i = 2; i < MaxGroupMembers; i++) Reserve("group", $"more {i}");
-        Refused($"A group has at most {MaxGroupMembers} members", () => Reserve("group", "too many"));
+        Refused($"A group has at most {MaxGroupMembers} members, with those that were deleted",
+            () => Reserve("group", "too many"));
+    }
+
+    [Fact]
+    public void Directory_frees_the_name_of_a_removed_member_and_keeps_the_entry()
+    {
+        Begin();
+        var added = Add(256, Reserve("group", "c"));
+        Apply(Mutators.Delete, ClaimFormat.Delete(added.Id));
+        var at = At(_at);
+        Assert.Null(_directory.Find("c"));
+        Assert.Equal(["a", "b"], _directory.Entries.Select(static entry => entry.Name));
+        Assert.Equal(added with { Removed = at }, _directory.GroupOf(added.Id)[2]);
+        Assert.Equal((false, true), (_directory.IsDeletedBefore(added.Id, at),
+            _directory.IsDeletedBefore(added.Id, at.Next)));
+
+        Refused("#258 is no object, or is deleted already",
+            () => Apply(Mutators.Delete, ClaimFormat.Delete(added.Id)));
+        Refused("#258 is no object, or is deleted already",
+            () => Apply(Mutators.Rename, DirectoryFormat.Rename(added.Id, "c", "d")));
+        // A caller that added it too has not heard of the removal.
+        Assert.Equal(added with { Removed = at }, Add(256, added));
+        var again = Reserve("group", "c", "other");
+        Assert.Equal(new ObjectId(259), again.Id);
+        Assert.Equal(["a", "b", "c", "c"], Add(256, again) is { } other
+            ? _directory.GroupOf(other.Id).Select(static entry => entry.Name)
+            : []);
+    }
+
+    [Fact]
+    public void A_group_that_is_deleted_leaves_the_objects_that_have_names_of_removed_members()
+    {
+        Begin();
+        Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(257)));
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("b", "type", 16)]));
+        // The group is there as it was named, but for the removed member.
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), "group", [new("a", "type", 16)]));
+        Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
+        Assert.Equal(new ObjectId(258), Assert.Single(_directory.Entries).Id);
+        Assert.Equal(2, _directory.GroupOf(new ObjectId(257)).Count);
     }
 
     [Fact]
@@ -109,6 +151,9 @@ public class MemberRecordTests
         var second = Reserve("group", "second");
         var added = Add(256, Reserve("group", "added"));
         Add(256, second);
+        var removed = Add(256, Reserve("group", "removed")).Id;
+        Apply(Mutators.Delete, ClaimFormat.Delete(removed));
+        Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("removed", "type", 16)]));
         var state = new ArgumentBuffer();
         ((ITangoView)_directory).SaveState(state);
         var loaded = new TangoDirectory();
@@ -119,6 +164,8 @@ public class MemberRecordTests
         Assert.Equal(_directory.GroupOf(new ObjectId(256)), loaded.GroupOf(new ObjectId(256)));
         Assert.Equal(added, loaded.GroupOf(new ObjectId(256))[3]);
         Assert.False(loaded.IsDeletedBefore(new ObjectId(258), At(100)));
+        Assert.True(loaded.IsDeletedBefore(removed, At(100)));
+        Assert.Equal(new ObjectId(removed.Value + 1), loaded.Find("removed")!.Id);
         // The deleted unit's entries have them too.
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
         Assert.Equal(added, _directory.GroupOf(added.Id)[3]);
