@@ -100,6 +100,8 @@ public static class PlantedBugs
             CheckerNames.Decisions, 25, static p => p.Deletes),
         new("member-joins-late", "R20", "a host that is behind misses what a new member had before it heard of it",
             CheckerNames.ViewsEqual, 189, static p => p.Grows),
+        new("removed-member-still-written", "R20", "some hosts go on with a member behind its removal",
+            CheckerNames.ViewsEqual, 106, static p => p.Grows && p.Removes && p.Checkpoints),
         new("unreadable-counts-as-unchanged", "R20, R23", "what this code cannot read leaves versions as they were",
             CheckerNames.Decisions, 197, static p => p.TwoVersions),
         new("rebuilt-keeps-its-view", "R23", "an object that is played anew keeps its view",

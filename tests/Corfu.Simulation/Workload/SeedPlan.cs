@@ -71,6 +71,9 @@ public sealed record SeedPlan
     /// type.</summary>
     public bool Grows { get; init; }
 
+    /// <summary>Whether that member is removed at times.</summary>
+    public bool Removes { get; init; }
+
     /// <summary>Whether clients keep values in the log, which holds it (R22).</summary>
     public bool Indexes { get; init; }
 
@@ -139,6 +142,7 @@ public sealed record SeedPlan
     private const double ShareWithFeeds = 0.3;
     private const double ShareWithIndexes = 0.3;
     private const double ShareWithGrowth = 0.4;
+    private const double ShareWithRemovals = 0.5;
     private const double ShareWithLateOrphans = 0.5;
     private const double ShareOfCoordination = 0.12;
     private const double ShareWithShortAges = 0.3;
@@ -262,6 +266,7 @@ public sealed record SeedPlan
                 : plan.VersionAge,
             Grows = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("growth").Chance(ShareWithGrowth),
+            Removes = new SimRandom(seed).Split("removals").Chance(ShareWithRemovals),
             // Claims that are recorded without checkpoints heed no values.
             Indexes = plan.Checkpoints && new SimRandom(seed).Split("indexes").Chance(ShareWithIndexes),
         };

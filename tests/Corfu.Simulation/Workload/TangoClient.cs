@@ -1,9 +1,11 @@
 using Corfu.Protocol;
 using Corfu.Client;
+using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;
+using Tango.Runtime;
 
 namespace Corfu.Simulation.Workload;
 
@@ -17,7 +19,7 @@ public sealed class TangoClient
     public const string Cells = "cells";
     public const string Bank = "bank";
     public const string GateKey = "gate";
-    public const string AnnexKey = "annex";
+    public const string AnnexName = "annex";
 
     /// <summary>The registers that stand alone.</summary>
     public static readonly string[] SoloKeys = ["s0", "s1"];
@@ -50,14 +52,18 @@ public sealed class TangoClient
     /// <summary>Older code met a record that it cannot read in a stream of the group (R23).</summary>
     public bool HasLostGroup { get; private set; }
 
-    /// <summary>The member that the group gets later, once it is open here.</summary>
-    public Annex? Annex { get; private set; }
+    /// <summary>The key of the member that the group gets later, once it is open here. A removed one is another key
+    /// than the next one of its name.</summary>
+    public string? AnnexKey { get; private set; }
 
     /// <summary>Registers that any client may delete, by name.</summary>
     public Dictionary<string, TangoRegister<string>> Temporary { get; } = new(StringComparer.Ordinal);
 
     /// <summary>A dictionary whose values stay in the log, once it is open here.</summary>
     public TangoLogDictionary<string, string>? Index { get; set; }
+
+    // By key, those that were open here: calls of removed ones may be under way.
+    private readonly Dictionary<string, Annex> _annexes = new(StringComparer.Ordinal);
 
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
@@ -102,10 +108,19 @@ public sealed class TangoClient
         Annex annex = null!;
         await Runtime.OpenGroupAsync(Group, group =>
         {
-            annex = group.Add<Annex>(AnnexKey);
+            annex = group.Add<Annex>(AnnexName);
             group.Add<TangoDictionary<string, string>>(Bank);
         });
-        Annex = annex;
+        AnnexKey = TxHistory.KeyOfTemporary(((ObjectHost)annex.Host).Entry.Id.Value);
+        _annexes[AnnexKey] = annex;
+    }
+
+    public Annex? FindAnnex(string key) => _annexes.GetValueOrDefault(key);
+
+    /// <summary>The member was removed from the group.</summary>
+    public void LoseAnnex(string key)
+    {
+        if (AnnexKey == key) AnnexKey = null;
     }
 
     public TangoObject SoloOf(string name) => Solo[name[1] - '0'];
@@ -123,7 +138,7 @@ public sealed class TangoClient
     public async ValueTask<string?> ReadAsync(string key)
     {
         if (key == GateKey) return await Gate.LastAsync();
-        if (key == AnnexKey) return await Annex!.ReadAsync();
+        if (FindAnnex(key) is { } annex) return await annex.ReadAsync();
         int slash = key.IndexOf('/', StringComparison.Ordinal);
         if (slash < 0) return await Register(key).ReadAsync();
         Lookup<string> found = await Dictionary(key).TryGetAsync(key[(slash + 1)..]);
@@ -132,7 +147,7 @@ public sealed class TangoClient
 
     public ValueTask WriteAsync(string key, string value)
     {
-        if (key == AnnexKey) return Annex!.WriteAsync(value);
+        if (FindAnnex(key) is { } annex) return annex.WriteAsync(value);
         int slash = key.IndexOf('/', StringComparison.Ordinal);
         return slash < 0 ? Register(key).WriteAsync(value) : Dictionary(key).SetAsync(key[(slash + 1)..], value);
     }

@@ -28,7 +28,11 @@ public sealed partial class TangoWorkload
         {
             if (dice < 0.15) await DeleteTemporaryAsync(tango, name);
             else if (dice < 0.3 || !tango.Temporary.ContainsKey(name)) await OpenTemporaryAsync(tango, name);
-            else if (dice < 0.5) await ReadTemporaryAsync(client, tango, tango.Temporary[name]);
+            else if (dice < 0.5)
+            {
+                TangoRegister<string> handle = tango.Temporary[name];
+                await ReadDeletableAsync(client, tango, handle, () => handle.ReadAsync());
+            }
             else await WriteTemporaryAsync(client, tango, tango.Temporary[name], random);
         }
         catch (TangoObjectDeletedException)
@@ -67,10 +71,11 @@ public sealed partial class TangoWorkload
         monitor.Mark("object deleted");
     }
 
-    private async Task ReadTemporaryAsync(int client, TangoClient tango, TangoRegister<string> handle)
+    private async Task ReadDeletableAsync(
+        int client, TangoClient tango, TangoObject handle, Func<ValueTask<string?>> read)
     {
         bool isGone = _gone.Contains(IdOf(handle));
-        await ReadAsync(client, KeyOf(handle), () => handle.ReadAsync());
+        await ReadAsync(client, KeyOf(handle), read);
         if (isGone)
             monitor.Found(CheckerNames.Deleted,
                 $"client {client} reads {IdOf(handle)}, which was deleted before, at {tango.Runtime.PlayedTo}");

@@ -180,7 +180,7 @@ public sealed partial class TangoWorkload
             try
             {
                 // R20: a client that lacks a member's type makes no checkpoint of its group.
-                if (tango.Annex is null && await tango.Runtime.ExistsAsync(TangoClient.AnnexKey))
+                if (tango.AnnexKey is null && await tango.Runtime.ExistsAsync(TangoClient.AnnexName))
                     await tango.OpenAnnexAsync();
                 released = await TrimOnceAsync(tango);
             }

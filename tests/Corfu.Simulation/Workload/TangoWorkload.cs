@@ -46,9 +46,11 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             bool isTemporary = plan.Deletes && !plan.IsOld(client) && random.Chance(ShareOfTemporary);
             bool isPast = plan.Feeds && !plan.IsOld(client) && random.Chance(ShareOfPast);
             bool isIndexed = plan.Indexes && !plan.IsOld(client) && random.Chance(ShareOfIndexed);
-            bool isGrowth = tango.Annex is null && BecomesNewer(client) && random.Chance(ShareOfGrowth);
+            bool isRemoval = plan.Removes && tango.AnnexKey is not null && random.Chance(ShareOfRemovals);
+            bool isGrowth = tango.AnnexKey is null && BecomesNewer(client) && random.Chance(ShareOfGrowth);
             Task step = dice switch
             {
+                _ when isRemoval => RemoveAnnexAsync(client, tango),
                 _ when isGrowth => OpenAnnexAsync(client, tango, random),
                 _ when isIndexed => UseIndexAsync(client, tango, random),
                 _ when isTemporary => UseTemporaryAsync(client, tango, random),
@@ -74,6 +76,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             catch (Exception e) when (IsLogsRefusal(e))
             {
                 monitor.Mark("operation given up");
+            }
+            catch (TangoObjectDeletedException e) when (plan.Removes)
+            {
+                LoseAnnex(tango, e);
             }
             catch (TangoConflictException)
             {
@@ -110,6 +116,10 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             {
                 await ReadAllAsync(client, tango);
                 return;
+            }
+            catch (TangoObjectDeletedException e) when (plan.Removes)
+            {
+                LoseAnnex(tango, e);
             }
             catch (TangoTrimmedException) when (plan.TrimsObjects)
             {
@@ -339,8 +349,9 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         return await tango.ReadAsync(key);
     }
 
-    private Task ReadAsync(int client, TangoClient tango, string key) =>
-        ReadAsync(client, key, () => tango.ReadAsync(key));
+    private Task ReadAsync(int client, TangoClient tango, string key) => tango.FindAnnex(key) is { } annex
+        ? ReadDeletableAsync(client, tango, annex, () => annex.ReadAsync())
+        : ReadAsync(client, key, () => tango.ReadAsync(key));
 
     private async Task ReadAsync(int client, string key, Func<ValueTask<string?>> read)
     {
@@ -352,7 +363,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
 
     private async Task SampleAsync(int client, TangoClient tango)
     {
-        Annex? annex = tango.Annex;
+        string? annex = tango.AnnexKey;
         await using TangoTransaction tx = tango.Runtime.BeginTx();
         string cells = Show(await tango.CellsObject.SnapshotAsync());
         string bank = Show(await tango.BankObject.SnapshotAsync());
@@ -363,7 +374,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         history.Views.Add(new ViewSample(client, at, "r0", r0 ?? "-"));
         history.Views.Add(new ViewSample(client, at, TangoClient.GateKey, await tango.Gate.LastAsync() ?? "-"));
         if (annex is not null)
-            history.Views.Add(new ViewSample(client, at, TangoClient.AnnexKey, await annex.ReadAsync() ?? "-"));
+            history.Views.Add(new ViewSample(client, at, annex, await tango.ReadAsync(annex) ?? "-"));
         foreach (string solo in tango.Readable)
             history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
         await SampleUnitsAsync(client, tango);
@@ -374,7 +385,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     private static string[] Writable(TangoClient tango) => [.. Shared(tango), .. tango.Writable];
 
     private static string[] Shared(TangoClient tango) =>
-        tango.Annex is null ? s_keys : [.. s_keys, TangoClient.AnnexKey];
+        tango.AnnexKey is { } annex ? [.. s_keys, annex] : s_keys;
 
     private static string Show(IEnumerable<KeyValuePair<string, string>> view)
         => string.Join(" ", view.OrderBy(p => p.Key, StringComparer.Ordinal).Select(p => $"{p.Key}={p.Value}"));
