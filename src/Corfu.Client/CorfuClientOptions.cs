@@ -39,9 +39,9 @@ public sealed record CorfuClientOptions
 
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>While a node does not answer, the acceptors are asked for a newer projection, at first at this
-    /// interval, later at a tenth of the time that the trouble has lasted, and at least every
-    /// <see cref="MaxRetryDelay"/>. Default 10 ms.</summary>
+    /// <summary>While a node does not answer, the acceptors are asked for a newer projection: first at this interval,
+    /// later at a tenth of the time without an answer, and at least every <see cref="MaxRetryDelay"/>. Default 10
+    /// ms.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>When nodes are sealed and no next projection is decided for so long, its proposer counts as dead: the

@@ -21,8 +21,8 @@ internal sealed class SequencerCore
     private long _start;
     private long _next;
 
-    // False in a mirror's epoch until its copier has completed the positions below the start: until then there is
-    // neither a tail, which readers would read up to, nor a frozen list of any stream.
+    // False in a mirror's epoch until its copier has completed the positions below the start: until then it answers
+    // neither a tail, up to which readers would read, nor a frozen list of a stream.
     private bool _ready;
 
     /// <param name="id">Never used before (R2).</param>

@@ -4,11 +4,11 @@ using System.Runtime.InteropServices;
 
 namespace Corfu.Unit;
 
-/// <summary>The newest K data positions of every stream on this unit: the frozen ones below the installed epoch's
-/// start, which sequencers load (docs/protocol.md, Sequencer), and the live ones of the running epoch, which freeze at
-/// the next install. Each position has the segment of the log whose record states it: before that segment is deleted,
-/// the position is recorded again. A stream takes about 150 bytes: its lists (120) and its entry in the table of
-/// numbers; <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.</summary>
+/// <summary>The newest K data positions of every stream on this unit. Frozen ones lie below the installed epoch's
+/// start; sequencers load them (docs/protocol.md, Sequencer). Live ones belong to the running epoch and freeze at the
+/// next install. Each position has the segment of the log whose record states it: before that segment is deleted, the
+/// position is recorded again. A stream takes about 150 bytes: its lists (120) and its entry in the table of numbers;
+/// <see cref="UnitCoreOptions.MaxStreams"/> bounds their number.</summary>
 internal sealed partial class StreamIndex
 {
     private const int K = StreamHeader.MaxBackpointers;

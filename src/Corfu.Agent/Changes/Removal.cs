@@ -12,9 +12,9 @@ public static class Removal
     public static bool Names(Projection projection, NodeId id) =>
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
-    /// <summary>Whether other replicas hold all that a removed unit held: no range lost all its full replicas since (an
-    /// operator's override), and each range that is not trimmed has as many full replicas as the chains had when the
-    /// unit left (R14).</summary>
+    /// <summary>Whether other replicas hold all entries of a removed unit (R14). No range may have lost all its full
+    /// replicas since (an operator's override). Each range that is not trimmed must have as many full replicas as the
+    /// chains had when the unit left.</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the
     /// newest.</param>
     public static bool IsRedundant(IReadOnlyList<Projection> history)

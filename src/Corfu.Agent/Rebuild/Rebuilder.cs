@@ -16,7 +16,7 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
     private readonly RateLimit _rate = new(time, options?.BytesPerSecond);
 
     // Per unit, the ranges that this instance has seen decided there. The unit has been joining the same chains in
-    // every epoch since, up to that of _known: a unit that left a chain and joined it again has missed what was copied
+    // every epoch since, up to that of _known. A unit that left a chain and joined it again has missed the copies made
     // meanwhile (R15).
     private readonly SortedDictionary<NodeId, RangeSet> _rebuilt = [];
     private Projection? _known;

@@ -1,8 +1,8 @@
 namespace Corfu.Agent;
 
 /// <summary>Tells joining replicas which streams the positions below their trim mark belong to, as no page does any
-/// more. Else a stream whose entries are all trimmed would look, once the replicas that have seen them are gone, as if
-/// it had never had any, and its readers would not get Trimmed (R15, R22).</summary>
+/// more. Otherwise a stream whose entries are all trimmed would look empty once the replicas that have seen them are
+/// gone. Its readers would not get Trimmed (R15, R22).</summary>
 internal static class StreamTailCopier
 {
     /// <summary>Invariant: a full replica knows the newest positions of every stream in its chains' ranges, trimmed or

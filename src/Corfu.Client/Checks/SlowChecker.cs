@@ -26,8 +26,8 @@ internal sealed class SlowChecker(
     }
 
     /// <summary>Pages tell their streams down to the epoch's start or the trim mark; below, the units do. A page that
-    /// is trimmed without a tombstone, or damaged, tells nothing, so the units are asked about it too: else a stream
-    /// that has nothing else left looks as if it had never had an entry (R22).</summary>
+    /// is damaged, or trimmed without a tombstone, names no streams, so the units are asked about it too. Otherwise a
+    /// stream with no other entry left would look empty (R22).</summary>
     private async ValueTask<Attempt<ImmutableArray<StreamTail>>> StreamsAsync(EpochView view,
         ImmutableArray<StreamId> streams, LogPosition tail, LogPosition mark, CancellationToken cancellationToken)
     {

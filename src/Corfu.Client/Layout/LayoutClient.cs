@@ -168,9 +168,8 @@ public sealed partial class LayoutClient(
         static bool HasTaken(LayoutResponse? answer) => answer is { IsOk: true } or { Status: Status.Superseded };
     }
 
-    /// <summary>Confirms an epoch where chains have silent replicas: true when a majority of the acceptors, asked after
-    /// the call began, have accepted nothing for the next epoch, so that nothing was decided for it. False: not
-    /// known.</summary>
+    /// <summary>Confirms an epoch where chains have silent replicas. True: a majority of the acceptors, asked after the
+    /// call began, have accepted no value for the next epoch, so none was decided. False: not known.</summary>
     public async Task<bool> HasNoSuccessorAsync(Projection current, CancellationToken cancellationToken = default)
     {
         var answers = await AskAsync(current.Acceptors, new ReadSlotRequest(current.Epoch.Next),

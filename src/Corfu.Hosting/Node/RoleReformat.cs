@@ -18,9 +18,9 @@ internal interface IReformatFiles
     void Configure(Guid old, Guid id);
 }
 
-/// <summary>A unit or an acceptor whose identity was removed for good takes another one (R2, R12): (1) its folder is
-/// renamed, (2) a new folder gets a new identity, (3) the node's configuration names it. The renamed folder says after
-/// a crash that the change was decided on, so a start finishes it.</summary>
+/// <summary>A unit or an acceptor whose identity was removed for good takes another one (R2, R12). Steps: (1) its
+/// folder is renamed, (2) a new folder gets a new identity, (3) the node's configuration names it. The renamed folder
+/// says after a crash that the change was decided on, so a start finishes it.</summary>
 internal sealed class RoleReformat(IReformatFiles files, string folder, Func<Guid> newId)
 {
     private const string KeptInfix = ".kept-";

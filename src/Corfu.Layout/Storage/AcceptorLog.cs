@@ -10,9 +10,9 @@ public sealed class AcceptorLogDamagedException(string message, Exception? inner
 
 /// <summary>The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a
 /// whole snapshot; every further group is one flush of records. Compaction writes the next generation to the other
-/// area, flushes it, and then empties this one before anything follows: so a damaged area beside a sound one never held
-/// anything acknowledged, and a damaged area beside an empty one is damage (R6). Behind its groups an area may hold
-/// zeros: room that is there already when the disk is full.</summary>
+/// area, flushes it, and then empties this one before anything follows. A damaged area beside a sound one therefore
+/// never held an acknowledged record. A damaged area beside an empty one is damage (R6). Behind its groups an area may
+/// hold zeros: room that is there already when the disk is full.</summary>
 internal sealed class AcceptorLog
 {
     private readonly IAcceptorDevice _device;

@@ -16,11 +16,10 @@ internal sealed record JournalLog(ICorfuLog Log, JournalCatalog Catalog);
 /// A write is (1) an append, with the record that it builds on, and (2) a read of the stream up to it, which tells
 /// whether another writer's record came between. Nothing else fences: two activations of one grain may both append, and
 /// <see cref="JournalChain"/> decides for all readers which of the two records counts. Properties are the catalog's,
-/// and their changes concern no writer.
-/// A write builds on the newest record that the grain has seen, not on the newest that this class knows of: once
-/// another writer was first, every later write is refused until the journal is read. The same after a write whose
-/// outcome is not known, for the grain's memory may differ from the journal. A caller that has neither read nor written
-/// builds on what there is.
+/// and their changes concern no writer. A write builds on the newest record that the grain has seen, not on the newest
+/// that this class knows. Once another writer was first, every later write is refused until the journal is read. The
+/// same after a write whose outcome is not known, for the grain's memory may differ from the journal. A caller that has
+/// neither read nor written builds on what there is.
 /// </remarks>
 internal sealed partial class CorfuJournalStorage : IJournalStorage, IDisposable
 {

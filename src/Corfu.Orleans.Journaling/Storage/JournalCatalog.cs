@@ -11,9 +11,9 @@ namespace Corfu.Orleans.Journaling.Storage;
 /// </summary>
 /// <remarks>
 /// A single claim on the log serves all journals: a claim for each would burden the directory in every runtime of the
-/// log, and its limit is 65,536 claims. The claim holds, though starts come as arguments: a journal's start never
-/// falls, and a new journal's is the position of its own record, so that a later state has no start below the lowest of
-/// an earlier one, except those above the earlier state's end.
+/// log, and its limit is 65,536 claims. The claim is safe although starts come as arguments. A journal's start never
+/// falls, and a new journal's start is the position of its own record. A later state therefore has no start below the
+/// lowest of an earlier one, except starts above the earlier state's end.
 /// </remarks>
 [TangoObject("corfu.orleans.journals")]
 internal sealed partial class JournalCatalog : TangoObject, ITangoIndex

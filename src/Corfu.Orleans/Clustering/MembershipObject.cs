@@ -18,8 +18,8 @@ internal sealed record MembershipView(
 /// Orleans' membership table: rows and the table's version change together, and only if the caller has seen the newest
 /// version. All of it is one object without version keys: every change depends on the table's version.
 /// </summary>
-/// <remarks>Writers choose the etags, one for the row and the version that a change writes, so that none is ever given
-/// twice, not even by a table that takes the place of a deleted one. A table that was never written has the empty
+/// <remarks>Writers choose the etags, one for the row and the version that a change writes. No etag is therefore ever
+/// given twice, not even by a table that replaces a deleted one. A table that was never written has the empty
 /// etag.</remarks>
 [TangoObject("corfu.orleans.membership")]
 internal sealed partial class MembershipObject : TangoObject

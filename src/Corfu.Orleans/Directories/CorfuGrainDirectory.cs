@@ -67,8 +67,9 @@ internal sealed partial class CorfuGrainDirectory(
     public Task UnregisterSilos(List<SiloAddress> siloAddresses) =>
         UnregisterSilos(siloAddresses, CancellationToken.None);
 
-    /// <summary>Tries again while the log cannot be reached, then leaves it: Orleans removes the registration of a dead
-    /// silo when it meets one, and an exception would end its watch over the cluster for good.</summary>
+    /// <summary>Tries again while the log cannot be reached, then gives up without an exception. Orleans removes the
+    /// registration of a dead silo when it meets one; an exception would end its watch over the cluster for
+    /// good.</summary>
     public async Task UnregisterSilos(List<SiloAddress> siloAddresses, CancellationToken cancellationToken)
     {
         if (siloAddresses.Count == 0) return;

@@ -27,10 +27,10 @@ internal readonly record struct LogTail(long End, long LastRecord, uint Incarnat
 }
 
 /// <summary>The recovery scan (R6). Records form a chain by their previous-addresses, so the scan ignores the framing
-/// in between (FASTER's frames, commit records, page padding): it looks for the next valid record and asks whether it
-/// continues the chain. A valid record that does not continue it, and whose floor lies above the chain's end, proves
-/// that something acknowledged is damaged or missing: refuse. Without such a proof the chain's end is the tail, and
-/// what lies behind was never acknowledged.</summary>
+/// in between (FASTER's frames, commit records, page padding): the scan looks for the next valid record and checks
+/// whether that continues the chain. A valid record that does not continue it, and whose floor lies above the chain's
+/// end, proves that something acknowledged is damaged or missing: refuse. Without such a proof the chain's end is the
+/// tail, and what lies behind was never acknowledged.</summary>
 internal sealed class LogScanner(ILogImage image, uint logId)
 {
     private const int WindowSize = 4 << 20;
