@@ -17,7 +17,7 @@ public sealed partial class ProgramTests
 
     [Theory]
     [MemberData(nameof(Names))]
-    public async Task Program_run_prints_what_the_page_says(string name)
+    public async Task Program_run_prints_the_output_of_the_page(string name)
     {
         var before = Console.Out;
         await using var output = new StringWriter();
@@ -49,7 +49,7 @@ public sealed partial class ProgramTests
 
     /// <summary>README shows parts of these programs, so that its code is compiled and run here.</summary>
     [Fact]
-    public void Code_of_the_front_page_stands_in_the_program_that_it_names()
+    public void Code_of_the_front_page_stands_in_the_named_program()
     {
         var blocks = Block().Matches(Checkout.Read("README.md"));
         Assert.NotEmpty(blocks);

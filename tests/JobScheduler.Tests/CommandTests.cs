@@ -6,7 +6,7 @@ namespace JobScheduler.Tests;
 public sealed class CommandTests
 {
     [Fact]
-    public async Task Defaults_are_those_of_the_help()
+    public async Task Defaults_equal_the_help_text()
     {
         (int code, SchedulerOptions? options, _) = await Invoke();
         Assert.Equal((0, new SchedulerOptions()), (code, options));
@@ -49,7 +49,7 @@ public sealed class CommandTests
     [InlineData("--trace", "")]
     [InlineData("--no-such-flag", "1")]
     [InlineData("stray", "argument")]
-    public async Task A_wrong_value_is_named_and_nothing_is_started(string option, string value)
+    public async Task Wrong_value_is_named_and_no_run_starts(string option, string value)
     {
         (int code, SchedulerOptions? options, string errors) = await Invoke(option, value);
         Assert.Equal((ExitCodes.Usage, null), (code, options));

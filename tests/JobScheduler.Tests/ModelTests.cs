@@ -30,14 +30,14 @@ public sealed class ModelTests
     }
 
     [Fact]
-    public void Serial_jobs_have_their_share() => Assert.Equal(0.244, Share(job => job.Nodes == 1), 0.02);
+    public void Serial_jobs_have_the_configured_share() => Assert.Equal(0.244, Share(job => job.Nodes == 1), 0.02);
 
     [Fact]
     public void Powers_of_two_are_favoured() =>
         Assert.InRange(Share(job => job.Nodes > 1 && (job.Nodes & (job.Nodes - 1)) == 0), 0.576, 0.70);
 
     [Fact]
-    public void Sizes_fit_the_machine_also_when_it_is_no_power_of_two()
+    public void Sizes_fit_a_machine_that_is_no_power_of_two()
     {
         foreach (int nodes in new[] { 1, 2, 3, 100, 1000 })
             Assert.All(LublinFeitelsonModel.Generate(2000, nodes, 3).Jobs, job => Assert.InRange(job.Nodes, 1, nodes));

@@ -19,7 +19,7 @@ public sealed class ObjectTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_pool_gives_the_lowest_free_nodes_and_takes_them_back()
+    public async Task Pool_gives_the_lowest_free_nodes_and_takes_nodes_back()
     {
         NodePool pool = await Pool(130);
         await pool.AllocateAsync(1, 3);
@@ -33,7 +33,7 @@ public sealed class ObjectTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_pool_rejects_what_would_break_it()
+    public async Task Pool_rejects_calls_that_break_an_invariant()
     {
         NodePool pool = await Pool(4);
         await pool.AllocateAsync(1, 3);
@@ -82,7 +82,7 @@ public sealed class ObjectTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_start_is_told_the_nodes_that_it_gets_or_aborts()
+    public async Task Start_returns_the_nodes_or_aborts()
     {
         NodePool pool = await Pool(4);
         await pool.AllocateAsync(1, 2);

@@ -21,7 +21,7 @@ public sealed class PlannerTests
     }
 
     [Fact]
-    public void The_head_starts_when_it_fits_not_before_its_submission_nor_the_clock()
+    public void Head_starts_when_the_job_fits_not_before_the_submission_nor_the_clock()
     {
         Assert.Equal("9 at 100", Started(View(free: 4, clock: 50)));
         Assert.Equal("9 at 130", Started(View(free: 4, clock: 130)));
@@ -61,7 +61,7 @@ public sealed class PlannerTests
     }
 
     [Fact]
-    public void Others_finish_only_what_has_ended_by_the_earliest_next_start()
+    public void Other_replicas_finish_only_jobs_that_have_ended_by_the_earliest_next_start()
     {
         SchedulerView view = View(free: 4, clock: 50, Running(1, 100, 1), Running(2, 101, 1), Running(3, 40, 1));
         Assert.Equal([3L, 1L], Planner().Ended(view, _ => true).Select(job => job.Job.Number));

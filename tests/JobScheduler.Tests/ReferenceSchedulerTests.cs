@@ -22,7 +22,7 @@ public sealed class ReferenceSchedulerTests
         Assert.Equal([0L, 10], Starts(4, (0, 10, 4), (10, 5, 4)));
 
     [Fact]
-    public void A_job_of_no_duration_frees_its_nodes_for_the_same_instant() =>
+    public void Job_of_no_duration_frees_the_nodes_for_the_same_instant() =>
         Assert.Equal([3L, 3], Starts(4, (3, 0, 4), (3, 5, 4)));
 
     private static long[] Starts(int nodes, params (long Submit, long Run, int Nodes)[] jobs) =>

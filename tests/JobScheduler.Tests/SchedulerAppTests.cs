@@ -49,7 +49,7 @@ public sealed class SchedulerAppTests
     }
 
     [Fact]
-    public async Task A_stopped_run_continues_where_it_was()
+    public async Task Stopped_run_continues_from_the_last_state()
     {
         var options = new SchedulerOptions { Jobs = 600, Seed = 4 };
         for (int stops = 0; stops < 3; stops++)

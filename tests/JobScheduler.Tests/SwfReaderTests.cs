@@ -9,7 +9,7 @@ public sealed class SwfReaderTests
     private const string Good = "1 10 -1 60 4 -1 -1 -1 -1 -1 1 7 1 -1 -1 -1 -1 -1";
 
     [Fact]
-    public void Fields_are_taken_where_the_format_has_them()
+    public void Fields_are_taken_at_the_places_of_the_format()
     {
         Workload workload = Read($"; MaxNodes: 16\n{Good}\n");
         Assert.Equal(new Job(1, 10, 60, 4, 7), Assert.Single(workload.Jobs));
@@ -17,7 +17,7 @@ public sealed class SwfReaderTests
     }
 
     [Fact]
-    public void Gzip_is_recognised_by_its_content()
+    public void Gzip_is_recognised_by_content()
     {
         var packed = new MemoryStream();
         using (var gzip = new GZipStream(packed, CompressionMode.Compress, leaveOpen: true))
@@ -74,7 +74,7 @@ public sealed class SwfReaderTests
     [InlineData("size", "9", "field 5 (allocated processors)")]
     [InlineData("size", "0", "field 5 (allocated processors)")]
     [InlineData("size", "-1", "field 8 (requested processors)")]
-    public void A_bad_field_is_named_with_its_file_and_line(string what, string value, string field)
+    public void Bad_field_is_reported_with_file_and_line(string what, string value, string field)
     {
         string bad = what switch
         {

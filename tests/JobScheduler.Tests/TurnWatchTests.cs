@@ -27,7 +27,7 @@ public sealed class TurnWatchTests
     }
 
     [Fact]
-    public void The_next_replica_takes_a_stalled_turn_over_and_keeps_it()
+    public void Next_replica_takes_over_a_stalled_turn_and_keeps_the_turn()
     {
         TurnWatch next = Watch(1);
         TurnWatch last = Watch(2);
@@ -53,7 +53,7 @@ public sealed class TurnWatchTests
     }
 
     [Fact]
-    public void Only_the_next_replica_looks_often_and_only_shortly_before_its_turn()
+    public void Next_replica_alone_looks_often_and_only_shortly_before_the_turn()
     {
         TurnWatch next = Watch(1);
         TurnWatch last = Watch(2);

@@ -13,7 +13,7 @@ public sealed class CommandTests
     [InlineData("replay", "--nonsense")]
     [InlineData("--changes", "0")]
     [InlineData("nonsense")]
-    public async Task Wrong_arguments_start_nothing(params string[] arguments)
+    public async Task Wrong_arguments_start_no_cluster(params string[] arguments)
     {
         var errors = new StringWriter();
         Assert.Equal(ExitCodes.Usage, await NamespaceCommand.InvokeAsync(arguments, errors));
@@ -21,7 +21,7 @@ public sealed class CommandTests
     }
 
     [Fact]
-    public async Task A_missing_history_starts_nothing() => Assert.Equal(
+    public async Task Missing_history_starts_no_cluster() => Assert.Equal(
         ExitCodes.Usage,
         await NamespaceCommand.InvokeAsync(["replay", "--history", "/no/such/file"], TextWriter.Null));
 }

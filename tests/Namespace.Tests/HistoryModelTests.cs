@@ -15,7 +15,7 @@ public sealed class HistoryModelTests
     }
 
     [Fact]
-    public void A_copy_is_a_file_of_its_own() =>
+    public void Copy_is_a_separate_file() =>
         Assert.Equal(["1.0", "2.0"], Play("T 1 1\nA\ta\nT 2 2\nC\ta\tb\n").Values.Select(file => file.Id));
 
     [Fact]
@@ -26,7 +26,7 @@ public sealed class HistoryModelTests
     [InlineData("T 1 1\nC\ta\tb\n", 1)]
     [InlineData("T 1 1\nA\ta\nT 2 2\nD\tb\n", 3)]
     [InlineData("T 1 1\nA\ta\nT 2 2\nA\ta\n", 3)]
-    public void A_change_that_does_not_fit_is_told_with_its_line(string text, int line) =>
+    public void Change_that_does_not_fit_is_reported_with_the_line(string text, int line) =>
         Assert.Equal(line, Assert.Throws<HistoryFormatException>(() => Play(text)).Line);
 
     private static SortedDictionary<string, Entry> Play(string text) =>

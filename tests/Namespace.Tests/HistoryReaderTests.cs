@@ -39,7 +39,7 @@ public sealed class HistoryReaderTests
     [InlineData("T c1 1\nA\t/a\n", 2)]
     [InlineData("T c1 1\nA\ta//b\n", 2)]
     [InlineData("T c1 1\nA\ta/\n", 2)]
-    public void What_is_malformed_is_told_with_its_line(string text, int line)
+    public void Malformed_line_is_reported_with_the_number(string text, int line)
     {
         using var file = new TextFile(text);
         var error = Assert.Throws<HistoryFormatException>(() => HistoryReader.ReadFile(file.Path));
@@ -55,7 +55,7 @@ public sealed class HistoryReaderTests
     }
 
     [Fact]
-    public void A_missing_file_is_told_by_its_name() => Assert.Contains(
+    public void Missing_file_is_reported_by_name() => Assert.Contains(
         "/no/such/file", Assert.Throws<HistoryFormatException>(() => HistoryReader.ReadFile("/no/such/file")).Message);
 
     [Fact]

@@ -60,7 +60,7 @@ public sealed class HttpTests : IAsyncLifetime
     [InlineData("PUT", "/api/entries/a", """{"kind":"Link"}""", 400, null)]
     [InlineData("PUT", "/api/contents/a", """{"size":-1}""", 400, "BadSize")]
     [InlineData("GET", "/api/nothing", "", 404, null)]
-    public async Task What_is_refused_is_told_as_problem_details(
+    public async Task Refused_request_is_answered_with_problem_details(
         string method, string path, string body, int status, string? title)
     {
         using var request = new HttpRequestMessage(new HttpMethod(method), path);

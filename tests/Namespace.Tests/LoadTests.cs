@@ -21,7 +21,7 @@ public sealed class LoadTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public async Task Three_clients_lose_nothing(int seed)
+    public async Task Three_clients_lose_no_change(int seed)
     {
         await using var logs = new Logs();
         await using var run = new LoadRun(_ => Task.FromResult(logs.NewRuntime()), seed);
@@ -33,7 +33,7 @@ public sealed class LoadTests
     }
 
     [Fact]
-    public void What_is_lost_twice_or_an_orphan_is_counted()
+    public void Lost_and_doubled_and_orphaned_entries_are_counted()
     {
         CommittedChange[] changes =
             [.. s_start.Select((change, i) => new CommittedChange(new RecordVersion(new(i), 0), change))];

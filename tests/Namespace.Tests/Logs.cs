@@ -5,7 +5,7 @@ using Tango.Testing;
 
 namespace NamespaceSample.Tests;
 
-/// <summary>One log in memory, and runtimes on it as different processes have them.</summary>
+/// <summary>A log in memory, and runtimes on it as different processes have them.</summary>
 internal sealed class Logs : IAsyncDisposable
 {
     private readonly InMemoryCorfuLog _log = new();

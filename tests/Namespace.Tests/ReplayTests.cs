@@ -38,7 +38,7 @@ public sealed class ReplayTests
             for (int left = random.Next(20); left > 0 && done < Changes; left--)
                 await applier.ApplyAsync("history", changes[done++], default);
             if (done == Changes) break;
-            // It dies within a change, which may or may not take effect.
+            // The process dies within a change, which may or may not take effect.
             Task dying = applier.ApplyAsync("history", changes[done], default).AsTask();
             for (int i = random.Next(30); i > 0; i--) await Task.Yield();
             await service.Runtime.DisposeAsync();
@@ -83,7 +83,7 @@ public sealed class ReplayTests
     }
 
     [Fact]
-    public async Task What_is_wrong_is_found()
+    public async Task Differing_state_is_found()
     {
         IReadOnlyList<HistoryChange> changes = Histories.Read(Histories.Random(4, 30));
         await using var logs = new Logs();
@@ -115,7 +115,7 @@ public sealed class ReplayTests
     }
 
     [Fact]
-    public void The_last_line_says_kills_only_where_they_were_asked_for()
+    public void Last_line_names_kills_only_if_asked_for()
     {
         var report = new ReplayReport(
             2715, 1657, true, TimeSpan.FromSeconds(6.184), 3, null, TimeSpan.FromMilliseconds(1));

@@ -7,7 +7,7 @@ namespace NamespaceSample.Tests;
 
 public sealed class ServiceTests
 {
-    // Of different partitions.
+    // Paths of different partitions.
     private const string One = "/src";
     private const string Other = "/docs";
 
@@ -108,7 +108,7 @@ public sealed class ServiceTests
     }
 
     [Fact]
-    public async Task A_directory_is_listed_with_what_is_known_of_its_entries()
+    public async Task Directory_is_listed_with_the_attributes_of_all_entries()
     {
         await using var logs = new Logs();
         await logs.HostAsync();

@@ -27,7 +27,7 @@ public sealed class WatchTests
     }
 
     [Fact]
-    public async Task Changes_are_told_in_their_order()
+    public async Task Changes_are_reported_in_order()
     {
         await using var logs = new Logs();
         await logs.HostAsync();
@@ -72,7 +72,7 @@ public sealed class WatchTests
     [InlineData("1.2_x.1")]
     [InlineData("-1.0_")]
     [InlineData("1.2_1.2_1.2")]
-    public void What_is_no_place_is_refused(string text) => Assert.False(WatchPlace.TryParse(text, out _));
+    public void Text_that_is_no_place_is_refused(string text) => Assert.False(WatchPlace.TryParse(text, out _));
 
     private static string Text(NamespaceEvent change) => (change.Entry is null ? "-" : "+") + change.Path;
 

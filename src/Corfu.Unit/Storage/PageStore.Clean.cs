@@ -9,7 +9,7 @@ internal sealed partial class PageStore
     // Replaced, never changed: readers take no lock.
     private HashSet<int> _gone = [];
 
-    // The log's beginning according to the next state record; _firstKept < = the first record that stays.
+    // The log's beginning according to the next state record; _firstKept <= the first record that stays.
     private long _firstKept;
     private bool _stateDue;
 
