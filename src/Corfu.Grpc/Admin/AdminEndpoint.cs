@@ -46,7 +46,7 @@ internal sealed class AdminEndpoint(
         }
         catch (LogUnavailableException)
         {
-            // The rest says why.
+            // The rest of the text is the reason.
         }
 
         return response;
@@ -109,7 +109,7 @@ internal sealed class AdminEndpoint(
         }
 
         var projection = await change.Work;
-        // Also of work that was short.
+        // The last progress is sent for short work too.
         if (change.Progress?.Invoke() is { Total: > 0 } last)
             await responses.WriteAsync(new V1.ReconfigureEvent { Progress = AdminMessages.Of(last) }, stop);
         await responses.WriteAsync(

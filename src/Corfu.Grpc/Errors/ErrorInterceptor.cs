@@ -6,7 +6,7 @@ using Status = Grpc.Core.Status;
 
 namespace Corfu.Grpc;
 
-/// <summary>Turns what a service throws into the error of its row in <see cref="ErrorTable"/>, and refuses calls that
+/// <summary>Turns a service's exception into the error of its row in <see cref="ErrorTable"/>, and refuses calls that
 /// demand another cluster.</summary>
 internal sealed partial class ErrorInterceptor(
     ILogSource source, TimeProvider time, ILogger<ErrorInterceptor> logger) : Interceptor
@@ -80,7 +80,7 @@ internal sealed partial class ErrorInterceptor(
 
     private RpcException Translate(Exception e, ServerCallContext context)
     {
-        // The client has gone, or its deadline has passed: what the call met on its way out is of no interest.
+        // The client has gone, or its deadline has passed: an exception at the end of the call is of no interest.
         if (context.CancellationToken.IsCancellationRequested)
         {
             var isLate = context.Deadline <= time.GetUtcNow().UtcDateTime;

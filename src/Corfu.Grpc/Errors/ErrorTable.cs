@@ -45,7 +45,7 @@ internal static partial class ErrorTable
     private static readonly Row s_noSpace = new(StatusCode.ResourceExhausted, ErrorReason.NoSpace);
     private static readonly Row s_unexpected = new(StatusCode.Internal, ErrorReason.Internal);
 
-    /// <summary>Adds what other exceptions mean, before the first call.</summary>
+    /// <summary>Adds rows for further exceptions, before the first call.</summary>
     public static void Add(System.Type exception, StatusCode code, string reason,
         Action<Exception, IDictionary<string, string>>? metadata = null) =>
         s_rows.TryAdd(exception, new Row(code, reason, metadata));
@@ -111,7 +111,7 @@ internal static partial class ErrorTable
         return s_unexpected;
     }
 
-    // A message for programmers names a parameter; what is unexpected is for the front end's own log.
+    // A message for programmers names a parameter; an unexpected exception is for the front end's own log.
     private static string MessageOf(Row row, Exception e) =>
         row == s_unexpected ? "The front end failed; its log says why." : e.Message.Split(" (Parameter", 2)[0];
 

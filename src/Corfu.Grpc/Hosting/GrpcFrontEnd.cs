@@ -23,7 +23,7 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
     private static readonly TimeSpan PingDelay = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PingTimeout = TimeSpan.FromSeconds(20);
 
-    // Calls end when the stop begins; what takes longer is stuck.
+    // Calls end when the stop begins; a call that takes longer is stuck.
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(5);
 
     private readonly WebApplication _app;

@@ -8,12 +8,12 @@ namespace Corfu.Grpc;
 
 /// <summary>An AppendMany call.</summary>
 /// <remarks>
-/// 1. A request is read. Each of its entries takes a place in flight, and its bytes of what the process may hold, and
-/// is appended.
-/// 2. Outcomes are collected, and all that are there go out in one response. Their places are free after that, so
+/// 1. A request is read. Each of its entries takes a place in flight, and its bytes of the process's budget, and is
+/// appended.
+/// 2. Outcomes are collected, and all that are known go out in one response. Their places are free after that, so
 /// entries in flight and results that wait are bounded by one number.
 /// 3. Once the front end stops, each further entry is refused: its client knows that it is not in the log, and takes
-/// another front end. Reading no more would leave what is on its way in doubt.
+/// another front end. Reading no more would leave entries on their way in doubt.
 /// 4. When the client has ended its side and the last result is out, the call ends.
 /// </remarks>
 internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, ByteBudget budget,
@@ -28,7 +28,7 @@ internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, Byte
     // Entries whose outcome is open, and one for the side that reads. At zero no result follows.
     private int _open = 1;
 
-    /// <param name="stopping">The front end ends: what is under way gets its results.</param>
+    /// <param name="stopping">The front end ends: appends under way get their results.</param>
     public async Task RunAsync(IAsyncStreamReader<AppendManyRequest> requests, CancellationToken stopping,
         CancellationToken cancellationToken)
     {

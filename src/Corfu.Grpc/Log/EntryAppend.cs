@@ -34,7 +34,7 @@ internal static class EntryAppend
             : result;
     }
 
-    // R23: what an object cannot read stops it, in every process and for good.
+    // An entry that an object cannot read stops the object, in every process and for good (R23).
     private static void RequireObjectEntry(
         NewEntry entry, ImmutableArray<StreamId> streams, CorfuGrpcOptions options)
     {

@@ -9,7 +9,7 @@ internal interface IEntryFeed
     LogPosition Position { get; }
 
     /// <summary>Learns what <see cref="NextAsync"/> delivers, up to a tail that is known already.</summary>
-    /// <param name="isLast">Nothing comes after it that would bring what it missed.</param>
+    /// <param name="isLast">No later sync follows that would bring entries missed by this one.</param>
     ValueTask SyncAsync(LogPosition tail, bool isLast, CancellationToken cancellationToken);
 
     /// <summary>Null at the synced tail.</summary>
@@ -81,7 +81,8 @@ internal sealed class LogFeed(ICorfuLog log, LogPosition from, SubscriptionTerms
             switch (result.State)
             {
                 case PageState.Unwritten:
-                    // The grant went with its epoch: for now the log ends here, and what stands behind is read again.
+                    // The grant went with its epoch: for now the log ends here, and the positions behind are read
+                    // again.
                     Restart();
                     return null;
                 case PageState.Trimmed:

@@ -4,8 +4,8 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Corfu.Grpc;
 
-/// <summary>Declares raw streams in the log's directory, so that the log's own trims know what of them is needed. The
-/// host's runtime is made at the first claim.</summary>
+/// <summary>Declares raw streams in the log's directory, so that the log's own trims keep the entries that they need.
+/// The host's runtime is made at the first claim.</summary>
 internal sealed class StreamClaims(IServiceProvider services)
 {
     public async Task DeclareAsync(

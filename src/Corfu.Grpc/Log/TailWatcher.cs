@@ -52,8 +52,8 @@ internal sealed class TailWatcher(ILogSource source, IOptions<CorfuGrpcOptions> 
             }
             catch (Exception)
             {
-                // The waiters ask themselves, and report what they meet. The loop must not end while there are any:
-                // no other one would begin.
+                // The waiters ask the log themselves, and report errors. The loop must not end while there are any: no
+                // other one would begin.
             }
 
             foreach (var waiter in Due(tail)) waiter.TrySetResult(tail);

@@ -2,7 +2,7 @@ using Corfu.Client;
 
 namespace Corfu.Grpc;
 
-/// <summary>Finds where the log can be read again behind a position that cannot.</summary>
+/// <summary>Finds the first readable position behind one that cannot be read.</summary>
 internal static class TrimMarks
 {
     private const int Together = 512;

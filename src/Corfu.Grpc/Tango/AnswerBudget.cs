@@ -1,10 +1,10 @@
 namespace Corfu.Grpc;
 
-/// <summary>Bytes that are left of one answer that is not divided into messages. A client refuses a larger one, after
-/// what it tells has been done.</summary>
+/// <summary>Bytes that are left of an answer that is not divided into messages. A client would refuse a larger one,
+/// after the operations have taken effect.</summary>
 internal sealed class AnswerBudget(CorfuGrpcOptions options)
 {
-    // Tags and lengths around one part, and what an answer has beside its parts.
+    // Tags and lengths around a part, and the answer's other fields.
     private const int Overhead = 32;
     private const int Frame = 4096;
 

@@ -113,7 +113,7 @@ internal sealed partial class DictionariesEndpoint(
     public override async Task<V1.ListResponse> List(V1.ListRequest request, ServerCallContext context)
     {
         OpenObjects.RequireName(request.Object);
-        // Neither a name nor a prefix is told from where the other begins by its characters.
+        // The length separates the name from the prefix: no character could.
         var scope = $"{request.Object.Length}:{request.Object}{request.Prefix}";
         var page = request.PageToken.Length > 0 ? lists.GoOn(scope, request.PageToken) : await BeginAsync();
         var response = new V1.ListResponse

@@ -43,8 +43,8 @@ internal sealed class OpenObjects(ITangoHost host)
         }
     }
 
-    /// <summary>Reads at one position that has everything acknowledged before, and tells it. It never conflicts: the
-    /// look-up has played so far already.</summary>
+    /// <summary>Reads at one position that includes everything acknowledged before, and returns that position. The read
+    /// never conflicts: the look-up has played so far already.</summary>
     public async Task<(TResult Value, LogPosition End)> ReadAsync<T, TResult>(
         string name, Func<T, ValueTask<TResult>> read, CancellationToken cancellationToken)
         where T : TangoObject, ITangoObject<T>

@@ -64,7 +64,7 @@ internal sealed class QueuesEndpoint(
         }
     }
 
-    // Another front end, whose session holds the delivery, learns from its next renewal that it is over.
+    // Another front end, whose session holds the delivery, learns the end from its next renewal.
     public override async Task<V1.CompleteResponse> Complete(V1.CompleteRequest request, ServerCallContext context)
     {
         var (item, token) = NumbersOf(request.Delivery);

@@ -11,7 +11,7 @@ namespace Corfu.Grpc;
 /// it when the caller sends a sign of life, and at no other time. A lease therefore outlives the stream and the front
 /// end. It ends its time to live after the caller's last sign of life, unless the caller holds it through another
 /// session by then.</summary>
-/// <param name="holders">Which session of the front end holds a thing.</param>
+/// <param name="holders">The session of the front end for each holding.</param>
 internal sealed class Session(
     string id, string owner, TimeSpan timeToLive, int maxHeld, ConcurrentDictionary<HoldingKey, Session> holders,
     TimeProvider time)
@@ -55,7 +55,8 @@ internal sealed class Session(
     public ValueTask TellAsync(V1.SessionEvent told, CancellationToken cancellationToken) =>
         _events.Writer.WriteAsync(told, cancellationToken);
 
-    /// <summary>Before anything is taken for it: a delivery that is given back counts as an attempt.</summary>
+    /// <summary>Called before a holding is taken for the session: a delivery that is given back counts as an
+    /// attempt.</summary>
     /// <exception cref="FrontEndLimitException">The session holds as many as it may.</exception>
     public void RequireRoom(int count = 1)
     {
@@ -191,7 +192,7 @@ internal sealed class Session(
         }
         catch (Exception)
         {
-            // Over already, or the log cannot be told: it ends by itself.
+            // The lease is over already, or the log cannot be reached: it ends by itself.
         }
     }
 
@@ -202,7 +203,7 @@ internal sealed class Session(
             if (!Remove(lost.Key)) return;
         }
 
-        // A caller that does not even take what it has lost is not there.
+        // A caller that does not even read its losses counts as gone.
         if (!_events.Writer.TryWrite(new V1.SessionEvent { Lost = lost.Key.ToMessage() })) _ended.Cancel();
     }
 

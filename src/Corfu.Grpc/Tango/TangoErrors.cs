@@ -29,7 +29,7 @@ internal static class TangoErrors
         // Nothing took effect, and it may be called again.
         Row<TangoSpillException>(StatusCode.Unavailable, ErrorReason.Unavailable);
         Row<TangoAbortedException>(StatusCode.Aborted, ErrorReason.Conflict);
-        // The process plays nothing any more: another front end does.
+        // The process's playback has ended: another front end serves.
         Row<TangoPlaybackFailedException>(StatusCode.Unavailable, ErrorReason.ShuttingDown);
         Row<FrontEndLimitException>(StatusCode.ResourceExhausted, ErrorReason.Overloaded,
             static (e, metadata) => metadata.Add("limit", e.Name));
@@ -74,8 +74,8 @@ internal sealed class FrontEndLimitException(string name, int limit)
 internal sealed class SessionNotFoundException(string session)
     : Exception($"There is no session '{session}' at this front end.");
 
-/// <summary>The session was not renewed for its time to live: the caller sent nothing, or does not take what it is
-/// told, or the log could not be reached.</summary>
+/// <summary>The session was not renewed for its time to live: the caller sent no keep-alive, or stopped reading, or the
+/// log could not be reached.</summary>
 internal sealed class SessionSilentException()
     : Exception("No keep-alive was carried out within the session's time to live; the session has ended.");
 

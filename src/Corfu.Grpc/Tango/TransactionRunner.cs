@@ -5,7 +5,7 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 
 namespace Corfu.Grpc;
 
-/// <summary>Runs transactions that callers describe, and tells their outcomes.</summary>
+/// <summary>Runs transactions that callers describe, and reports their outcomes.</summary>
 internal sealed class TransactionRunner(
     OpenObjects objects, RememberedTransactions remembered, IOptions<CorfuGrpcOptions> options, TimeProvider time)
 {
@@ -24,7 +24,7 @@ internal sealed class TransactionRunner(
         }
         finally
         {
-            // An exception means that nothing was sent.
+            // An exception means that no record was sent.
             if (!isSettled && key is not null) remembered.Withdraw(key.Value);
         }
     }

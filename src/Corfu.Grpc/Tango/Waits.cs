@@ -2,7 +2,7 @@ using Tango;
 
 namespace Corfu.Grpc;
 
-/// <summary>Waiting for what a session is to hold.</summary>
+/// <summary>Waits for a lock or a delivery on behalf of a session.</summary>
 internal static class Waits
 {
     /// <param name="maxWait">Zero: what there is now. Null: as long as the call.</param>
