@@ -6,7 +6,7 @@ internal enum CopiedKind : byte
     /// <summary>Data or junk.</summary>
     Entry = 1,
 
-    /// <summary>Trimmed on its own; stream walks still need its headers (R5).</summary>
+    /// <summary>Trimmed on its own; stream walks still need its headers.</summary>
     Tombstone = 2,
 
     /// <summary>Trimmed, nothing is left.</summary>

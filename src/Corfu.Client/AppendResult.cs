@@ -17,7 +17,7 @@ public enum AppendOutcome
     /// <summary>In the log, durable at every replica of its chain.</summary>
     Appended,
 
-    /// <summary>Not resolved: it may be, or become, part of the log. No component retries it silently (R9).</summary>
+    /// <summary>Not resolved: it may be, or become, part of the log. No component retries it silently.</summary>
     Unknown,
 
     /// <summary>Never part of the log. Only <see cref="ICorfuLog.ResolveAsync"/> returns it: appends retry.</summary>

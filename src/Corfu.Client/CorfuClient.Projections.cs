@@ -23,7 +23,7 @@ public sealed partial class CorfuClient
     }
 
     /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. If its
-    /// proposer has died, the same membership is proposed (R14).</summary>
+    /// proposer has died, the same membership is proposed.</summary>
     /// <exception cref="LogUnavailableException">There is none after
     /// <see cref="CorfuClientOptions.OperationTimeout"/>.</exception>
     public async Task<Projection> NewerThanAsync(Epoch epoch, CancellationToken cancellationToken = default)

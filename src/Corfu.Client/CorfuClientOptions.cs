@@ -45,10 +45,10 @@ public sealed record CorfuClientOptions
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromMilliseconds(10);
 
     /// <summary>When nodes are sealed and no next projection is decided for so long, its proposer counts as dead: the
-    /// same membership is proposed (R14). Default 1 s.</summary>
+    /// same membership is proposed. Default 1 s.</summary>
     public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long a granted position may stay unwritten before it is filled (R10). Covers the way of a message
+    /// <summary>How long a granted position may stay unwritten before it is filled. Covers the way of a message
     /// between two processes: a write that has arrived at the head is no hole. Useful are 4 to 20 ms; default
     /// 10.</summary>
     public TimeSpan HoleWait { get; init; } = TimeSpan.FromMilliseconds(10);

@@ -23,13 +23,13 @@ public interface ICorfuLog
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
     /// <summary>For Tango's runtime, and for data that an object claims: as <see cref="AppendAsync"/>, to streams that
-    /// are not raw. An entry that is not Tango's stops the objects of its streams (R23).</summary>
+    /// are not raw. An entry that is not Tango's stops the objects of its streams.</summary>
     /// <exception cref="StreamRangeException">A stream is raw. Nothing was done.</exception>
     ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
-    /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew (R9), and
-    /// fills no position that was not granted (R10).</summary>
+    /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew, and
+    /// fills no position that was not granted.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The epoch of the position has not granted it, so no append has it.
     /// Without its epoch it counts as granted by one that has ended: NotAppended.</exception>
@@ -37,7 +37,7 @@ public interface ICorfuLog
 
     /// <summary>Reads entries, results in request order. A hole below the tail is closed first when
     /// <paramref name="mode"/> says so: the head's value is completed, or junk is filled in once the writer has had its
-    /// time (R10).</summary>
+    /// time.</summary>
     ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
         ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default);
@@ -53,8 +53,8 @@ public interface ICorfuLog
     /// <returns>The value that the position holds afterwards.</returns>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
-    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it (R5). A
-    /// position with the epoch in which it was learnt releases no entry of a later epoch (R10).</summary>
+    /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it. A
+    /// position with the epoch in which it was learnt releases no entry of a later epoch.</summary>
     /// <exception cref="ArgumentOutOfRangeException">The position is not granted. A position without its epoch may have
     /// been: unused grants go with their epoch.</exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);

@@ -4,8 +4,7 @@ namespace Corfu.Client;
 public interface IStreamCursor
 {
     /// <summary>Everything below is delivered or belongs to none of the streams, and stays so. At the end of a play it
-    /// may lie below the synced tail: a later epoch may grant the last positions anew if they were never written
-    /// (R10).</summary>
+    /// may lie below the synced tail: a later epoch may grant the last positions anew if they were never written.</summary>
     LogPosition Position { get; }
 
     /// <summary>Adds a stream whose entries at or above <paramref name="from"/> are to be delivered. With
@@ -24,6 +23,6 @@ public interface IStreamCursor
     /// <summary>The next data entry of any of the streams below the synced tail, in position order, holes closed, junk
     /// skipped; null when the synced tail is reached.</summary>
     /// <exception cref="LogTrimmedException">An entry that should be delivered was trimmed: the player must reload from
-    /// a checkpoint (R22).</exception>
+    /// a checkpoint.</exception>
     ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default);
 }

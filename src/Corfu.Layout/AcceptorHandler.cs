@@ -57,7 +57,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     /// <summary>Opens the acceptor of a device, which it then owns. An empty device is formatted as
     /// <paramref name="formatAs"/>, or refused when that is none: an acceptor never restarts empty under an identity
     /// that has voted. The caller therefore names an identity only where none has ever been served, and knows so
-    /// durably. Leftovers of a crash during the formatting are then no damage (R12).</summary>
+    /// durably. Leftovers of a crash during the formatting are then no damage.</summary>
     /// <exception cref="AcceptorLogDamagedException">Empty, damaged, or another cluster's.</exception>
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)

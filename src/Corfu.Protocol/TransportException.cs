@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>A request got no answer. Unless <see cref="OutcomeUnknown"/> is false the node may have executed it, and
-/// the outcome must be resolved (R9).</summary>
+/// the outcome must be resolved.</summary>
 public sealed class TransportException(string message, bool outcomeUnknown, Exception? inner = null)
     : CorfuException(message, inner)
 {
@@ -19,7 +19,7 @@ public enum TransportFault
     /// <summary>The machine refuses the connection: the process is gone.</summary>
     Refused,
 
-    /// <summary>A process of this protocol answers and does not serve the identity, which never returns (R2).</summary>
+    /// <summary>A process of this protocol answers and does not serve the identity, which never returns.</summary>
     WrongIdentity,
 
     /// <summary>Nothing came back in time.</summary>

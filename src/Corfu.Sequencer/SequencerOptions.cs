@@ -7,14 +7,14 @@ public sealed record SequencerOptions
     /// make room; if there are none, new streams are refused.</summary>
     public int MaxStreams { get; init; } = 4_000_000;
 
-    /// <summary>Recent token runs whose headers are remembered for fillers (R8).</summary>
+    /// <summary>Recent token runs whose headers are remembered for fillers.</summary>
     public int RememberedGrants { get; init; } = 1 << 16;
 
     /// <summary>Memory for those headers, in words of 8 bytes; a run takes one and then up to six for each of its
     /// streams.</summary>
     public int RememberedWords { get; init; } = 1 << 20;
 
-    /// <summary>No writer gets a longer grace than this: a hole must close some day (R10).</summary>
+    /// <summary>No writer gets a longer grace than this: a hole must close some day.</summary>
     public ushort MaxGraceMilliseconds { get; init; } = 1000;
 
     /// <summary>A grace is in force until this many more positions are granted.</summary>

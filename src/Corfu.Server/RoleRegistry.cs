@@ -5,8 +5,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Server;
 
 /// <summary>The roles that this process serves, and its connections. Roles come and go while it listens: a new
-/// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to it (R2,
-/// R7).</summary>
+/// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to it.</summary>
 public sealed class RoleRegistry : IDisposable
 {
     private readonly Lock _gate = new();

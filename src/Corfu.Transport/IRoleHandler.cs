@@ -1,7 +1,7 @@
 namespace Corfu.Transport;
 
 /// <summary>The server's port: one role of a process. A connection is bound by its handshake to one identity; a new
-/// incarnation is a new handler with a new identity, and the connections of the old one are closed (R2, R7).</summary>
+/// incarnation is a new handler with a new identity, and the connections of the old one are closed.</summary>
 public interface IRoleHandler
 {
     NodeRole Role { get; }

@@ -16,7 +16,7 @@ public interface ITransport
         where TResponse : Response;
 
     /// <summary>The node has been replaced, and identities never return: its requests in flight fail now with a
-    /// <see cref="TransportException"/> and do not wait for a frozen node (R2).</summary>
+    /// <see cref="TransportException"/> and do not wait for a frozen node.</summary>
     void Drop(NodeAddress node);
 
     /// <summary>Asks a process which cluster it belongs to and which roles, with their identities, it serves.</summary>

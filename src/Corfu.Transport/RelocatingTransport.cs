@@ -1,7 +1,7 @@
 namespace Corfu.Transport;
 
 /// <summary>Calls nodes where they are known to listen now, whatever address the caller has from a projection. A
-/// handshake still checks the identity (R2).</summary>
+/// handshake still checks the identity.</summary>
 /// <param name="locate">Returns an identity's endpoint; null: the address given.</param>
 public sealed class RelocatingTransport(ITransport inner, Func<NodeId, NodeEndpoint?> locate) : ITransport
 {

@@ -1,6 +1,6 @@
 namespace Corfu.Agent;
 
-/// <summary>Rules for a unit or an acceptor that decided projections name no more (R2, R12). Pure.</summary>
+/// <summary>Rules for a unit or an acceptor that decided projections name no more. Pure.</summary>
 public static class Removal
 {
     /// <summary>Whether an identity has left for good: a decided projection named it, and a later decided one does not.
@@ -12,7 +12,7 @@ public static class Removal
     public static bool Names(Projection projection, NodeId id) =>
         projection.HasUnit(id) || projection.Acceptors.Any(acceptor => acceptor.Id == id);
 
-    /// <summary>Whether other replicas hold all entries of a removed unit (R14). No range may have lost all its full
+    /// <summary>Whether other replicas hold all entries of a removed unit. No range may have lost all its full
     /// replicas since (an operator's override). Each range that is not trimmed must have as many full replicas as the
     /// chains had when the unit left.</summary>
     /// <param name="history">Decided projections without a gap, from the last that named the unit to the

@@ -3,7 +3,7 @@ namespace Corfu.Agent;
 public sealed partial class ClusterOperations
 {
     /// <summary>Other acceptors decide from the next epoch on. On return a majority of them holds the decided state,
-    /// and the acceptors that have left may be retired (R12).</summary>
+    /// and the acceptors that have left may be retired.</summary>
     /// <param name="acceptors">An odd number. All must answer: no others decide from then on.</param>
     /// <exception cref="ReconfigurationException">An acceptor does not answer, and nothing is changed.</exception>
     /// <exception cref="Client.Layout.LayoutUnavailableException">The hand-over was cut short: call again before any is

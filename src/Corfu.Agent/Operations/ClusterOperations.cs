@@ -14,8 +14,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     /// second, for programs that try again.</summary>
     public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. The unit never returns (R2, R13,
-    /// R14).</summary>
+    /// <summary>A unit that is gone for good leaves every chain, which gets shorter. The unit never returns.</summary>
     /// <returns>The projection in force, without the unit.</returns>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left, or the unit behind it
     /// in a chain, which must answer, does not.</exception>
@@ -46,7 +45,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
             cancellationToken);
     }
 
-    /// <summary>The next epoch begins with the first standby that answers; no log is scanned (R7).</summary>
+    /// <summary>The next epoch begins with the first standby that answers; no log is scanned.</summary>
     /// <param name="failed">The incarnation to be replaced. If the projection does not name it any more, nothing is
     /// changed.</param>
     /// <exception cref="ReconfigurationException">No standby, or no unit that must be sealed, answers.</exception>
@@ -69,7 +68,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
     }
 
     /// <summary>The spares that answer and are freshly formatted, in the order given. A unit that joins is checked
-    /// again under its seal (R2).</summary>
+    /// again under its seal.</summary>
     /// <param name="all">True: each spare gets the whole time-out. False: only a moment once another has
     /// answered.</param>
     public Task<ImmutableArray<NodeAddress>> FindSparesAsync(

@@ -4,7 +4,7 @@ namespace Corfu.Client;
 /// copiers may work at once: a position has one value, the source's.</summary>
 /// <remarks>Copies go down their chain by <c>Complete</c>, head first, as if the source were the replica before the
 /// head: what the head holds is what the replicas behind it get, from any copier. Only the epoch in an entry is the
-/// mirror's own, the epoch of the copy (R9): an epoch means nothing outside of its cluster. No other client may write
+/// mirror's own, the epoch of the copy: an epoch means nothing outside of its cluster. No other client may write
 /// or fill below a mirror's end (<see cref="Projection.MirrorOf"/>), so a copy may come late, also below the start of a
 /// later epoch.</remarks>
 public sealed class CopyWriter
@@ -39,7 +39,7 @@ public sealed class CopyWriter
         RunAsync(
             $"Copying {entry.Position.Offset}", view => TryPutAsync(view, entry, cancellationToken), cancellationToken);
 
-    /// <summary>Copies a trim of a single position. A tombstone keeps the stream headers (R5).</summary>
+    /// <summary>Copies a trim of a single position. A tombstone keeps the stream headers.</summary>
     /// <param name="headers">The tombstone that the source has, if any.</param>
     public ValueTask PutTrimAsync(
         LogPosition position, LogEntry? headers, CancellationToken cancellationToken = default) =>

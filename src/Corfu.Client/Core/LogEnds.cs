@@ -1,7 +1,7 @@
 namespace Corfu.Client;
 
 /// <summary>The log's trim mark and end, as its units report them.</summary>
-/// <param name="TrimMark">Everything below is trimmed, or its trim has begun and will be propagated (R5).</param>
+/// <param name="TrimMark">Everything below is trimmed, or its trim has begun and will be propagated.</param>
 /// <param name="End">At least everything acknowledged when the epoch began lies below; not a tail.</param>
 public readonly record struct LogExtent(LogPosition TrimMark, LogPosition End)
 {

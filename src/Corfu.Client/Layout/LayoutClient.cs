@@ -1,7 +1,7 @@
 namespace Corfu.Client.Layout;
 
 /// <summary>The clients' side of the projection store: one write-once register per epoch, decided by Paxos among the
-/// acceptors that the epoch before names (R12). Safe for concurrent use; without state.</summary>
+/// acceptors that the epoch before names. Safe for concurrent use; without state.</summary>
 public sealed partial class LayoutClient(
     ITransport transport, IEntropy entropy, TimeProvider time, LayoutClientOptions? options = null)
 {
@@ -151,7 +151,7 @@ public sealed partial class LayoutClient(
     }
 
     /// <summary>Tells a decided projection to acceptors that a later one is to name. An acceptor that holds it durably
-    /// answers under the identity that will be named, and its disk takes votes (R12).</summary>
+    /// answers under the identity that will be named, and its disk takes votes.</summary>
     /// <returns>The acceptors that have not taken it.</returns>
     public async Task<ImmutableArray<NodeAddress>> IntroduceAsync(
         Projection decided, ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken = default)

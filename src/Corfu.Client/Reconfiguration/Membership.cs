@@ -2,7 +2,7 @@ namespace Corfu.Client;
 
 /// <summary>Input of a reconfiguration; epoch, start and trim mark follow from the seals.</summary>
 /// <param name="Segments">The current segments, their ranges unchanged. A chain may lose replicas and get joining ones
-/// behind the full ones (R13, R15).</param>
+/// behind the full ones.</param>
 /// <param name="NextChains">Chains of a new active segment from the new start on; null keeps the active segment
 /// open.</param>
 /// <param name="Units">Addresses of all units that the chains name.</param>
@@ -14,7 +14,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
     public const int MaxChains = 1024;
 
     /// <summary>Starts of closed segments in which every position is known to be decided on every replica that is full
-    /// here. Only the end of a rebuild or a migration may say so (R15): its joining replicas become full, and others
+    /// here. Only the end of a rebuild or a migration may say so: its joining replicas become full, and others
     /// may leave these chains alone.</summary>
     public ImmutableArray<LogPosition> Decided { get; init; } = [];
 
@@ -46,7 +46,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
         Acceptors = [.. Acceptors.Select(a => a.Id == node.Id ? node : a)],
     };
 
-    /// <summary>A unit that is dropped leaves every chain at once (R2, R14).</summary>
+    /// <summary>A unit that is dropped leaves every chain at once.</summary>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left.</exception>
     public Membership Without(NodeId unit) => this with
     {
@@ -57,7 +57,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
 
     /// <summary>A spare takes a unit's place (TOCS 2.5, Fig. 5): from the new start on as a full replica of a new
     /// segment (B); in what is closed then, as a joining one, until it is rebuilt (C). The spare stands last in both,
-    /// so that both have the same chains in the end and merge (R14).</summary>
+    /// so that both have the same chains in the end and merge.</summary>
     /// <exception cref="ReconfigurationException">A chain would have no full replica left.</exception>
     public Membership WithReplaced(NodeId unit, NodeAddress spare)
     {
@@ -76,7 +76,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
     }
 
     /// <summary>The joining replicas of closed segments of which <paramref name="isRebuilt"/> says so become full (TOCS
-    /// 2.5, Fig. 5 C): every position of the segment is decided on them (R15).</summary>
+    /// 2.5, Fig. 5 C): every position of the segment is decided on them.</summary>
     public Membership WithRebuilt(Func<Segment, NodeId, bool> isRebuilt)
     {
         var decided = Decided.ToBuilder();
@@ -115,7 +115,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
     }
 
     /// <summary>Adds replicas to the chains of segments that are closed, or will be by <see cref="NextChains"/>, behind
-    /// all others (R13, R15).</summary>
+    /// all others.</summary>
     /// <param name="joins">The unit to add to a chain; null: none.</param>
     public Membership WithJoining(Func<Chain, NodeId?> joins, IEnumerable<NodeAddress> newUnits) => this with
     {
@@ -131,7 +131,7 @@ public sealed record Membership(NodeAddress Sequencer, ImmutableArray<Segment> S
         this with { NextChains = chains, Units = Union(Units, newUnits) };
 
     /// <summary>The first half of a migration (TOCS 2.6): the units of the other chains join those of a closed segment,
-    /// position by position. No entry moves to another chain (R1).</summary>
+    /// position by position. No entry moves to another chain.</summary>
     public Membership WithMigrating(LogPosition from, ImmutableArray<Chain> chains) => WithSegment(from, s => s with
     {
         Chains = [.. ChainLists.Pairs(s.Chains, chains).Select(

@@ -5,13 +5,13 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Corfu.Client;
 
 /// <summary>Changes projections (TOCS 2.5, NSDI 3.2.1). Any number of reconfigurers may work at once: the layout
-/// decides one successor per epoch (R12), and everything else is idempotent.</summary>
+/// decides one successor per epoch, and everything else is idempotent.</summary>
 /// <remarks>
 /// 1. The change says which membership it wants; that is checked against the rules. Acceptors that it
 /// newly names must take the current projection first: nothing is sealed for one that is gone.
 /// 2. Seal, in parallel, all units of the active segment and of every chain that changes, until each first survivor has
 /// answered.
-/// 3. Compute the next projection: its start lies above every position that a sealed unit reports (R13).
+/// 3. Compute the next projection: its start lies above every position that a sealed unit reports.
 /// 4. Propose it to the acceptors of the current epoch. If another projection was decided, back to step 1 with
 /// that one.
 /// 5. Install it at its units and its sequencer.

@@ -1,7 +1,7 @@
 namespace Corfu.Hosting;
 
 /// <summary>The content of <c>cluster.json</c>: the nodes of a cluster folder, with the identities and ports they began
-/// with. The file grows when nodes are added and never follows reconfigurations (R12): those live in the layout, and a
+/// with. The file grows when nodes are added and never follows reconfigurations: those live in the layout, and a
 /// node's present identities and address in its <c>node.json</c>.</summary>
 /// <param name="Format">Version of this file.</param>
 /// <param name="Formed">False while the folders are being formatted. Nothing was served before it turned true, so an
@@ -13,7 +13,7 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     public const int CurrentFormat = 1;
 
     /// <summary>A projection was decided once: where no acceptor knows one now, it is lost, and no first one is made
-    /// again (R12).</summary>
+    /// again.</summary>
     public bool Started { get; init; }
 
     public ClusterId ClusterId => new(Cluster);
@@ -28,8 +28,7 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>The acceptors of the first projection, and the standbys for acceptors that are gone.</summary>
     public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start
-    /// (R2).</summary>
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start.</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 

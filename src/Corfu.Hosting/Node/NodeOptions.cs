@@ -26,7 +26,7 @@ public sealed class NodeOptions
     public bool Insecure { get; set; }
 
     /// <summary>Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a
-    /// unit whose folder vanished must not come back empty under its name (R2, R12).</summary>
+    /// unit whose folder vanished must not come back empty under its name.</summary>
     public bool FormatNewFolders { get; set; }
 
     public IList<NodeRoleOptions> Roles { get; } = [];

@@ -8,6 +8,6 @@ public sealed class NodeRoleOptions
     /// <summary>The folder of a unit's or an acceptor's data; a sequencer keeps none.</summary>
     public string? Folder { get; set; }
 
-    /// <summary>The identity that the folder must have (R2); empty accepts any.</summary>
+    /// <summary>The identity that the folder must have; empty accepts any.</summary>
     public Guid Id { get; set; }
 }

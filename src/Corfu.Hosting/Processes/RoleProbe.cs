@@ -26,7 +26,7 @@ public sealed record RoleAnswer(bool Answers, Epoch Epoch, string Detail)
     public static RoleAnswer Silent(string why) => new(false, Epoch.None, why);
 
     /// <summary>The role's duty: serving, joining (being rebuilt), spare, standby, removed (it never returns under this
-    /// identity, R2), or unknown while it does not answer. Every tool that shows a role uses these words.</summary>
+    /// identity), or unknown while it does not answer. Every tool that shows a role uses these words.</summary>
     public string DutyIn(Projection? projection, NodeRole role, NodeId id)
     {
         switch (role)

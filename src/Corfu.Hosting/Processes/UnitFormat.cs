@@ -3,7 +3,7 @@ namespace Corfu.Hosting;
 /// <summary>Gives the unit of a stopped node a new, empty folder and a new identity, for lost or damaged data. Steps:
 /// (1) the old folder is renamed, (2) a new one is formatted, (3) the node's configuration names it. Each step is
 /// durable before the next; repeated after a crash, it goes on where it was. Agents find another identity in the old
-/// one's place and replace the old one (R2).</summary>
+/// one's place and replace the old one.</summary>
 public static class UnitFormat
 {
     /// <param name="Kept">The folder of the old data; null if there was none.</param>

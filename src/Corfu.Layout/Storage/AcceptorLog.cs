@@ -3,7 +3,7 @@ using System.Buffers;
 namespace Corfu.Layout;
 
 /// <summary>An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an
-/// acceptor that forgets a promise can undo a decision (R12). Replace it by a freshly formatted one with another
+/// acceptor that forgets a promise can undo a decision. Replace it by a freshly formatted one with another
 /// identity.</summary>
 public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
     : CorfuException(message, inner);
@@ -38,7 +38,7 @@ internal sealed class AcceptorLog
 
     public ClusterId Cluster { get; }
 
-    /// <summary>Given when the device was formatted, never changed (R2).</summary>
+    /// <summary>Given when the device was formatted, never changed.</summary>
     public NodeId Id { get; }
 
     /// <summary>Bytes written since the last compaction.</summary>

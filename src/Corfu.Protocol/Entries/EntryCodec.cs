@@ -5,7 +5,7 @@ namespace Corfu.Protocol;
 
 /// <summary>The entry format (docs/formats/log.md gives the byte offsets, a golden test pins them). One check covers
 /// the fixed part and the stream headers, another the payload. Both cover the position, so that a misdirected read is
-/// noticed. With only the payload's check broken, the page is corrupt and its streams are still known (R4).</summary>
+/// noticed. With only the payload's check broken, the page is corrupt and its streams are still known.</summary>
 public static class EntryCodec
 {
     public const uint Magic = 0x31454643; // "CFE1"

@@ -46,14 +46,13 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
 }
 
 /// <summary>The writer of an entry and that writer's own sequence number. "Already written" means "my append is in"
-/// only when both match (R9).</summary>
+/// only when both match.</summary>
 public readonly record struct EntryOrigin(WriterId Writer, long Sequence)
 {
     public override string ToString() => $"{Writer}#{Sequence}";
 }
 
-/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor
-/// (R9).</summary>
+/// <summary>Random per client incarnation, so that a restarted client is never mistaken for its predecessor.</summary>
 public readonly record struct WriterId(Guid Value)
 {
     public override string ToString() => Value.ToString("N")[..8];

@@ -93,7 +93,7 @@ public readonly record struct Epoch(long Value) : IComparable<Epoch>
 /// Names a stream: a tagged sub-sequence of the log (Tango 4). Ids below <see cref="FirstObjectValue"/> are the
 /// system's, those below <see cref="FirstRawValue"/> Tango's objects', their checkpoints' and those of data that an
 /// object claims, all others raw streams of applications. The ranges are apart because an entry that Tango cannot read
-/// stops every object of its streams (R23).
+/// stops every object of its streams.
 /// </summary>
 public readonly record struct StreamId(ulong Value) : IComparable<StreamId>
 {

@@ -3,14 +3,14 @@ using System.Text;
 
 namespace Corfu.Protocol;
 
-/// <summary>Address of a role: the endpoint of its process, and the identity that must answer there (R2).</summary>
+/// <summary>Address of a role: the endpoint of its process, and the identity that must answer there.</summary>
 public readonly record struct NodeAddress(NodeId Id, NodeEndpoint Endpoint)
 {
     public override string ToString() => $"{Id.Value.ToString("N")[..8]}@{Endpoint}";
 }
 
 /// <summary>Identity of a unit, an acceptor (since its folder was formatted) or a sequencer incarnation. An identity
-/// once removed from a projection never returns (R2).</summary>
+/// once removed from a projection never returns.</summary>
 public readonly record struct NodeId(Guid Value) : IComparable<NodeId>
 {
     public static readonly NodeId None;

@@ -9,10 +9,10 @@ public enum Status : byte
     /// <summary>The request's epoch is below the node's: learn the newer projection (TOCS 2.5).</summary>
     Sealed = 1,
 
-    /// <summary>The request's epoch is above the node's: install that projection there, then retry (R14).</summary>
+    /// <summary>The request's epoch is above the node's: install that projection there, then retry.</summary>
     NotInstalled = 2,
 
-    /// <summary>The position holds a value; the answer says which (R4, R9).</summary>
+    /// <summary>The position holds a value; the answer says which.</summary>
     AlreadyWritten = 3,
 
     Unwritten = 4,
@@ -33,7 +33,7 @@ public enum Status : byte
     /// <summary>The sequencer's stream table is full.</summary>
     StreamLimit = 10,
 
-    /// <summary>The answering role is not the identity that the request named (R2).</summary>
+    /// <summary>The answering role is not the identity that the request named.</summary>
     WrongNode = 11,
 
     BadRequest = 12,
@@ -42,11 +42,10 @@ public enum Status : byte
     /// <summary>A named limit of the node is reached; nothing was done.</summary>
     Overloaded = 14,
 
-    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest projection
-    /// (R12).</summary>
+    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest projection.</summary>
     Superseded = 15,
 
-    /// <summary>The sequencer incarnation has no bootstrap for this epoch yet (R7).</summary>
+    /// <summary>The sequencer incarnation has no bootstrap for this epoch yet.</summary>
     NotBootstrapped = 16,
 
     /// <summary>An acceptor has promised a higher ballot.</summary>

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The immutable map of one epoch (CORFU 2.2): sequencer, segments, chains, units and the acceptors that
-/// decide the next epoch. The constructor refuses a map that breaks its invariants (R12).</summary>
+/// decide the next epoch. The constructor refuses a map that breaks its invariants.</summary>
 public sealed class Projection : IEquatable<Projection>
 {
     private readonly Dictionary<NodeId, NodeEndpoint> _endpoints;
@@ -31,11 +31,11 @@ public sealed class Projection : IEquatable<Projection>
 
     public Epoch Epoch { get; }
 
-    /// <summary>The incarnation that grants positions in this epoch (R7), and its endpoint.</summary>
+    /// <summary>The incarnation that grants positions in this epoch, and its endpoint.</summary>
     public NodeAddress Sequencer { get; }
 
     /// <summary>T: the first position of this epoch's sequencer. No entry of an older epoch is ever written at or above
-    /// it (R9).</summary>
+    /// it.</summary>
     public LogPosition Start { get; }
 
     /// <summary>Everything below was prefix-trimmed when this projection was made; units may since be
@@ -48,7 +48,7 @@ public sealed class Projection : IEquatable<Projection>
     /// <summary>Every unit of every chain, ordered by identity.</summary>
     public ImmutableArray<NodeAddress> Units { get; }
 
-    /// <summary>The acceptors that decide epoch + 1 (R12); their number is odd.</summary>
+    /// <summary>The acceptors that decide epoch + 1; their number is odd.</summary>
     public ImmutableArray<NodeAddress> Acceptors { get; }
 
     /// <summary>The reason for this epoch, for people; at most <see cref="MessageLimits.MaxReason"/> bytes of

@@ -5,7 +5,7 @@ namespace Corfu.Protocol;
 public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArray<Chain> Chains)
 {
     /// <summary>The chain index is the position modulo the chains, never relative to the segment's start, so that
-    /// merging neighbours moves no entry (R1).</summary>
+    /// merging neighbours moves no entry.</summary>
     public Chain ChainOf(LogPosition position)
     {
 #if PLANTED
@@ -47,6 +47,5 @@ public sealed class Chain(ImmutableArray<Replica> replicas) : IEquatable<Chain>
 }
 
 /// <summary>A unit's place in a chain. A joining replica is written by fills, completes and trims but is never read. It
-/// is never head, tail, survivor, confirmer or a source of copies, and stands behind the full ones (R13,
-/// R15).</summary>
+/// is never head, tail, survivor, confirmer or a source of copies, and stands behind the full ones.</summary>
 public readonly record struct Replica(NodeId Unit, bool Joining = false);

@@ -1,7 +1,6 @@
 namespace Corfu.Sequencer;
 
-/// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another handler
-/// (R2, R7).</summary>
+/// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another handler.</summary>
 public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
 {
     private readonly Lock _gate = new();

@@ -121,6 +121,6 @@ internal sealed class UnitFolder : IDisposable
 /// <summary>A unit's data folder cannot be used; the message says why and is meant for the operator.</summary>
 public sealed class UnitFolderException(string message, Exception? inner = null) : CorfuException(message, inner)
 {
-    /// <summary>The unit's data is gone, so it can never serve again under its identity (R2).</summary>
+    /// <summary>The unit's data is gone, so it can never serve again under its identity.</summary>
     public bool IsLoss { get; init; }
 }

@@ -4,7 +4,7 @@ using System.Text;
 namespace Corfu.Unit;
 
 /// <summary>The identity of a unit: a text file of <c>key=value</c> lines. A folder is formatted once; a unit that has
-/// left a cluster gets a new folder and a new identity (R2).</summary>
+/// left a cluster gets a new folder and a new identity.</summary>
 public sealed record UnitIdentity(NodeId Unit, ClusterId Cluster, PageStoreOptions Store)
 {
     private const string FormatKey = "format";

@@ -6,7 +6,7 @@ public sealed record UnitNodeOptions
     /// <summary>The data folder; formatted if it is empty or missing.</summary>
     public string Folder { get; init; } = "";
 
-    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again (R2). Default
+    /// <summary>The unit has served before: a missing or empty folder is an error, never formatted again. Default
     /// false.</summary>
     public bool MustExist { get; init; }
 

@@ -9,7 +9,7 @@ namespace Tango.Checkpoints;
 internal sealed record VersionTableState(
     ImmutableArray<KeyVersion> Keys, RecordVersion? LastKeyless, RecordVersion? LastAny, RecordVersion? LowWaterMark)
 {
-    /// <summary>R18: of an object that was written as a whole at a position, and not before. Reads of older snapshots
+    /// <summary>Of an object that was written as a whole at a position, and not before. Reads of older snapshots
     /// conflict, of all keys; reads from there on do not.</summary>
     public static VersionTableState WrittenAt(LogPosition position)
     {

@@ -53,7 +53,7 @@ internal sealed partial class TangoDirectory
     /// <summary>A checkpoint of the unit was read back from the log and counts.</summary>
     /// <param name="unit">Its first member.</param>
     /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
-    /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
+    /// <param name="forget">Nothing below is needed by this host; the claim may stay lower.</param>
     /// <param name="lowest">The lowest position at which the unit's state has a value in the log; null: it has none
     /// there now.</param>
     /// <returns>The unit's claim as it is now; another host's newer checkpoint stays.</returns>

@@ -96,7 +96,7 @@ public enum NodeDuty : byte
     /// <summary>A sequencer or an acceptor that waits to take over.</summary>
     Standby = 3,
 
-    /// <summary>A unit that has served and was removed: it never returns under this identity (R2).</summary>
+    /// <summary>A unit that has served and was removed: it never returns under this identity.</summary>
     Removed = 4,
 }
 
@@ -117,7 +117,7 @@ public enum NodeHealth : byte
     /// <summary>The node's machine refuses the connection.</summary>
     Dead = 4,
 
-    /// <summary>Another identity answers in its place, so the node never returns (R2).</summary>
+    /// <summary>Another identity answers in its place, so the node never returns.</summary>
     Replaced = 5,
 
     /// <summary>The node reports that its disk has failed.</summary>

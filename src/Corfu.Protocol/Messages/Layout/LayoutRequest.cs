@@ -1,6 +1,6 @@
 namespace Corfu.Protocol;
 
-/// <summary>The layout's requests: a write-once register per epoch, decided by Paxos (R12). The frame's epoch names the
+/// <summary>The layout's requests: a write-once register per epoch, decided by Paxos. The frame's epoch names the
 /// register (slot).</summary>
 public abstract record LayoutRequest(Opcode Opcode, Epoch Slot) : Request<LayoutResponse>(Opcode, Slot)
 {
@@ -29,7 +29,7 @@ public sealed record LayoutResponse(Status Status, Epoch Epoch, SlotState? Slot,
 }
 
 /// <summary>State of an epoch's register at an acceptor. A value is decided only when one ballot is accepted by a
-/// majority, or an acceptor knows so (<see cref="IsDecided"/>). A lone accepted value proves nothing (R12).</summary>
+/// majority, or an acceptor knows so (<see cref="IsDecided"/>). A lone accepted value proves nothing.</summary>
 public sealed record SlotState(Epoch Slot, Ballot Promised, Ballot Accepted, Projection? Value, bool IsDecided)
 {
     internal void Write(ref WireWriter w)

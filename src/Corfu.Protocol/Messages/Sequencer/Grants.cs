@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The streams that positions were granted for in this epoch, so that a filler can write junk with the lost
-/// append's headers (R8). Positions that are not remembered are left out of the answer.</summary>
+/// append's headers. Positions that are not remembered are left out of the answer.</summary>
 public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Positions)
     : Request<GrantsResponse>(Opcode.Grants, Epoch)
 {

@@ -16,7 +16,7 @@ public sealed record TailRequest(Epoch Epoch, ImmutableArray<StreamId> Streams)
 
 /// <param name="Tail">Exclusive: the lowest position not granted in this epoch.</param>
 /// <param name="Tails">In request order.</param>
-/// <param name="GraceMilliseconds">The longest grace in force: fillers wait at least that long (R10).</param>
+/// <param name="GraceMilliseconds">The longest grace in force: fillers wait at least that long.</param>
 /// <param name="Unknown">With <see cref="Status.UnknownStream"/>: the streams to hand over first.</param>
 public sealed record TailResponse(Status Status, Epoch Epoch, LogPosition Tail, ImmutableArray<StreamTail> Tails,
     ushort GraceMilliseconds, ImmutableArray<StreamId> Unknown)

@@ -2,7 +2,7 @@ namespace Corfu.Protocol;
 
 /// <summary>Grants <see cref="Count"/> consecutive positions, each for all of <see cref="Streams"/>, of which there are
 /// as many at most as an entry may name. A grant is not a write.</summary>
-/// <param name="GraceMilliseconds">Asks fillers to wait at least this long (R10): for a writer that lost to fills twice
+/// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice
 /// in a row. 0 is the default wait.</param>
 public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamId> Streams,
     ushort GraceMilliseconds = 0) : Request<TokenResponse>(Opcode.Token, Epoch)

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>Hands a unit the decided projection of the request's epoch; idempotent, from any client. The unit persists
-/// the epoch before it serves it (R14).</summary>
+/// the epoch before it serves it.</summary>
 public sealed record InstallRequest(Projection Projection) : AckRequest(Opcode.Install, Projection.Epoch)
 {
     public override void WriteBody(ref WireWriter w) => ProjectionCodec.Write(ref w, Projection);

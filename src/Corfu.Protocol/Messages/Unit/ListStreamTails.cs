@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The streams that may have data positions below <paramref name="Below"/> at this unit, with its newest
-/// positions of each: a joining replica must know them, and cannot copy them as trimmed pages (R15, R22). A full list
+/// positions of each: a joining replica must know them, and cannot copy them as trimmed pages. A full list
 /// is given with all its positions below the epoch's start.</summary>
 /// <param name="From">The default first, then the cursor of the answer before.</param>
 public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, StreamListCursor From)
@@ -63,8 +63,7 @@ public readonly record struct StreamListCursor(long Run, int Next)
     }
 }
 
-/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm
-/// (R8). BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
+/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm. BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {

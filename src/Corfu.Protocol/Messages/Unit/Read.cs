@@ -54,8 +54,7 @@ public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<Pag
 
 /// <summary>A page of a read answer.</summary>
 /// <param name="BelowMark">With <see cref="PageState.Trimmed"/>: by a prefix trim.</param>
-/// <param name="Bytes">The whole entry or its headers, as asked; of a page trimmed on its own the tombstone
-/// (R5).</param>
+/// <param name="Bytes">The whole entry or its headers, as asked; of a page trimmed on its own the tombstone.</param>
 public readonly record struct PageResult(
     LogPosition Position, PageState State, bool BelowMark, EntryOrigin Origin, ReadOnlyMemory<byte> Bytes)
 {

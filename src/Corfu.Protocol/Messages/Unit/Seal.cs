@@ -12,7 +12,7 @@ public sealed record SealRequest(Epoch Epoch) : Request<SealResponse>(Opcode.Sea
     public override Response Fail(Status status, Epoch epoch) => new SealResponse(status, epoch, default, default);
 }
 
-/// <param name="End">The position after the highest address ever written, filled or trimmed here (R5); durable,
+/// <param name="End">The position after the highest address ever written, filled or trimmed here; durable,
 /// monotone.</param>
 /// <param name="TrimMark">Everything below is trimmed by prefix.</param>
 public sealed record SealResponse(Status Status, Epoch Epoch, LogPosition End, LogPosition TrimMark)

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>For each stream this unit's newest data positions below the start of the installed epoch: frozen, so that
-/// every client merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed (R8).</summary>
+/// every client merges the same lists (docs/protocol.md, Sequencer). Junk is not indexed.</summary>
 /// <param name="Below">If above the start: the positions below this instead.</param>
 public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> Streams, LogPosition Below = default)
     : Request<StreamTailsResponse>(Opcode.StreamTails, Epoch)

@@ -13,20 +13,19 @@ public abstract record EntryRequest(Opcode Opcode, Epoch Epoch, ReadOnlyMemory<b
     public override Response Fail(Status status, Epoch epoch) => new WriteResponse(status, epoch);
 }
 
-/// <summary>Write-once append of data by its own writer: entry epoch = request epoch = unit epoch (R4).</summary>
+/// <summary>Write-once append of data by its own writer: entry epoch = request epoch = unit epoch.</summary>
 public sealed record WriteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Opcode.Write, Epoch, Entry);
 
 /// <summary>Copies what an earlier replica of the chain was read to hold, data or junk, of this or an older epoch, to
-/// the replicas behind it (R9).</summary>
+/// the replicas behind it.</summary>
 public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
     : EntryRequest(Opcode.Complete, Epoch, Entry);
 
-/// <summary>Closes a hole with junk (R10); sent to the head first. The entry's kind is junk and its epoch the
+/// <summary>Closes a hole with junk; sent to the head first. The entry's kind is junk and its epoch the
 /// request's.</summary>
 public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Opcode.Fill, Epoch, Entry);
 
-/// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored
-/// (R4): the caller knows whether that is its own entry.</summary>
+/// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored: the caller knows whether that is its own entry.</summary>
 public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default,
     EntryOrigin StoredOrigin = default)
     : Response(Status, Epoch)
@@ -40,8 +39,7 @@ public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored 
         new WriteOutcome(Status, Stored, StoredOrigin).WriteStored(ref w);
 }
 
-/// <summary>The outcome for one entry; with <see cref="Status.AlreadyWritten"/>, the origin and kind stored
-/// (R4).</summary>
+/// <summary>The outcome for one entry; with <see cref="Status.AlreadyWritten"/>, the origin and kind stored.</summary>
 public readonly record struct WriteOutcome(Status Status, EntryKind Stored = default,
     EntryOrigin StoredOrigin = default)
 {
