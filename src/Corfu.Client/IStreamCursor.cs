@@ -4,7 +4,8 @@ namespace Corfu.Client;
 public interface IStreamCursor
 {
     /// <summary>Everything below is delivered or belongs to none of the streams, and stays so. At the end of a play it
-    /// may lie below the synced tail: a later epoch may grant the last positions anew if they were never written.</summary>
+    /// may lie below the synced tail: a later epoch may grant the last positions anew if they were never
+    /// written.</summary>
     LogPosition Position { get; }
 
     /// <summary>Adds a stream whose entries at or above <paramref name="from"/> are to be delivered. With

@@ -9,7 +9,8 @@ internal interface IPageStore : IAsyncDisposable
     /// Called once, first. The visitor may call <see cref="Find"/> and <see cref="Set"/>.</summary>
     /// <param name="restore">Takes the core's state of a checkpoint, before the records that follow it; the slots may
     /// already reflect some of those. Null: all records are read.</param>
-    /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing: the unit must not start.</exception>
+    /// <exception cref="LogDamagedException">Something acknowledged is damaged or missing: the unit must not
+    /// start.</exception>
     ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null);
 
     /// <summary>Must be set before the first append after recovery.</summary>

@@ -28,7 +28,8 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     /// <summary>The acceptors of the first projection, and the standbys for acceptors that are gone.</summary>
     public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
 
-    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every start.</summary>
+    /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every
+    /// start.</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
         [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
 

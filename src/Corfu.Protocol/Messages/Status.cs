@@ -42,7 +42,8 @@ public enum Status : byte
     /// <summary>A named limit of the node is reached; nothing was done.</summary>
     Overloaded = 14,
 
-    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest projection.</summary>
+    /// <summary>The layout's register for that epoch is below the prune floor; the answer carries the latest
+    /// projection.</summary>
     Superseded = 15,
 
     /// <summary>The sequencer incarnation has no bootstrap for this epoch yet.</summary>

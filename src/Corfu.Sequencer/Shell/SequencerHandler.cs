@@ -1,6 +1,7 @@
 namespace Corfu.Sequencer;
 
-/// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another handler.</summary>
+/// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another
+/// handler.</summary>
 public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
 {
     private readonly Lock _gate = new();

@@ -19,7 +19,8 @@ public sealed class UnitNode : IAsyncDisposable
     /// <summary>Formats if need be, recovers, and is ready to serve on return.</summary>
     /// <exception cref="UnitFolderException">The folder is in use, not writable, another cluster's, or
     /// damaged.</exception>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be rebuilt.</exception>
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged: the unit must be
+    /// rebuilt.</exception>
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
         using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");

@@ -64,7 +64,8 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: what may be written into the log.</summary>
     public int Level => _level;
 
-    /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions. Fixed for the log.</summary>
+    /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions. Fixed
+    /// for the log.</summary>
     public long MaxSpan => _maxSpan;
 
     /// <summary>On a view: so many positions below an object's newest write its versions are kept. Fixed for the

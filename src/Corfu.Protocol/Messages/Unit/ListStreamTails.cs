@@ -63,7 +63,8 @@ public readonly record struct StreamListCursor(long Run, int Next)
     }
 }
 
-/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm. BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
+/// <summary>Adds data positions of streams, as another replica lists them. A position without an entry does no harm.
+/// BadRequest if a position is below neither the epoch's start nor the trim mark.</summary>
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {

@@ -14,7 +14,8 @@ public sealed record TrimRequest(Epoch Epoch, LogPosition Position, ReadOnlyMemo
     internal static TrimRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Position(), r.Bytes());
 }
 
-/// <summary>Releases everything below <see cref="Below"/> (exclusive). The mark only rises, and by this verb alone.</summary>
+/// <summary>Releases everything below <see cref="Below"/> (exclusive). The mark only rises, and by this verb
+/// alone.</summary>
 public sealed record TrimPrefixRequest(Epoch Epoch, LogPosition Below) : AckRequest(Opcode.TrimPrefix, Epoch)
 {
     public override void WriteBody(ref WireWriter w) => w.Position(Below);

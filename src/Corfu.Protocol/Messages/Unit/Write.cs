@@ -25,7 +25,8 @@ public sealed record CompleteRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry)
 /// request's.</summary>
 public sealed record FillRequest(Epoch Epoch, ReadOnlyMemory<byte> Entry) : EntryRequest(Opcode.Fill, Epoch, Entry);
 
-/// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored: the caller knows whether that is its own entry.</summary>
+/// <summary>The answer to write, complete and fill. With <see cref="Status.AlreadyWritten"/> it says what is stored:
+/// the caller knows whether that is its own entry.</summary>
 public sealed record WriteResponse(Status Status, Epoch Epoch, EntryKind Stored = default,
     EntryOrigin StoredOrigin = default)
     : Response(Status, Epoch)
