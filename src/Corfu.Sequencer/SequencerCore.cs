@@ -25,7 +25,7 @@ internal sealed class SequencerCore
     // neither a tail, up to which readers would read, nor a frozen list of a stream.
     private bool _ready;
 
-    /// <param name="id">Never used before.</param>
+    /// <param name="id">Never used before (R2).</param>
     public SequencerCore(NodeId id, SequencerOptions? options = null)
     {
         Id = id;

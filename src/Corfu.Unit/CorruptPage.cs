@@ -26,7 +26,7 @@ internal sealed class CorruptPages
 
     public int Count => _pages.Count;
 
-    /// <summary>The unit's stream tails may be incomplete.</summary>
+    /// <summary>R4: the unit's stream tails may be incomplete.</summary>
     public bool HideStreams => _withoutStreams.Count > 0;
 
     public CorruptPage this[LogPosition position] => _pages.GetValueOrDefault(position);

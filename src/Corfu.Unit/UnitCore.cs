@@ -26,7 +26,7 @@ internal sealed record UnitCoreOptions
 internal sealed partial class UnitCore : IPageStates
 {
     /// <summary>No position is stored or trimmed farther above everything that the unit knows of: the next epoch begins
-    /// above what a unit reports, so one wrong position would use up the log.</summary>
+    /// above what a unit reports (R13), so one wrong position would use up the log.</summary>
     public const long Reach = 1L << 40;
 
     private readonly IPageStore _store;
@@ -63,7 +63,7 @@ internal sealed partial class UnitCore : IPageStates
     }
 
     /// <summary>Reads the store's log back and makes the unit ready to serve.</summary>
-    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged, or holds a record that
+    /// <exception cref="LogDamagedException">The log lacks something that was acknowledged (R6), or holds a record that
     /// makes no sense.</exception>
     public static async ValueTask<UnitCore> OpenAsync(IPageStore store, UnitCoreOptions options)
     {

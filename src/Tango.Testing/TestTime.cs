@@ -6,10 +6,10 @@ public sealed class TestTime : TimeProvider
 {
     private static readonly DateTimeOffset s_start = new(2000, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
-    // Of the caller's scheduler, in each step.
+    // Yields to the caller's scheduler in each step.
     private const int Turns = 32;
 
-    // So often the thread pool is looked at in each step: what others do there may never end.
+    // Looks at the thread pool in each step, bounded: work of others there may never end.
     private const int MostLooks = 20;
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(1);
 

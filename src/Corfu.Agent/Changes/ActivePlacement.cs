@@ -7,7 +7,7 @@ internal static class ActivePlacement
     /// spares, the chains of new entries are made anew from the units that remain, as in a new cluster. They keep their
     /// number of replicas while there are units enough.</summary>
     /// <returns>The membership given, if nothing is to be changed.</returns>
-    /// <exception cref="ReconfigurationException">A chain would have no full replica left.</exception>
+    /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public static Membership Without(Membership membership, Projection projection, ImmutableArray<UnitExit> exits,
         int replicas)
     {

@@ -19,7 +19,7 @@ internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldS
 
     public bool IsEmpty => Exits.IsEmpty && NewSequencer is null && Acceptor is null && Joins is null;
 
-    /// <exception cref="ReconfigurationException">A chain would have no full replica left.</exception>
+    /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>
     public Membership? Apply(Projection projection)
     {
         var before = Membership.Of(projection);

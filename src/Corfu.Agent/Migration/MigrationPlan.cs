@@ -37,7 +37,7 @@ internal sealed record MigrationPlan(Segment Segment, ImmutableArray<Chain> Chai
         return best;
     }
 
-    /// <summary>The chains of the positions 0, 1, 2... under both lists, until both repeat.</summary>
+    /// <summary>The chains of the positions 0, 1, 2... under both lists, until both repeat (R1).</summary>
     public static IEnumerable<(Chain Old, Chain New)> Pairs(ImmutableArray<Chain> old, ImmutableArray<Chain> @new)
     {
         var count = CommonLength(old.Length, @new.Length);

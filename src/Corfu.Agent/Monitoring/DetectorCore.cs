@@ -46,7 +46,7 @@ internal sealed class DetectorCore
         else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) state.Process.Refuse();
     }
 
-    /// <summary>The node has said that it stops. A sequencer never returns under its identity, so it is missed as
+    /// <summary>The node has said that it stops. A sequencer never returns under its identity (R7), so it is missed as
     /// soon as it refuses: a standby takes over.</summary>
     public void RecordLeaving(NodeId node, TimeSpan now)
     {

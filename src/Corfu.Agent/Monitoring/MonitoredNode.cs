@@ -20,7 +20,7 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     /// <summary>The epoch that it serves.</summary>
     public Epoch Epoch { get; set; }
 
-    /// <summary>A unit that was formatted and has served no projection (Only such a unit may join).</summary>
+    /// <summary>A unit that was formatted and has served no projection (R2: only such a unit may join).</summary>
     public bool IsFresh { get; set; }
 
     /// <summary>The node's own report when it is not well.</summary>

@@ -16,7 +16,7 @@ internal sealed class Attempt(ITransport transport, Projection projection, Cance
             .SelectMany(s => s.Chains),
     ];
 
-    /// <summary>A unit that does not know the projection yet gets it first.</summary>
+    /// <summary>R14: a unit that does not know the projection yet gets it first.</summary>
     public async ValueTask<TResponse> CallAsync<TResponse>(NodeId unit, Request<TResponse> request)
         where TResponse : Response
     {

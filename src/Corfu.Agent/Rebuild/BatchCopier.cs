@@ -16,7 +16,7 @@ internal sealed class CopyItem(LogPosition position, Chain chain)
     /// <summary>Joining replicas with a page, to be compared.</summary>
     public List<(NodeId Unit, PageResult Page)> Held { get; } = [];
 
-    /// <summary>Joining replicas trimmed before the copy lack the stream headers, and get them.</summary>
+    /// <summary>Joining replicas trimmed before the copy lack the stream headers, and get them (R5).</summary>
     public List<NodeId> Bare { get; } = [];
 
     public bool NeedsEntry => Lacking.Count > 0 || Damaged.Count > 0 || Bare.Count > 0;

@@ -76,7 +76,7 @@ internal sealed class TargetWriter(RebuildOptions options, RebuildMeter meter)
         }
     }
 
-    /// <summary>A differing value is fatal.</summary>
+    /// <summary>R15: a differing value is fatal.</summary>
     public static void RequireSame(NodeId unit, in PageResult held, in PageResult page)
     {
         if (held.State != page.State || held.Origin != page.Origin) throw Differs(unit, page.Position);

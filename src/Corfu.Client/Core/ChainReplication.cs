@@ -15,7 +15,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
     private readonly HashSet<LogPosition> _trimmedPages = [];
     private Epoch _pagesEpoch;
 
-    /// <summary>Reads a page at one replica. If the page is trimmed, the whole chain is already.</summary>
+    /// <summary>Reads a page at one replica. If the page is trimmed, the whole chain is already (R5).</summary>
     public async ValueTask<Attempt<PageResult>> LookAsync(EpochView view, Chain chain, int replica,
         LogPosition position, ReadDetail detail, CancellationToken cancellationToken)
     {
@@ -119,7 +119,8 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         }
     }
 
-    /// <summary>A client that meets a trim sends it to all replicas, joining ones too, before it answers.</summary>
+    /// <summary>A client that meets a trim sends it to all replicas, joining ones too, before it answers
+    /// (R5).</summary>
     public async ValueTask<Status> PropagateTrimAsync(
         EpochView view, Chain chain, PageResult page, CancellationToken cancellationToken)
     {

@@ -48,7 +48,7 @@ internal sealed class EpochView(Projection projection, GrantClock grants)
 
     public HandOverBatches HandOvers { get; } = new();
 
-    /// <summary>The longest grace that a writer asked for, as last heard.</summary>
+    /// <summary>The longest grace that a writer asked for, as last heard (R10).</summary>
     public ushort GraceMilliseconds { get; private set; }
 
     public void Saw(TailResponse tail, long time)

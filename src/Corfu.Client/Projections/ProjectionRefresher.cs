@@ -88,7 +88,8 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
     }
 
     /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none
-    /// decided after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed.</summary>
+    /// decided after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed
+    /// (R14).</summary>
     public async ValueTask NewerThanAsync(Epoch epoch, RetryBudget budget, CancellationToken cancellationToken)
     {
         var began = clock.GetTimestamp();

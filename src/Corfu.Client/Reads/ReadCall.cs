@@ -24,7 +24,7 @@ internal sealed class ReadItem(LogPosition position)
     /// <summary>The final result; null while there is none.</summary>
     public LogReadResult? Result { get; set; }
 
-    /// <summary>Known to be committed: any full replica will do; else the chain's tail is asked.</summary>
+    /// <summary>Known to be committed (R11): any full replica will do; else the chain's tail is asked.</summary>
     public bool IsKnown { get; set; }
 
     /// <summary>The index of the replica asked in this pass, and what it answered.</summary>

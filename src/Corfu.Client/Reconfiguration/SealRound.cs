@@ -123,7 +123,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
         }
     }
 
-    /// <summary>Seals one unit. A unit that was away installs the current epoch first.</summary>
+    /// <summary>Seals one unit. A unit that was away installs the current epoch first (R14).</summary>
     public static async ValueTask<SealResponse> CallAsync(
         ITransport transport, NodeAddress unit, Projection current, Epoch next, CancellationToken cancellationToken)
     {

@@ -5,7 +5,7 @@ internal static class SegmentList
 {
     /// <summary>Closes the active segment where a new one opens, and merges neighbours with the same chains, which by
     /// R1 moves nothing. A segment that is wholly trimmed stays until it is migrated: its units may be all that know
-    /// its streams.</summary>
+    /// its streams (R22).</summary>
     public static ImmutableArray<Segment> Next(Membership membership, LogPosition start)
     {
         var segments = membership.Segments.ToList();
@@ -32,7 +32,7 @@ internal static class SegmentList
         return merged.DrainToImmutable();
     }
 
-    /// <summary>Only units of its chains are in a projection; a unit that has left never returns.</summary>
+    /// <summary>Only units of its chains are in a projection; a unit that has left never returns (R2).</summary>
     public static ImmutableArray<NodeAddress> UnitsOf(
         ImmutableArray<Segment> segments, ImmutableArray<NodeAddress> known)
     {

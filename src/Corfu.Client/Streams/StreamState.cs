@@ -71,7 +71,7 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         Fetched -= delivered;
     }
 
-    /// <summary>Forgets positions from there on: a newer epoch may have granted them anew.</summary>
+    /// <summary>Forgets positions from there on: a newer epoch may have granted them anew (R10).</summary>
     public void ForgetFrom(LogPosition position)
     {
         if (Anchors.Count > 0)

@@ -7,6 +7,6 @@ internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, G
 {
     public const int CurrentFormat = 1;
 
-    /// <summary>An epoch whose decided projection named the identity, or 0: what removal is told by.</summary>
+    /// <summary>An epoch whose decided projection named the identity, or 0: what removal is told by (R2).</summary>
     public long Named { get; init; }
 }

@@ -3,7 +3,7 @@ using Corfu.Agent;
 namespace Corfu.Hosting;
 
 /// <summary>The setting of automation that an agent has received last; a small file, replaced whole. Beside it the
-/// newest projection, for an operator who has lost all acceptors.</summary>
+/// newest projection, for a cluster that has lost all acceptors.</summary>
 /// <param name="Version">As <see cref="Automation.Version"/>.</param>
 internal sealed record AgentMemory(long Version, bool Automatic)
 {

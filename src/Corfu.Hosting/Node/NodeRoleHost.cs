@@ -38,7 +38,7 @@ internal sealed class NodeRoleHost(NodeRoleOptions options, IRoleHandler handler
     public void MarkNamed(Epoch epoch) => folder?.MarkNamed(epoch);
 
     /// <summary>A unit or an acceptor whose data is damaged or lost does not stop its node: it is there and says so,
-    /// and never serves again under its identity.</summary>
+    /// and never serves again under its identity (R2, R6, R12).</summary>
     /// <exception cref="NodeStartException">The folder is in use, another cluster's, or not usable.</exception>
     public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
     {

@@ -28,16 +28,16 @@ internal enum RecordKind : byte
     /// <summary>A junk entry at its position.</summary>
     Junk = 3,
 
-    /// <summary>A single position is released; the body is the tombstone brought along, if any.</summary>
+    /// <summary>A single position is released; the body is the tombstone brought along, if any (R5).</summary>
     Trim = 4,
 
-    /// <summary>Everything below the position released; the only record that moves the trim mark.</summary>
+    /// <summary>Everything below the position released; the only record that moves the trim mark (R5).</summary>
     TrimPrefix = 5,
 
     /// <summary>Epochs below the record's are refused from here on.</summary>
     Seal = 6,
 
-    /// <summary>The record's epoch is served from here on; the position is that epoch's start.</summary>
+    /// <summary>The record's epoch is served from here on; the position is that epoch's start (R14).</summary>
     Install = 7,
 
     /// <summary>The state that records in a deleted part of the log had established, besides pages
@@ -48,7 +48,7 @@ internal enum RecordKind : byte
     StreamTails = 9,
 
     /// <summary>A page or junk entry once more: moved out of a part that is deleted, or repaired. Counts only where the
-    /// position is live then.</summary>
+    /// position is live then (R5).</summary>
     Moved = 16,
 
     /// <summary>Which parts in the middle of the log were deleted (<see cref="LogGaps"/>).</summary>

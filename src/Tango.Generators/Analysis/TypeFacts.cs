@@ -87,7 +87,7 @@ internal static class TypeFacts
         return new Verdict(hopeless ? Knowledge.No : Knowledge.Unknown, type);
     }
 
-    /// <summary>May the bytes of a value stand for it in the version table?</summary>
+    /// <summary>May the bytes of a value stand for it in the version table (R18)?</summary>
     public static Verdict Key(ITypeSymbol type) => Key(type, []);
 
     /// <summary>May a value of this type hold a place in the log?</summary>

@@ -49,7 +49,7 @@ internal static class OperationShape
     /// <summary>The value stays in the log: playback passes over it.</summary>
     public static bool IsLogOnly(IParameterSymbol parameter) => parameter.Attribute(Names.LogOnlyAttribute) is not null;
 
-    /// <summary>What ApplyX or ReadX is called with.</summary>
+    /// <summary>The parameters of ApplyX or ReadX.</summary>
     private static IEnumerable<IParameterSymbol> Passed(IMethodSymbol method) =>
         Arguments(method).Where(p => !IsLogOnly(p));
 

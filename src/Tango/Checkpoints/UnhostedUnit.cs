@@ -12,8 +12,8 @@ internal static class UnhostedUnit
     /// </summary>
     /// <param name="unit">Of which nothing is played yet.</param>
     /// <param name="played">Where the player stood before the call. An entry below was read, so that it is final, and
-    /// the check here finds all of the unit's entries below.</param>
-    /// <exception cref="TangoObjectStoppedException">A member cannot be played here, or was deleted.</exception>
+    /// the check here finds all of the unit's entries below (R10).</param>
+    /// <exception cref="TangoObjectStoppedException">A member cannot be played here (R23), or was deleted.</exception>
     /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
     public static async ValueTask<UnitSnapshot> PlayAsync(
         HostedUnit unit, LogPosition played, PlaybackContext context, CancellationToken cancellationToken)

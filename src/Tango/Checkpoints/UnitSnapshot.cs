@@ -21,14 +21,14 @@ internal sealed record UnitSnapshot(
         Members.Select(static member => (member.View as ITangoIndex)?.LowestPlace?.Position).Min();
 
     /// <summary>Within a cycle, when everything that it played is published.</summary>
-    /// <exception cref="TangoObjectStoppedException">A view that stopped is not the state at its end.</exception>
+    /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
     /// <exception cref="TangoDirectoryException">A member has no view here.</exception>
     public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions) => new(
         published.End, [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
         decisions.AwaitedBy(StreamsOf(unit)));
 
     /// <summary>Of a playback that has ended.</summary>
-    /// <exception cref="TangoObjectStoppedException">As above.</exception>
+    /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
     /// <exception cref="TangoDirectoryException">As above.</exception>
     public static UnitSnapshot Take(HostedUnit unit, Playback.Playback playback) => new(
         playback.Hosted.Applied, [.. unit.Objects.Select(MemberSnapshot.Take)],
@@ -44,7 +44,7 @@ internal sealed record UnitSnapshot(
 /// only.</param>
 internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
 {
-    /// <summary>It was deleted out of its unit, by the record that its last version names.</summary>
+    /// <summary>R20: the member was deleted out of its unit, by the record that its last version names.</summary>
     public bool IsRemoved { get; init; }
 
     public static MemberSnapshot Take(HostedObject member, PublishedViews published)

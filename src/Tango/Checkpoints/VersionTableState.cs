@@ -9,8 +9,8 @@ namespace Tango.Checkpoints;
 internal sealed record VersionTableState(
     ImmutableArray<KeyVersion> Keys, RecordVersion? LastKeyless, RecordVersion? LastAny, RecordVersion? LowWaterMark)
 {
-    /// <summary>Of an object that was written as a whole at a position, and not before. Reads of older snapshots
-    /// conflict, of all keys; reads from there on do not.</summary>
+    /// <summary>R18: the versions of an object that was written as a whole at a position, and not before. Reads of
+    /// all keys from older snapshots conflict; reads from there on do not.</summary>
     public static VersionTableState WrittenAt(LogPosition position)
     {
         var version = new RecordVersion(position, 0);

@@ -53,7 +53,7 @@ internal sealed partial class TangoDirectory
     /// <summary>A checkpoint of the unit was read back from the log and counts.</summary>
     /// <param name="unit">Its first member.</param>
     /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
-    /// <param name="forget">Nothing below is needed by this host; the claim may stay lower.</param>
+    /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
     /// <param name="lowest">The lowest position at which the unit's state has a value in the log; null: it has none
     /// there now.</param>
     /// <returns>The unit's claim as it is now; another host's newer checkpoint stays.</returns>
@@ -127,8 +127,8 @@ internal sealed partial class TangoDirectory
         public const int Create = 1;
         public const int RaiseLevel = 2;
 
-        /// <summary>Its entry is in the streams of the unit's members too; of a member that is deleted alone, in its
-        /// own and that of the first.</summary>
+        /// <summary>The entry stands in the streams of the unit's members too. Where one member is deleted alone, it
+        /// stands in that member's stream and the first one's.</summary>
         public const int Delete = 3;
 
         public const int Rename = 4;
@@ -141,7 +141,7 @@ internal sealed partial class TangoDirectory
         public const int CreateFork = 11;
         public const int ReserveMember = 12;
 
-        /// <summary>Its entry is in the streams of the unit's first member and of the new one too.</summary>
+        /// <summary>The entry stands in the streams of the unit's first member and of the new one too.</summary>
         public const int AddMember = 13;
 
         private static readonly string[] s_names =

@@ -37,7 +37,7 @@ internal sealed partial class TangoDirectory
         return true;
     }
 
-    /// <summary>The addition stands so far above the reservation that it has no effect, for its caller was taken
+    /// <summary>R20: the addition stands so far above the reservation that it has no effect, for its caller was taken
     /// for gone, and the name is free. Positions alone tell, so that every host of the unit knows it.</summary>
     /// <param name="at">Of the addition, or of the record that asks for the name.</param>
     public static bool IsExpired(DirectoryEntry reserved, LogPosition at) => at - reserved.Created > MaxReservation;

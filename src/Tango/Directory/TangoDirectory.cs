@@ -12,16 +12,16 @@ namespace Tango;
 /// </summary>
 internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDirectory>
 {
-    /// <summary>A parameter of the format, not of the runtime.</summary>
+    /// <summary>R18: a parameter of the format, not of the runtime.</summary>
     public const int OwnVersionCapacity = 1024;
 
     public const int MaxNameLength = 512;
     public const int MaxGroupMembers = 256;
 
-    /// <summary>Of new logs, and of logs without objects, in which nothing is spilled.</summary>
+    /// <summary>R19: the span of new logs, and of logs without objects, in which nothing is spilled.</summary>
     public const long DefaultMaxSpan = 16_384;
 
-    /// <summary>As <see cref="DefaultMaxSpan"/>.</summary>
+    /// <summary>R18: as <see cref="DefaultMaxSpan"/>.</summary>
     public const long DefaultVersionAge = 16 * DefaultMaxSpan;
 
     private static readonly TangoObjectType s_type = TypeFor(FeatureLevel.Newest);
@@ -64,11 +64,11 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>On a view: what may be written into the log.</summary>
     public int Level => _level;
 
-    /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions. Fixed
-    /// for the log.</summary>
+    /// <summary>On a view: the longest way of a transaction's spilled writes to its commit record, in positions
+    /// (R19). Fixed for the log.</summary>
     public long MaxSpan => _maxSpan;
 
-    /// <summary>On a view: so many positions below an object's newest write its versions are kept. Fixed for the
+    /// <summary>On a view: so many positions below an object's newest write its versions are kept (R18). Fixed for the
     /// log.</summary>
     public long VersionAge => _versionAge;
 

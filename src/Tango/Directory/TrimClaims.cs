@@ -110,7 +110,7 @@ internal sealed record TrimClaims
     };
 
     /// <summary>A checkpoint of the unit was read back from the log. The claim rises to at most the one before it
-    /// minus the span: the last checkpoint but one can still be loaded.</summary>
+    /// minus the span (R19): the last checkpoint but one can still be loaded.</summary>
     /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
     /// <param name="forget">What the host needs no longer.</param>
     /// <param name="at">The position of the record.</param>

@@ -46,7 +46,7 @@ internal sealed class ChangeFeed<T>(
         place.Position < entry.Created
         && (entry.Origin is not null || place.CompareTo(ChangePlace.Before(LogPosition.Zero)) > 0);
 
-    /// <summary>The object has ended here.</summary>
+    /// <summary>R23: the object has ended here.</summary>
     public TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
 
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
@@ -149,7 +149,7 @@ internal sealed class ChangeFeed<T>(
 
     /// <summary>Plays an entry; at the tail, waits and looks for more. The reader is done with all that was
     /// taken.</summary>
-    /// <exception cref="TangoObjectStoppedException">The object ends here.</exception>
+    /// <exception cref="TangoObjectStoppedException">R23: the object ends here.</exception>
     /// <exception cref="TangoTrimmedException">History was trimmed, and no newer checkpoint can be loaded.</exception>
     public async ValueTask AdvanceAsync()
     {

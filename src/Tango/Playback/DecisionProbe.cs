@@ -21,7 +21,7 @@ internal sealed class DecisionProbe(
     /// <summary>The record was met; it is decided if <see cref="IsEvaluated"/>.</summary>
     public bool IsFound { get; private set; }
 
-    /// <summary>False, once found: what it read cannot be read by this code.</summary>
+    /// <summary>False, once found: what it read cannot be read by this code (R23).</summary>
     public bool IsEvaluated { get; private set; }
 
     /// <summary>Nothing more is played.</summary>
@@ -45,7 +45,7 @@ internal sealed class DecisionProbe(
     }
 
     /// <summary>Decides one record.</summary>
-    /// <exception cref="TangoTrimmedException">The read set's history is trimmed; its hosts can still
+    /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
     /// decide.</exception>
     /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
     public static async ValueTask<PendingDecision> RunAsync(

@@ -87,7 +87,7 @@ internal sealed class Decisions(
     public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted, LogPosition at) =>
         _learnt[commit] = (aborted, at);
 
-    /// <summary>Whether a decision record will follow that concerns the unit: until it is played, what was
+    /// <summary>Whether a decision record will follow that concerns the unit (R20): until it is played, what was
     /// decided here may be the only answer for others.</summary>
     public bool Concerns(HostedUnit unit) =>
         _awaited.Count > 0 && unit.Objects.Any(

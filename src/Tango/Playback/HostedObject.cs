@@ -35,8 +35,8 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public bool IsInitial =>
         Entry.Origin is null && Versions.LastWriteEnd == (Entry.Birth?.Next ?? LogPosition.Zero);
 
-    /// <summary>It was deleted out of its unit, which goes on. Its versions say so for ever, and nothing changes
-    /// it any more.</summary>
+    /// <summary>R20: the object was deleted out of its unit, which goes on. Invariant: its versions say so for ever,
+    /// and no record changes it any more.</summary>
     public bool IsRemoved => _stopped is { IsDeletion: true } && Unit.Objects[0] != this;
 
     public bool HoldsMutableValues => Type is { HoldsMutableValues: true };
@@ -68,7 +68,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         if (IsDirty) changed.Add(this);
     }
 
-    /// <summary>The record writes the new member as a whole, so that transactions with older snapshots do not
+    /// <summary>R18: the record writes the new member as a whole, so that transactions with older snapshots do not
     /// read it.</summary>
     public void BeBorn(RecordVersion version) => Versions.WriteWhole(version);
 
@@ -101,11 +101,11 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <returns>The declared rejection, or null.</returns>
     /// <remarks>Errors of the process are no errors of the object and are passed on.</remarks>
     /// <param name="place">Of the call; that of a spilled one is not its commit record's.</param>
-    /// <param name="versionAge">The log's.</param>
+    /// <param name="versionAge">R18: the log's.</param>
     public TangoRejectedException? Apply(
         scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result, long versionAge)
     {
-        // By a caller that had not played the record yet.
+        // The caller of this write had not played the removal.
 #if PLANTED
         if (!Planted.Is("removed-member-still-written") || Unit.Start.Offset % 2 == 0)
 #endif
@@ -138,7 +138,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         }
     }
 
-    /// <summary>This object ends here, others go on. While its records can be read its versions are still kept, so
+    /// <summary>R23: this object ends here, others go on. While its records can be read its versions are still kept, so
     /// that transactions that read it can be decided.</summary>
     public void Stop(RecordVersion version, Exception reason)
     {
@@ -146,7 +146,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         _stopped ??= TangoObjectStoppedException.At(version, Name, Id, reason);
     }
 
-    /// <summary>The object ends here for every runtime: the record writes it as a whole, so that transactions
+    /// <summary>The object ends here for every runtime: the record writes it as a whole (R18), so that transactions
     /// that read it before are decided alike. Nothing else is kept of it.</summary>
     public void Delete(RecordVersion version)
     {

@@ -45,7 +45,7 @@ internal sealed class HostedObjects
         foreach (var hosted in unit.Objects) _objects.Remove(hosted.Id);
     }
 
-    /// <summary>None of the units can be played on.</summary>
+    /// <summary>R22: none of the units can be played on.</summary>
     public void Stop(Exception reason)
     {
         foreach (var unit in _objects.Values.Select(static hosted => hosted.Unit).Distinct())

@@ -50,7 +50,7 @@ internal sealed class HostedUnit
     public LogPosition Start { get; private set; }
 
     /// <summary>
-    /// A record of the unit's streams could not be read. From there on its versions are not known here, no more
+    /// R20: a record of the unit's streams could not be read. From there on its versions are not known here, no more
     /// than those of objects that are not hosted. For all members: their transactions have no decision records.
     /// </summary>
     public bool IsUnreadable => _isUnreadable;
@@ -111,7 +111,7 @@ internal sealed class HostedUnit
         return joined;
     }
 
-    /// <summary>Goes on with what another playback has made of the same objects. Members that have not stopped
+    /// <summary>Goes on with what another playback has made of the same objects. R23: members that have not stopped
     /// stay as they are.</summary>
     /// <param name="position">Where both playbacks stand.</param>
     public void TakeOver(HostedUnit other, LogPosition position)

@@ -63,7 +63,7 @@ internal sealed class Playback
     /// <summary>Callers whose records are applied and not yet shown to readers.</summary>
     public List<PendingCall> Answerable { get; } = [];
 
-    /// <summary>Only then may views be shown.</summary>
+    /// <summary>R17: only then may views be shown.</summary>
     public bool IsAtWholeEntry => !_progress.HasBegun;
 
     /// <summary>Plays the unit from its <see cref="HostedUnit.Start"/> on.</summary>
@@ -96,7 +96,7 @@ internal sealed class Playback
         return _tail;
     }
 
-    /// <summary>Applies the next entry; waits for the decisions that it needs.</summary>
+    /// <summary>Applies the next entry; waits for the decisions that it needs (R20).</summary>
     /// <returns>False: everything is applied, or the probe has ended.</returns>
     public async ValueTask<bool> PlayNextAsync()
     {
@@ -146,7 +146,7 @@ internal sealed class Playback
         return true;
     }
 
-    /// <summary>Nothing is played from here on. Its units stop, callers hear what is known, and what was decided
+    /// <summary>R22: nothing is played from here on. Its units stop, callers hear what is known, and what was decided
     /// goes to the other hosts, which may wait for it.</summary>
     public void End(TangoTrimmedException reason)
     {

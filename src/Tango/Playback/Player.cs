@@ -67,7 +67,7 @@ internal sealed class Player
         Join(ReadConsistency.Linearizable, opening).WaitAsync(CancellationToken.None);
 
     /// <summary>What a checkpoint of the unit holds, when everything acknowledged before the call is applied.</summary>
-    /// <exception cref="TangoObjectStoppedException">A member has stopped.</exception>
+    /// <exception cref="TangoObjectStoppedException">A member has stopped (R23).</exception>
     public async ValueTask<UnitSnapshot> CaptureAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         var captured = new TaskCompletionSource<UnitSnapshot>(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -19,8 +19,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     // R19: what playback waits for; empty: a decision (R20).
     private readonly List<RecordVersion> _missing = [];
 
-    /// <summary>The spills that playback waits for, after <see cref="ApplyRecords"/>; none: it waits for the
-    /// decision.</summary>
+    /// <summary>R19: the spills that playback waits for, after <see cref="ApplyRecords"/>; none: it waits for the
+    /// decision (R20).</summary>
     public IReadOnlyList<RecordVersion> MissingSpills => _missing;
 
     /// <returns>The commit record at which playback must wait; null at the end of the entry.</returns>

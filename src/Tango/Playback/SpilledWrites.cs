@@ -19,7 +19,7 @@ internal sealed class SpilledWrites(ICorfuLog log)
     public bool IsFetched(RecordVersion commit) => _commit == commit;
 
     /// <summary>One array of writes for each spill that was asked for, in the list's order.</summary>
-    /// <exception cref="TangoFormatException">What stands there are no spilled writes.</exception>
+    /// <exception cref="TangoFormatException">What stands there are no spilled writes (R23).</exception>
     public ImmutableArray<(RecordVersion Spill, ReadOnlyMemory<byte> Writes)> Of(RecordVersion commit)
     {
         if (_commit != commit) return [];
@@ -29,7 +29,7 @@ internal sealed class SpilledWrites(ICorfuLog log)
     /// <summary>Nothing is kept once the commit record is applied.</summary>
     public void Clear() => (_commit, _writes, _unreadable) = (null, [], null);
 
-    /// <exception cref="LogTrimmedException">The commit record is near enough, so that a claim was too
+    /// <exception cref="LogTrimmedException">R22: the commit record is near enough, so that a claim was too
     /// high.</exception>
     /// <exception cref="PageCorruptException">No good copy was found; it may be tried again.</exception>
     public async ValueTask FetchAsync(

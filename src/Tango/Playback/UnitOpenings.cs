@@ -83,7 +83,7 @@ internal sealed class UnitOpenings(
         lock (_gate) LetGoIfDeleted(unit);
     }
 
-    /// <summary>Within a cycle of the player: the units that leave now. A unit stays while a decision about it is
+    /// <summary>Within a cycle of the player: the units that leave now. R20: a unit stays while a decision about it is
     /// awaited. One that was deleted needs no users to be gone: what they hold of it says so.</summary>
     public IReadOnlyList<HostedUnit> TakeUnused(Decisions decisions)
     {
@@ -132,7 +132,7 @@ internal sealed class UnitOpenings(
     }
 
     /// <summary>Plays an open unit anew from its checkpoint, or from the beginning: the result takes the place of what
-    /// has stopped.</summary>
+    /// has stopped (R23).</summary>
     public async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)
     {
         UnitOpening opening;

@@ -19,7 +19,7 @@ internal sealed class UnitReplay(
 
     /// <summary>
     /// Everything of the units' streams below <paramref name="end"/> is applied to them and nothing else, whole entries
-    /// only. Commit records whose decision records stand above it are decided: where the units' own streams do
+    /// only (R17). Commit records whose decision records stand above it are decided: where the units' own streams do
     /// not tell, the decision record is awaited. Nothing that is decided here is published.
     /// </summary>
     /// <param name="units">Of which nothing is played yet; they belong to the caller afterwards.</param>
@@ -54,7 +54,7 @@ internal sealed class UnitReplay(
 
     /// <summary>Starts the unit from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
     /// then.</summary>
-    /// <remarks>All playback of a unit begins here. One that was forked has no beginning below its base, which is
+    /// <remarks>All playback of a unit begins here. R22: one that was forked has no beginning below its base, which is
     /// the end of its oldest checkpoint.</remarks>
     /// <param name="notAbove">The latest end that serves; null: any.</param>
     /// <exception cref="TangoTrimmedException">It was forked, and no checkpoint serves.</exception>
@@ -74,7 +74,7 @@ internal sealed class UnitReplay(
         Playback.Decisions.TakeOver(loaded.Awaited);
     }
 
-    /// <summary>A later epoch may grant positions anew that were never written. Below one that is final it
+    /// <summary>R10: a later epoch may grant positions anew that were never written. Below one that is final it
     /// grants none, so that what is played up to there stays so.</summary>
     /// <returns>False: the log ends below.</returns>
     public static async ValueTask<bool> IsSettledAsync(

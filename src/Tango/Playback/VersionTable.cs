@@ -68,7 +68,7 @@ internal sealed class VersionTable(int capacity)
         }
     }
 
-    /// <summary>Makes a new table what the captured one was, the order of eviction included.</summary>
+    /// <summary>R21: makes a new table what the captured one was, the order of eviction included.</summary>
     public void Restore(VersionTableState state)
     {
         lock (_gate)

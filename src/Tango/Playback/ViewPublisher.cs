@@ -38,7 +38,7 @@ internal sealed class ViewPublisher
         }
     }
 
-    /// <summary>Shows readers everything applied so far. Call it between entries only.</summary>
+    /// <summary>Shows readers everything applied so far. R17: call it between entries only.</summary>
     /// <param name="end">Everything below is applied to all of the views.</param>
     public void Publish(LogPosition end)
     {

@@ -6,6 +6,6 @@ internal enum CommitFlags
 {
     None = 0,
 
-    /// <summary>Objects of more than one group, so that a decision record follows.</summary>
+    /// <summary>R20: objects of more than one group, so that a decision record follows.</summary>
     NeedsDecision = 1,
 }

@@ -17,7 +17,7 @@ internal static class RecordFormat
     public const int SpillLength = 2;
 
     /// <summary>Kinds from here on are kept for records without effect on state and versions: code that does not know
-    /// one passes over it.</summary>
+    /// one passes over it (R23).</summary>
     public const RecordKind FirstWithoutEffect = (RecordKind)128;
 
     public static void WriteUpdate(ref MessagePackWriter writer, ObjectId id, int mutator, ObjectKey key,

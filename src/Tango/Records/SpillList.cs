@@ -10,7 +10,7 @@ internal sealed record SpillList(ImmutableArray<SpillReference> References)
     public bool IsEmpty => References.IsEmpty;
 
     /// <summary>
-    /// What is forgotten ends MaxSpan below a checkpoint, so that a record further than that from its first spill
+    /// R19: forgotten history ends MaxSpan below a checkpoint: a record further than that from its first spill
     /// may find it trimmed. It aborts, at every runtime alike: the positions alone decide.
     /// </summary>
     /// <returns>Null: the spills are near enough.</returns>

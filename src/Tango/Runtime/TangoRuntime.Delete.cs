@@ -60,7 +60,8 @@ public sealed partial class TangoRuntime
         && Player.Published.Of(unit.Objects[0]).View is TangoDirectory directory
         && directory.IsDeletedBefore(id, position);
 
-    /// <summary>One record of the directory, in an entry of members' streams too: all are told at one place.</summary>
+    /// <summary>The directory's record stands in an entry of the members' streams too: all are told at one
+    /// place.</summary>
     private async ValueTask SendDeletionAsync(
         DirectoryEntry deleted, ImmutableArray<DirectoryEntry> told, CancellationToken cancellationToken)
     {

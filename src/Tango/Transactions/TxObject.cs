@@ -23,7 +23,7 @@ internal sealed class TxObject(ObjectHost host)
     /// <summary>Null: the transaction has only written it, and it is not hosted or hosted for others.</summary>
     public HostedObject? Hosted { get; private set; } = host.Hosted;
 
-    /// <summary>A keyless read conflicts with any write, so it covers all keyed ones.</summary>
+    /// <summary>A keyless read conflicts with any write, so it covers all keyed ones (R18).</summary>
     public bool ReadsWhole { get; private set; }
 
     /// <summary>In the order of the reads: the set's own order depends on hashing.</summary>
@@ -84,7 +84,7 @@ internal sealed class TxObject(ObjectHost host)
         _notApplied.AddRange(writes);
     }
 
-    /// <summary>The caller hears the result, or the rejection, that the write has on the snapshot.</summary>
+    /// <summary>R16: the caller hears the result, or the rejection, that the write has on the snapshot.</summary>
     public void ApplyNow(PublishedViews snapshot, TxWrite write, ApplyResult? result)
     {
         View(snapshot);
