@@ -78,7 +78,8 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         var slow = new SlowChecker(_ends, _reader, _frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);
-        _settler = new Settler(_linearizable, tokens, _reader, cap, _projections, _clock, options);
+        _settler = new Settler(
+            _linearizable, tokens, _reader, cap, granted, _retry, _projections, _clock, options);
     }
 
     /// <summary>The newest projection this client knows.</summary>

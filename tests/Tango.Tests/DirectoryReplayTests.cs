@@ -33,7 +33,7 @@ public class DirectoryReplayTests
     }
 
     [Fact]
-    public void A_unit_claims_its_history_from_the_record_that_created_it()
+    public void Unit_claims_history_from_the_record_that_created_it_and_the_directory_from_the_beginning()
     {
         ITangoView directory = new TangoDirectory();
         Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(1), 3);
@@ -41,7 +41,7 @@ public class DirectoryReplayTests
         Apply(directory, Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New("c")]), 9);
         var claims = ((TangoDirectory)directory).Claims;
         Assert.Equal(
-            [(1, 3), (256, 7), (258, 9)],
+            [(1, 0), (256, 7), (258, 9)],
             claims.Units.Select(unit => ((int)unit.Key.Value, (int)unit.Value.Forget.Offset)));
     }
 

@@ -114,9 +114,10 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         else if (Mutators.IsAboutMembers(mutator)) ApplyToMembers(mutator, ref reader, context);
         else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
         else throw new TangoUnknownRecordException(s_type.Name, mutator);
-        // The directory's own history begins at its first record.
+        // A program without a checkpoint plays the directory from the log's beginning: holes of its stream that were
+        // closed may stand below its first record.
         if (!_claims.Units.ContainsKey(ObjectId.Directory))
-            _claims = _claims.Create(ObjectId.Directory, context.Position);
+            _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
     }
 
     private void ApplyToNames(int mutator, ref MessagePackReader reader, in ApplyContext context)
