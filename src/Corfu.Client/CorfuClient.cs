@@ -62,7 +62,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         var confirmer = new EpochConfirmer(_units, _layout, _clock, options);
         var committed = new CommittedSet();
         _chains = new ChainReplication(_units, logger);
-        var granted = new GrantedTail(sequencer, confirmer, _clock);
+        var granted = new GrantedTail(sequencer, confirmer, new TailCap(_layout), _clock);
         _closer = new HoleCloser(_units, sequencer, _chains, origins, _projections, _clock, options);
         var repair = new ReadRepair(_units, _chains, _projections, _clock, logger);
 
@@ -73,13 +73,12 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
             _refresher, _clock, options, logger);
         _reader = new Reader(_units, _chains, _closer, confirmer, committed, repair, _retry, _clock, options, logger);
         _auditor = new ReplicaAuditor(_units, repair, _retry);
-        var cap = new TailCap(_layout);
-        _trimmer = new Trimmer(_units, granted, _chains, cap, _retry);
+        _trimmer = new Trimmer(_units, granted, _chains, _retry);
         var slow = new SlowChecker(_ends, _reader, _frozen, _projections, _clock);
         _linearizable = new Checker(_retry, _handOver, slow, confirmer, _clock, options);
         _session = new Checker(_retry, _handOver, slow, null, _clock, options);
         _settler = new Settler(
-            _linearizable, tokens, _reader, cap, granted, _retry, _projections, _clock, options);
+            _linearizable, tokens, _reader, granted, _retry, _projections, _clock, options);
     }
 
     /// <summary>The newest projection this client knows.</summary>

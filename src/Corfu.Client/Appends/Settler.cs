@@ -8,7 +8,7 @@ namespace Corfu.Client;
 /// a final state, every later epoch begins at or above the bound (R13): an absence is final.
 /// 3. R10: where the end of the log fell back meanwhile, the positions are unwritten, and both steps are repeated.
 /// </remarks>
-internal sealed class Settler(Checker checker, TokenSource tokens, Reader reader, TailCap cap, GrantedTail granted,
+internal sealed class Settler(Checker checker, TokenSource tokens, Reader reader, GrantedTail granted,
     Retry retry, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {
     private const int ReadTogether = 4096;
@@ -37,18 +37,11 @@ internal sealed class Settler(Checker checker, TokenSource tokens, Reader reader
         }
     }
 
-    /// <summary>The first position of the search. A tail is no bound for the caller's position: one that the units
-    /// answer may lie below an earlier one of the sequencer, where granted positions are not written.</summary>
     private async ValueTask<Attempt<(EpochView View, LogPosition First)>> FindFirstAsync(
         EpochView view, LogPosition from, CancellationToken cancellationToken)
     {
-        var first = await cap.CapAsync(view, from, cancellationToken);
-        var covers = await granted.CoversAsync(view, first, cancellationToken);
-        if (!covers.IsDone) return covers.Status;
-        return covers.Value
-            ? (view, first)
-            : throw new ArgumentOutOfRangeException(
-                nameof(from), from, $"The log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
+        var first = await granted.CapAsync(view, from, nameof(from), cancellationToken);
+        return first.IsDone ? (view, first.Value) : first.Status;
     }
 
     private async ValueTask AdvanceAsync(LogPosition to, CancellationToken cancellationToken)

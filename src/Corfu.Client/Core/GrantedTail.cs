@@ -2,8 +2,24 @@ namespace Corfu.Client;
 
 /// <summary>Tells what is granted in an epoch: everything below its start, and what lies below a tail that its
 /// sequencer answered (R10).</summary>
-internal sealed class GrantedTail(SequencerCalls sequencer, EpochConfirmer confirmer, ClientClock clock)
+internal sealed class GrantedTail(
+    SequencerCalls sequencer, EpochConfirmer confirmer, TailCap cap, ClientClock clock)
 {
+    /// <summary>The part of a caller's tail that counts in this epoch. Another tail is no bound for it: one that the
+    /// units answer may lie below an earlier one of the sequencer, where granted positions are not written.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">It is above all that is granted.</exception>
+    public async ValueTask<Attempt<LogPosition>> CapAsync(
+        EpochView view, LogPosition tail, string name, CancellationToken cancellationToken)
+    {
+        var capped = await cap.CapAsync(view, tail, cancellationToken);
+        var covers = await CoversAsync(view, capped, cancellationToken);
+        if (!covers.IsDone) return covers.Status;
+        return covers.Value
+            ? capped
+            : throw new ArgumentOutOfRangeException(
+                name, tail, $"The log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
+    }
+
     /// <returns>Whether everything below <paramref name="below"/> is granted. False only where the epoch was the newest
     /// when the call began, so that no later one had granted it either; a status where that is not known.</returns>
     public async ValueTask<Attempt<bool>> CoversAsync(

@@ -2,7 +2,7 @@ namespace Corfu.Client;
 
 /// <summary>Trims (TOCS 2.6), of granted positions only: the caller's tail may be of an ended epoch (R10).</summary>
 internal sealed class Trimmer(
-    UnitCalls units, GrantedTail granted, ChainReplication chains, TailCap cap, Retry retry)
+    UnitCalls units, GrantedTail granted, ChainReplication chains, Retry retry)
 {
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken) =>
         retry.RunAsync(
@@ -34,9 +34,8 @@ internal sealed class Trimmer(
     private async ValueTask<Status> TryTrimPrefixAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
-        below = await cap.CapAsync(view, below, cancellationToken);
-        var status = await RequireGrantedAsync(view, below, cancellationToken);
-        return status == Status.Ok ? await PropagateMarkAsync(view, below, cancellationToken) : status;
+        var capped = await granted.CapAsync(view, below, nameof(below), cancellationToken);
+        return capped.IsDone ? await PropagateMarkAsync(view, capped.Value, cancellationToken) : capped.Status;
     }
 
     /// <summary>Brings the mark to every unit concerned, whatever is granted.</summary>
