@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Publishes tests/Corfu.AotClient as a native program, with every trim and AOT warning but MessagePack's own an error, and runs it on a
+# Publishes tests/hosts/Corfu.AotClient as a native program, with every trim and AOT warning but MessagePack's own an error, and runs it on a
 # cluster of processes. Needs a linker (clang or gcc) and zlib's headers, and installs them where it may (root, apt). The last line says
 # what came of it; exit code 1 if it failed. --no-build takes the tool (corfu) as it is built.
 set -u -o pipefail
@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
 
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1 MSBUILDTERMINALLOGGER=off
-cli=src/Corfu.Cli/bin/Release/net10.0/corfu.dll
+cli=src/hosts/Corfu.Cli/bin/Release/net10.0/corfu.dll
 work=$(mktemp -d)
 
 finish() { # LINE CODE
@@ -39,10 +39,10 @@ cc=$(linker)
 if [ -z "$cc" ]; then finish 'skipped: no linker (clang or gcc), and none could be installed' 0; fi
 if ! has_zlib "$cc"; then finish 'skipped: no headers of zlib, and none could be installed' 0; fi
 
-if [ "${1:-}" != --no-build ]; then dotnet build -c Release -v quiet src/Corfu.Cli || finish 'FAILED: build' 1; fi
+if [ "${1:-}" != --no-build ]; then dotnet build -c Release -v quiet src/hosts/Corfu.Cli || finish 'FAILED: build' 1; fi
 # A native program has packages of its own: lock files of its own too.
 dotnet publish -c Release -r "$rid" -p:Native=true -p:NuGetLockFilePath=obj/packages.native.lock.json \
-    -p:CppCompilerAndLinker="$cc" tests/Corfu.AotClient -o "$work/native" \
+    -p:CppCompilerAndLinker="$cc" tests/hosts/Corfu.AotClient -o "$work/native" \
     >"$work/publish.log" 2>&1 || { cat "$work/publish.log"; finish 'FAILED: publish' 1; }
 dotnet "$cli" cluster up --dir "$work/cluster" --units 2 --replicas 2 >"$work/up.log" 2>&1 ||
     { cat "$work/up.log"; finish 'FAILED: cluster up' 1; }

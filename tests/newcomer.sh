@@ -35,9 +35,9 @@ finish() {
 }
 
 # Built once: later steps have another package cache.
-newcomer() { dotnet "$root/tests/Corfu.Newcomer/bin/Release/net10.0/Corfu.Newcomer.dll" "$@"; }
+newcomer() { dotnet "$root/tests/hosts/Corfu.Newcomer/bin/Release/net10.0/Corfu.Newcomer.dll" "$@"; }
 
-build_newcomer() { dotnet build -c Release -v quiet tests/Corfu.Newcomer; }
+build_newcomer() { dotnet build -c Release -v quiet tests/hosts/Corfu.Newcomer; }
 
 pack() {
     rm -rf "$packages"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what README shows: real commands in real terminals, as asciinema casts and as SVG that moves without scripts.
 
-    dotnet build -c Release src/Corfu.Cli && dotnet build -c Release samples/Basics/History
+    dotnet build -c Release src/hosts/Corfu.Cli && dotnet build -c Release samples/Basics/History
     docs/recordings/record.py kill             # runs it, writes kill-*.cast and kill.svg
     docs/recordings/record.py history
     docs/recordings/record.py kill --render    # the SVG again, from the casts
@@ -130,7 +130,7 @@ def record(name):
     try:
         tool = work / "bin" / "corfu"
         tool.parent.mkdir()
-        tool.write_text(f'#!/bin/sh\nexec dotnet "{ROOT}/src/Corfu.Cli/bin/Release/net10.0/corfu.dll" "$@"\n')
+        tool.write_text(f'#!/bin/sh\nexec dotnet "{ROOT}/src/hosts/Corfu.Cli/bin/Release/net10.0/corfu.dll" "$@"\n')
         tool.chmod(0o755)
         stage = Stage(folder or work, f"{tool.parent}:{os.environ['PATH']}", panes)
         try:

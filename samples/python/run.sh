@@ -7,7 +7,7 @@ set -u -o pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
 python=${PYTHON:-/usr/bin/python3}
-tool="$root/src/Corfu.Cli/bin/Release/net10.0/corfu"
+tool="$root/src/hosts/Corfu.Cli/bin/Release/net10.0/corfu"
 
 build=yes
 checks=()
@@ -32,7 +32,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if [ "$build" = yes ]; then
-    dotnet build "$root/src/Corfu.Cli" -c Release -v quiet || exit 1
+    dotnet build "$root/src/hosts/Corfu.Cli" -c Release -v quiet || exit 1
 elif [ ! -x "$tool" ]; then
     echo "Not built: $tool. Leave out --no-build." >&2
     exit 1
@@ -49,7 +49,7 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM
 
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/stubs:$here"
-"$python" "$here/make_stubs.py" "$work/stubs" "$here/protos" "$root/src/Corfu.Grpc.Protocol/protos" || exit 1
+"$python" "$here/make_stubs.py" "$work/stubs" "$here/protos" "$root/src/hosts/Corfu.Grpc.Protocol/protos" || exit 1
 case " ${checks[*]-} " in *' --list '*) "$python" -m conformance "${checks[@]}"; exit ;; esac
 
 # Any node may be killed: a spare takes the place of a unit, and another sequencer stands by.

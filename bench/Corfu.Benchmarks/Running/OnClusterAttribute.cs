@@ -19,8 +19,8 @@ internal sealed class OnClusterAttribute : Attribute, IConfigSource
             .WithIterationTime(TimeInterval.FromMilliseconds(500))
             .WithUnrollFactor(1)
             .WithEvaluateOverhead(false)
-            // As in src/Corfu.Cli/NodeRuntime.props: pool threads of the client must not spin beside the nodes. The
-            // program that BenchmarkDotNet builds around the client does not have that setting.
+            // As in NodeRuntime.props of Corfu.Cli: pool threads of the client must not spin beside the nodes. The one
+            // that BenchmarkDotNet builds around the client does not have that setting.
             .WithEnvironmentVariable("DOTNET_ThreadPool_UnfairSemaphoreSpinLimit", "0")
             .AsDefault());
 }

@@ -1,0 +1,42 @@
+namespace Corfu.Integration.Tests.Architecture;
+
+/// <summary>Norms of the source tree that a reviewer should not have to count.</summary>
+public sealed class SourceTests
+{
+    private const int LongestFile = 600;
+    private const int MedianFile = 80;
+    private const int NinetiethFile = 250;
+
+    private static readonly string[] Unfinished = ["TODO", "FIXME", "HACK", "NotImplementedException"];
+
+    [Fact]
+    public void No_file_is_longer_than_the_limit()
+    {
+        foreach (var file in Repository.Sources("src", "samples", "bench", "tests"))
+            Assert.True(Lines(file) <= LongestFile, $"{file} has {Lines(file)} lines; split it by verb.");
+    }
+
+    [Fact]
+    public void Files_are_small_as_a_rule()
+    {
+        var lengths = Repository.Sources("src").Select(Lines).Order().ToArray();
+        Assert.True(lengths[lengths.Length / 2] <= MedianFile,
+            $"The median file has {lengths[lengths.Length / 2]} lines.");
+        Assert.True(lengths[lengths.Length * 9 / 10] <= NinetiethFile,
+            $"One file in ten is longer than {lengths[lengths.Length * 9 / 10]} lines.");
+    }
+
+    [Fact]
+    public void Sources_hold_no_mark_of_unfinished_work()
+    {
+        var self = Path.Combine("tests", "hosts", "Corfu.Integration.Tests", "Architecture", "SourceTests.cs");
+        foreach (var file in Repository.Sources("src", "samples", "bench", "tests").Where(file => file != self))
+        {
+            var text = File.ReadAllText(Path.Combine(Repository.Root, file));
+            foreach (var word in Unfinished)
+                Assert.False(text.Contains(word, StringComparison.Ordinal), $"{file} holds {word}.");
+        }
+    }
+
+    private static int Lines(string file) => File.ReadLines(Path.Combine(Repository.Root, file)).Count();
+}
