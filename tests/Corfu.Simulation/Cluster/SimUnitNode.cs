@@ -21,6 +21,7 @@ public sealed class SimUnitNode
     private readonly SimCluster _cluster;
     private readonly string _name;
     private int _disks;
+    private PageStore? _store;
 
     // Durable: the newest epoch whose decided projection named the unit.
     private Epoch _named;
@@ -53,6 +54,9 @@ public sealed class SimUnitNode
 
     /// <summary>Whether its disk has returned, or holds, what was not written.</summary>
     public bool IsDamaged => Disk.Misreads > 0 || Disk.Damages > 0;
+
+    /// <summary>Whether it refuses pages for want of room. It looks once a second whether there is some again.</summary>
+    public bool IsFull => Running && _store?.Health == UnitHealth.ReadOnly;
 
     public SimProcess? Process { get; private set; }
 
@@ -183,6 +187,7 @@ public sealed class SimUnitNode
             new SimWorkers(process),
             UnitId,
             _cluster.Plan.Store);
+        _store = store;
         UnitCore core = await UnitCore.OpenAsync(store, new UnitCoreOptions { Id = UnitId, Cluster = _cluster.Id });
         if (store.StartedFromCheckpoint) _cluster.Monitor.Mark("map checkpoint restored");
         var handler = new UnitHandler(UnitId, core, store);
