@@ -25,7 +25,7 @@ internal sealed class FuzzedCheckpoint
     // Large enough for a number of 8 bytes.
     private static readonly RecordVersion s_version = new(new LogPosition(1L << 40), 1);
 
-    private readonly UnitMember[] _members =
+    private readonly CohortMember[] _members =
     [
         Member<TangoDictionary<string, long>>(256, "names"), Member<TangoRegister<string>>(257, "note"),
     ];
@@ -107,20 +107,20 @@ internal sealed class FuzzedCheckpoint
         var loaded = CheckpointFormat.TryDecodeFinal(CheckpointFormat.EncodeFinal(Whole(head))) is { } final
             ? LoadWhole(final, [.. head, .. _states])
             : throw new InvalidOperationException("A final record cannot be read");
-        _ = LoadedUnit.From(loaded);
+        _ = LoadedCohort.From(loaded);
         var written = Encode(loaded);
         var again = CheckpointContent.Read(Parts(written, head: written.Length - _states.Length), _members);
         Same(written, Encode(again), "a head");
     }
 
-    private UnitSnapshot Load(byte[] final)
+    private CohortSnapshot Load(byte[] final)
     {
         if (_left-- <= 0) Restart();
         var position = Append(_log, final);
         return LoadAt(_log, position);
     }
 
-    private UnitSnapshot LoadWhole(FinalRecord final, byte[] content)
+    private CohortSnapshot LoadWhole(FinalRecord final, byte[] content)
     {
         var log = NewLog(EntryCodec.DefaultMaxPayload);
         Append(log, CheckpointFormat.EncodeChunk(final.Id, 0, content).ToArray());
@@ -128,7 +128,7 @@ internal sealed class FuzzedCheckpoint
         return LoadAt(log, Append(log, CheckpointFormat.EncodeFinal(final with { Check = check }).ToArray()));
     }
 
-    private UnitSnapshot LoadAt(InMemoryCorfuLog log, LogPosition position) =>
+    private CohortSnapshot LoadAt(InMemoryCorfuLog log, LogPosition position) =>
         new CheckpointReader(log, FeatureLevel.Newest, NullLogger.Instance)
             .LoadAsync(position, _members, CancellationToken.None).AsTask().GetAwaiter().GetResult();
 
@@ -162,7 +162,7 @@ internal sealed class FuzzedCheckpoint
         return parts.ToImmutable();
     }
 
-    private static byte[] Encode(UnitSnapshot snapshot)
+    private static byte[] Encode(CohortSnapshot snapshot)
     {
         var content = new ChunkedBuffer();
         CheckpointContent.Write(content, snapshot);
@@ -202,7 +202,7 @@ internal sealed class FuzzedCheckpoint
         ];
     }
 
-    private UnitSnapshot Sample()
+    private CohortSnapshot Sample()
     {
         var names = (TangoDictionary<string, long>)_members[0].Type!.Create();
         for (var i = 0; i < Entries; i++)
@@ -213,7 +213,7 @@ internal sealed class FuzzedCheckpoint
         var conflict = new TxOutcome.Aborted(
             AbortReason.Conflict, new ObjectId(256), "#256", new ObjectKey([1, 2]), s_version);
         ImmutableArray<StreamId> streams = [new(256), new(300)];
-        return new UnitSnapshot(
+        return new CohortSnapshot(
             new LogPosition((1L << 40) + 20),
             [
                 new MemberSnapshot(_members[0].Entry, names, versions),
@@ -227,6 +227,6 @@ internal sealed class FuzzedCheckpoint
             ]);
     }
 
-    private static UnitMember Member<T>(ulong id, string name) where T : TangoObject, ITangoObject<T> =>
+    private static CohortMember Member<T>(ulong id, string name) where T : TangoObject, ITangoObject<T> =>
         new(new DirectoryEntry(new ObjectId(id), name, T.ObjectType.Name, "pair", 1024), T.ObjectType);
 }

@@ -87,9 +87,9 @@ internal sealed class FuzzedDirectory
     {
         var claims = view.Claims;
         var holds = claims.Released <= claims.Lowest
-            && claims.Units.Values.All(unit => unit.Checkpoint is not { } end || unit.Forget <= end)
+            && claims.Cohorts.Values.All(unit => unit.Checkpoint is not { } end || unit.Forget <= end)
             && view.Level is >= FeatureLevel.First and <= FeatureLevel.Newest && view.MaxSpan > 0
-            && view.VersionAge > 0 && claims.ByForget.Count == claims.Units.Count;
+            && view.VersionAge > 0 && claims.ByForget.Count == claims.Cohorts.Count;
         if (!holds) throw new InvalidOperationException("The directory has accepted what breaks its invariants");
     }
 

@@ -6,7 +6,7 @@ namespace Corfu.Simulation.Checkers;
 /// </summary>
 public sealed class HistoryFacts
 {
-    // By unit: its first member's id.
+    // By cohort: its first member's id.
     private readonly SortedDictionary<ulong, List<CheckpointSeen>> _checkpoints = [];
     private readonly HashSet<long> _partsOfCheckpoints = [];
 
@@ -16,7 +16,7 @@ public sealed class HistoryFacts
     /// <summary>Commit records that need a decision record, with the objects that they read.</summary>
     public SortedDictionary<(long Position, int Index), ulong[]> Commits { get; } = [];
 
-    /// <summary>Units that are deleted, by their first members.</summary>
+    /// <summary>Cohorts that are deleted, by their first members.</summary>
     public HashSet<ulong> Deleted { get; } = [];
 
     /// <summary>By commit record: its lowest decision record.</summary>
@@ -33,22 +33,22 @@ public sealed class HistoryFacts
     public void PartOfCheckpoint(long position) => _partsOfCheckpoints.Add(position);
 
     /// <param name="parts">The entries that it consists of.</param>
-    public void Checkpoint(ulong unit, long end, IReadOnlyList<long> parts)
+    public void Checkpoint(ulong cohort, long end, IReadOnlyList<long> parts)
     {
-        if (!_checkpoints.TryGetValue(unit, out List<CheckpointSeen>? known)) _checkpoints[unit] = known = [];
+        if (!_checkpoints.TryGetValue(cohort, out List<CheckpointSeen>? known)) _checkpoints[cohort] = known = [];
         known.Add(new CheckpointSeen(end, parts));
     }
 
     /// <summary>What a trim below a position takes away that an opener or an undecided commit record needs.</summary>
-    /// <param name="unitOf">The members of an object's unit, the first one first; none if it is deleted.</param>
-    public IEnumerable<string> NeededBelow(long below, Func<ulong, IReadOnlyList<ulong>> unitOf)
+    /// <param name="cohortOf">The members of an object's cohort, the first one first; none if it is deleted.</param>
+    public IEnumerable<string> NeededBelow(long below, Func<ulong, IReadOnlyList<ulong>> cohortOf)
     {
         foreach ((ulong stream, long first) in FirstEntries)
         {
-            if (first < below && unitOf(stream) is [var unit, ..] && !Deleted.Contains(unit)
-                && !HasCheckpoint(unit, below, long.MaxValue))
-                yield return $"object {stream} has history from {first} on, and no complete checkpoint of its unit "
-                    + $"{unit} ends there or above";
+            if (first < below && cohortOf(stream) is [var cohort, ..] && !Deleted.Contains(cohort)
+                && !HasCheckpoint(cohort, below, long.MaxValue))
+                yield return $"object {stream} has history from {first} on, and no complete checkpoint of its cohort "
+                    + $"{cohort} ends there or above";
         }
 
         foreach (((long Position, int Index) commit, ulong[] reads) in Commits)
@@ -56,18 +56,18 @@ public sealed class HistoryFacts
             if (Decisions.ContainsKey(commit)) continue;
             foreach (ulong read in reads)
             {
-                IReadOnlyList<ulong> members = unitOf(read);
+                IReadOnlyList<ulong> members = cohortOf(read);
                 if (members.Count == 0 || Deleted.Contains(members[0])
                     || members.All(m => FirstEntries.GetValueOrDefault(m, long.MaxValue) >= below)
                     || HasCheckpoint(members[0], below, commit.Position)) continue;
                 yield return $"commit record {commit} is undecided and reads {read}, and no complete checkpoint of its "
-                    + "unit that is not above the record can be played from there";
+                    + "cohort that is not above the record can be played from there";
             }
         }
     }
 
-    private bool HasCheckpoint(ulong unit, long lowest, long highest) =>
-        _checkpoints.TryGetValue(unit, out List<CheckpointSeen>? known)
+    private bool HasCheckpoint(ulong cohort, long lowest, long highest) =>
+        _checkpoints.TryGetValue(cohort, out List<CheckpointSeen>? known)
         && known.Exists(c => c.End >= lowest && c.End <= highest && c.Parts.All(_partsOfCheckpoints.Contains));
 
     private sealed record CheckpointSeen(long End, IReadOnlyList<long> Parts);

@@ -55,7 +55,8 @@ public sealed class SimUnitNode
     /// <summary>Whether its disk has returned, or holds, what was not written.</summary>
     public bool IsDamaged => Disk.Misreads > 0 || Disk.Damages > 0;
 
-    /// <summary>Whether it refuses pages for want of room. It looks once a second whether there is some again.</summary>
+    /// <summary>Whether it refuses pages for want of room. It looks once a second whether there is some
+    /// again.</summary>
     public bool IsFull => Running && _store?.Health == UnitHealth.ReadOnly;
 
     public SimProcess? Process { get; private set; }

@@ -18,13 +18,13 @@ public sealed partial class TangoWorkload
     public static bool IsOfCheckpoint(LogEntry entry) =>
         entry.Streams.Any(static header => header.Stream.Value >= ObjectId.EndOfUser && !header.Stream.IsRaw);
 
-    /// <summary>Notes the units' states and versions. Both are made by their writes alone, so that clients that have
+    /// <summary>Notes the cohorts' states and versions. Both are made by their writes alone, so that clients that have
     /// met the same last write must agree.</summary>
-    private async Task SampleUnitsAsync(int client, TangoClient tango)
+    private async Task SampleCohortsAsync(int client, TangoClient tango)
     {
         if (!plan.Checkpoints || plan.IsOld(client)) return;
-        await SampleUnitAsync(client, tango, tango.CellsObject);
-        foreach (string solo in tango.Readable) await SampleUnitAsync(client, tango, tango.SoloOf(solo));
+        await SampleCohortAsync(client, tango, tango.CellsObject);
+        foreach (string solo in tango.Readable) await SampleCohortAsync(client, tango, tango.SoloOf(solo));
     }
 
     /// <summary>What it was loaded with shows best before it has played much.</summary>
@@ -32,7 +32,7 @@ public sealed partial class TangoWorkload
     {
         try
         {
-            await SampleUnitsAsync(client, tango);
+            await SampleCohortsAsync(client, tango);
         }
         catch (Exception e) when (e is LogUnavailableException or TangoTrimmedException or TangoObjectStoppedException)
         {
@@ -40,12 +40,12 @@ public sealed partial class TangoWorkload
         }
     }
 
-    private async Task SampleUnitAsync(int client, TangoClient tango, TangoObject handle)
+    private async Task SampleCohortAsync(int client, TangoClient tango, TangoObject handle)
     {
-        UnitSnapshot snapshot;
+        CohortSnapshot snapshot;
         try
         {
-            snapshot = await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Unit, default);
+            snapshot = await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Cohort, default);
         }
         catch (TangoDirectoryException) when (plan.Grows)
         {

@@ -109,7 +109,7 @@ public sealed partial class TangoWorkload
             var host = (ObjectHost)index.Host;
             PublishedViews published = tango.Runtime.Player.Published;
             FrozenView view = published.Of(host.Hosted!);
-            if (!claims.Units.TryGetValue(host.Entry.Id, out UnitClaim claim) || view.Stopped is not null) continue;
+            if (!claims.Cohorts.TryGetValue(host.Entry.Id, out CohortClaim claim) || view.Stopped is not null) continue;
             if (published.End < (claim.Checkpoint ?? LogPosition.Zero)) continue;
             if ((view.View as ITangoIndex)?.LowestPlace is not { } lowest) continue;
             monitor.Mark("log trimmed below values");

@@ -46,9 +46,9 @@ public sealed partial class TangoWorkload
                 if (position - first > history.MaxSpan) history.SpilledTooEarly.UnionWith(values);
                 values.ForEach(Place);
             }
-            else if (kind == RecordKind.Update && IsDeletion(ref record, out ulong unit))
+            else if (kind == RecordKind.Update && IsDeletion(ref record, out ulong cohort))
             {
-                history.Delete(unit, position, order++);
+                history.Delete(cohort, position, order++);
             }
 
             foreach (long value in ValuesIn(whole.ReadRaw().ToArray())) Place(value);
@@ -96,7 +96,7 @@ public sealed partial class TangoWorkload
             else if (kind == RecordKind.Update)
             {
                 CallRecord update = CallRecord.Read(ref record);
-                if (TangoDirectory.IsDeletion(update, out ObjectId unit)) facts.Deleted.Add(unit.Value);
+                if (TangoDirectory.IsDeletion(update, out ObjectId cohort)) facts.Deleted.Add(cohort.Value);
             }
             else if (kind == RecordKind.Commit && ((CommitFlags)record.ReadInt32()).HasFlag(CommitFlags.NeedsDecision))
             {
@@ -120,10 +120,10 @@ public sealed partial class TangoWorkload
         return false;
     }
 
-    private static bool IsDeletion(ref MessagePackReader update, out ulong unit)
+    private static bool IsDeletion(ref MessagePackReader update, out ulong cohort)
     {
         bool isDeletion = TangoDirectory.IsDeletion(CallRecord.Read(ref update), out ObjectId id);
-        unit = id.Value;
+        cohort = id.Value;
         return isDeletion;
     }
 

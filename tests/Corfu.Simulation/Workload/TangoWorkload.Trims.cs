@@ -102,12 +102,12 @@ public sealed partial class TangoWorkload
     private async Task TrimAsync(TangoClient tango, SimRandom random)
     {
         long below = _open.Values.Min(c => c.Runtime.PlayedTo.Offset) - random.Next(10);
-        foreach (ObjectId unit in tango.Runtime.DirectoryView.Claims.Units.Keys)
+        foreach (ObjectId cohort in tango.Runtime.DirectoryView.Claims.Cohorts.Keys)
         {
             LogPosition end = new(Math.Max(0, below));
             try
             {
-                await tango.Runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
+                await tango.Runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
             }
             catch (TangoRejectedException)
             {
@@ -166,8 +166,8 @@ public sealed partial class TangoWorkload
     }
 
     /// <summary>
-    /// Checker <c>disk-use</c>: when all readers have let go and nothing moves, two checkpoints of each unit and a trim
-    /// leave no more than was appended since, and the span. What is undecided is decided first (R20).
+    /// Checker <c>disk-use</c>: when all readers have let go and nothing moves, two checkpoints of each cohort and a
+    /// trim leave no more than was appended since, and the span. What is undecided is decided first (R20).
     /// </summary>
     /// <param name="tango">Of a client that hosts everything.</param>
     public async Task TrimAllAsync(TangoClient tango, ICorfuLog own)
@@ -247,7 +247,7 @@ public sealed partial class TangoWorkload
             // What was forked begins with a checkpoint, and has no record of its own there.
             foreach (DirectoryEntry fork in NewestDirectory.Entries.Where(static entry => entry.Origin is not null))
                 history.Facts.Entry(fork.Id.Value, fork.Created.Offset);
-            return [.. history.Facts.NeededBelow(below, UnitOf)];
+            return [.. history.Facts.NeededBelow(below, CohortOf)];
         }
     }
 
@@ -264,8 +264,8 @@ public sealed partial class TangoWorkload
         }
     }
 
-    /// <summary>As the client that has played the most knows it: what is deleted has no unit.</summary>
-    private IReadOnlyList<ulong> UnitOf(ulong id) =>
+    /// <summary>As the client that has played the most knows it: what is deleted has no cohort.</summary>
+    private IReadOnlyList<ulong> CohortOf(ulong id) =>
         id == ObjectId.Directory.Value
             ? [id]
             : [.. NewestDirectory.GroupOf(new ObjectId(id)).Select(static member => member.Id.Value)];

@@ -377,7 +377,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
             history.Views.Add(new ViewSample(client, at, annex, await tango.ReadAsync(annex) ?? "-"));
         foreach (string solo in tango.Readable)
             history.Views.Add(new ViewSample(client, at, solo, await tango.ReadAsync(solo) ?? "-"));
-        await SampleUnitsAsync(client, tango);
+        await SampleCohortsAsync(client, tango);
     }
 
     private static string[] Readable(TangoClient tango) => [.. Shared(tango), .. tango.Readable, .. tango.Remote];

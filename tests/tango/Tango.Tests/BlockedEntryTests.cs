@@ -45,7 +45,7 @@ public class BlockedEntryTests
         await written.Task;
 
         var hosted = new HostedObjects();
-        hosted.Add(new HostedUnit([entry], static _ => null));
+        hosted.Add(new Cohort([entry], static _ => null));
         var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System,
             LoopContext.Pool, logger, lifetime.Token);
         var context = new PlaybackContext(

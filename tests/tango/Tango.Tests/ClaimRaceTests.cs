@@ -105,7 +105,7 @@ public class ClaimRaceTests
         });
         await runtime.CheckpointAsync(first);
         await runtime.SyncAsync();
-        var claim = runtime.DirectoryView.Claims.Units[new ObjectId(256)];
+        var claim = runtime.DirectoryView.Claims.Cohorts[new ObjectId(256)];
         Assert.True(claim.Forget <= commit, $"{claim} of a record at {commit}");
         await runtime.TrimAsync();
         var host = ((ObjectHost)first.Host).Hosted!;
@@ -126,14 +126,14 @@ public class ClaimRaceTests
 
     private static async Task<object?> LoadAsync(World world, HostedObject hosted, LogPosition notAbove) =>
         await world.LoadAsync(
-            notAbove, new UnitMember(hosted.Entry, hosted.Type));
+            notAbove, new CohortMember(hosted.Entry, hosted.Type));
 
     private static async Task CheckpointAllAsync(TangoRuntime runtime)
     {
         await runtime.SyncAsync();
         var end = runtime.PlayedTo;
-        foreach (var unit in runtime.DirectoryView.Claims.Units.Keys)
-            await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
+        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
+            await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
     }
 
     private static async Task RaiseBeyondAsync(World world)

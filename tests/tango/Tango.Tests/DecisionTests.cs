@@ -268,8 +268,8 @@ public class DecisionTests
         Assert.Equal(50, (await DecisionsAsync(world)).Count);
     });
 
-    /// <summary>The directory is a unit like others. Its view is not read in transactions, so that such a record comes
-    /// from other code.</summary>
+    /// <summary>The directory is a cohort like others. Its view is not read in transactions, so that such a record
+    /// comes from other code.</summary>
     [Fact]
     public void An_orphan_that_read_the_directory_is_decided() => SeededContext.Run(9, async time =>
     {

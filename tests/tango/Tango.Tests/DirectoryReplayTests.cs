@@ -33,7 +33,7 @@ public class DirectoryReplayTests
     }
 
     [Fact]
-    public void Unit_claims_history_from_the_record_that_created_it_and_the_directory_from_the_beginning()
+    public void Cohort_claims_history_from_the_record_that_created_it_and_the_directory_from_the_beginning()
     {
         ITangoView directory = new TangoDirectory();
         Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(1), 3);
@@ -42,11 +42,11 @@ public class DirectoryReplayTests
         var claims = ((TangoDirectory)directory).Claims;
         Assert.Equal(
             [(1, 0), (256, 7), (258, 9)],
-            claims.Units.Select(unit => ((int)unit.Key.Value, (int)unit.Value.Forget.Offset)));
+            claims.Cohorts.Select(cohort => ((int)cohort.Key.Value, (int)cohort.Value.Forget.Offset)));
     }
 
     [Fact]
-    public void Ids_and_histories_of_deleted_units_do_not_return()
+    public void Ids_and_histories_of_deleted_cohorts_do_not_return()
     {
         ITangoView view = new TangoDirectory();
         var directory = (TangoDirectory)view;
@@ -67,8 +67,8 @@ public class DirectoryReplayTests
 
     private static (int Mutator, ArgumentBuffer Arguments) AnyRecord(TangoDirectory directory, Random random, long at)
     {
-        var units = directory.Claims.Units.Keys.ToList();
-        var unit = units[random.Next(units.Count)];
+        var cohorts = directory.Claims.Cohorts.Keys.ToList();
+        var cohort = cohorts[random.Next(cohorts.Count)];
         LogPosition Any() => new(random.NextInt64(at + 2));
         var stream = new StreamId(StreamId.FirstRawValue + (ulong)random.Next(2));
         return random.Next(16) switch
@@ -76,17 +76,17 @@ public class DirectoryReplayTests
             0 => (Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [New($"n{random.Next(40)}")])),
             1 => (Mutators.Create,
                 DirectoryFormat.Create(new(1, 10), $"g{at}", [New($"m{at}"), New($"n{random.Next(40)}")])),
-            2 or 3 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any())),
+            2 or 3 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(cohort, Any(), Any())),
             4 => (Mutators.Hold,
                 ClaimFormat.Hold($"r{random.Next(2)}", Any(), TimeSpan.FromMilliseconds(random.Next(9)))),
             5 => (Mutators.Expire, ClaimFormat.Expire($"r{random.Next(2)}", random.Next(9))),
             6 => (Mutators.Retain,
                 ClaimFormat.Retain(new Retention(random.Next(2) == 0 ? null : 5, TimeSpan.FromSeconds(at)))),
             7 => (Mutators.Declare, ClaimFormat.Declare(stream, new StreamClaim("s", Any()))),
-            12 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, Any(), Any(), Any())),
-            8 => (Mutators.Delete, ClaimFormat.Delete(unit)),
+            12 => (Mutators.Checkpointed, ClaimFormat.Checkpointed(cohort, Any(), Any(), Any())),
+            8 => (Mutators.Delete, ClaimFormat.Delete(cohort)),
             // Perhaps a group's second member.
-            13 => (Mutators.Delete, ClaimFormat.Delete(new ObjectId(unit.Value + 1))),
+            13 => (Mutators.Delete, ClaimFormat.Delete(new ObjectId(cohort.Value + 1))),
             9 => (Mutators.Checkpointed, FirstOfFork(directory, random)),
             10 or 11 => (Mutators.CreateFork, DirectoryFormat.CreateFork(
                 New($"n{random.Next(40)}"), new ForkOrigin("n1", Any()), TimeSpan.FromSeconds(1))),

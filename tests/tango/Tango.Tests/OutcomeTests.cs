@@ -68,7 +68,7 @@ public class OutcomeTests
         var full = false;
         await using var world = new World(new InMemoryLogOptions
         {
-            AroundAppend = _ => full ? throw new LogUnavailableException("No unit answers") : default,
+            AroundAppend = _ => full ? throw new LogUnavailableException("No cohort answers") : default,
         });
         var (runtime, accounts) = await world.OpenAccountsAsync();
         full = true;
@@ -244,7 +244,7 @@ public class OutcomeTests
         Assert.Throws<ObjectDisposedException>(() => runtime.BeginTx());
     }
 
-    /// <summary>The units that know are out of reach for the runtime's own attempts.</summary>
+    /// <summary>The cohorts that know are out of reach for the runtime's own attempts.</summary>
     private sealed class UnresolvableLog(ICorfuLog inner) : ICorfuLog
     {
         private int _asked;

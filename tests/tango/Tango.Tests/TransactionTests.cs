@@ -283,7 +283,7 @@ public class TransactionTests
         await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ListObjectsAsync());
     }
 
-    /// <summary>Its members are there again before the unit is readable: whether what was read was written since is
+    /// <summary>Its members are there again before the cohort is readable: whether what was read was written since is
     /// not known.</summary>
     [Fact]
     public async Task Transaction_over_an_object_that_is_being_loaded_anew_aborts()
@@ -293,8 +293,8 @@ public class TransactionTests
         await using var transaction = runtime.BeginTx();
         await accounts.SetAsync("x", await accounts.BalanceAsync("x") + 1);
         var hosted = ((ObjectHost)accounts.Host).Hosted!;
-        hosted.Unit.Stop(new RecordVersion(LogPosition.Zero, 0), new TangoTrimmedException(new TimeoutException()));
-        hosted.TakeOver(hosted.Unit.Anew().Objects[0]);
+        hosted.Cohort.Stop(new RecordVersion(LogPosition.Zero, 0), new TangoTrimmedException(new TimeoutException()));
+        hosted.TakeOver(hosted.Cohort.Anew().Objects[0]);
         var aborted = Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
         Assert.Equal(AbortReason.SnapshotTooOld, aborted.Reason);
     }

@@ -31,19 +31,19 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void A_unit_keeps_the_last_checkpoint_but_one_and_the_span_below_it()
+    public void A_cohort_keeps_the_last_checkpoint_but_one_and_the_span_below_it()
     {
         var claims = TrimClaims.None.Create(s_a, At(5));
         claims = claims.Checkpointed(s_a, At(50), At(50), Span, At(60));
-        Assert.Equal(new UnitClaim(At(5), At(50)), claims.Units[s_a]);
+        Assert.Equal(new CohortClaim(At(5), At(50)), claims.Cohorts[s_a]);
         claims = claims.Checkpointed(s_a, At(70), At(70), Span, At(80));
-        Assert.Equal(new UnitClaim(At(40), At(70)), claims.Units[s_a]);
+        Assert.Equal(new CohortClaim(At(40), At(70)), claims.Cohorts[s_a]);
         // Less than what it could forget: it hosts a commit record that is not decided.
         claims = claims.Checkpointed(s_a, At(90), At(45), Span, At(100));
-        Assert.Equal(new UnitClaim(At(45), At(90)), claims.Units[s_a]);
+        Assert.Equal(new CohortClaim(At(45), At(90)), claims.Cohorts[s_a]);
         // A claim never falls.
         claims = claims.Checkpointed(s_a, At(95), At(41), Span, At(101));
-        Assert.Equal(new UnitClaim(At(45), At(95)), claims.Units[s_a]);
+        Assert.Equal(new CohortClaim(At(45), At(95)), claims.Cohorts[s_a]);
     }
 
     [Fact]
@@ -51,7 +51,7 @@ public class TrimClaimsTests
     {
         var claims = TrimClaims.None.Create(s_a, At(0)).Checkpointed(s_a, At(8), At(8), Span, At(9));
         claims = claims.Checkpointed(s_a, At(12), At(12), Span, At(13));
-        Assert.Equal(new UnitClaim(At(0), At(12)), claims.Units[s_a]);
+        Assert.Equal(new CohortClaim(At(0), At(12)), claims.Cohorts[s_a]);
     }
 
     [Fact]
@@ -106,17 +106,17 @@ public class TrimClaimsTests
         Assert.Throws<TangoRejectedException>(() => claims.Declare(s_a.Stream, new StreamClaim(null, null)));
     }
 
-    /// <summary>R20: a commit record that read the deleted unit may be undecided where others still have to play it.
+    /// <summary>R20: a commit record that read the deleted cohort may be undecided where others still have to play it.
     /// </summary>
     [Fact]
-    public void A_deleted_unit_is_needed_until_all_others_are_past_its_deletion()
+    public void A_deleted_cohort_is_needed_until_all_others_are_past_its_deletion()
     {
         var claims = TrimClaims.None.Create(s_a, At(5)).Create(s_b, At(9));
         claims = claims.Delete([Entry(s_a)], At(60));
         Assert.Equal(At(5), claims.Lowest);
         claims = claims.Checkpointed(s_b, At(65), At(65), Span, At(70));
         claims = claims.Checkpointed(s_b, At(80), At(80), Span, At(81)).Release(At(100), At(82));
-        Assert.Equal((At(55), At(5)), (claims.Units[s_b].Forget, claims.Released));
+        Assert.Equal((At(55), At(5)), (claims.Cohorts[s_b].Forget, claims.Released));
         claims = claims.Checkpointed(s_b, At(90), At(90), Span, At(91)).Release(At(100), At(92));
         Assert.Equal(At(70), claims.Released);
         Assert.Empty(claims.Deleted);
@@ -124,7 +124,7 @@ public class TrimClaimsTests
 
     /// <summary>R20: what reads one of them may write the other.</summary>
     [Fact]
-    public void Deleted_units_hold_each_other()
+    public void Deleted_cohorts_hold_each_other()
     {
         var claims = TrimClaims.None.Create(s_a, At(50)).Create(s_b, At(80)).Create(new ObjectId(258), At(150));
         claims = claims.Delete([Entry(s_a)], At(100)).Delete([Entry(s_b)], At(200));
@@ -164,17 +164,17 @@ public class TrimClaimsTests
 
                 Assert.True(claims.Released >= before.Released, $"seed {seed} at {at}: it fell");
                 Assert.Equal(
-                    claims.Units.Select(static unit => (unit.Value.Forget, unit.Key)).Order().ToArray(),
+                    claims.Cohorts.Select(static cohort => (cohort.Value.Forget, cohort.Key)).Order().ToArray(),
                     claims.ByForget.ToArray());
-                Assert.All(claims.Units.Values, unit => Assert.True(unit.Forget >= claims.Released));
-                Assert.All(claims.Units.Values, unit => Assert.True(!(unit.Checkpoint < unit.Forget)));
+                Assert.All(claims.Cohorts.Values, cohort => Assert.True(cohort.Forget >= claims.Released));
+                Assert.All(claims.Cohorts.Values, cohort => Assert.True(!(cohort.Checkpoint < cohort.Forget)));
                 Assert.All(claims.Holds.Values, hold => Assert.True(hold.Position >= claims.Released));
                 Assert.All(claims.Streams.Values, s => Assert.True(!(s.RetainFrom < claims.Released)));
                 Assert.All(claims.Deleted.Values, d => Assert.True(d.At >= claims.Released));
-                foreach (var (id, unit) in before.Units)
+                foreach (var (id, cohort) in before.Cohorts)
                 {
-                    if (!claims.Units.TryGetValue(id, out var after)) continue;
-                    Assert.True(after.Forget >= unit.Forget && !(after.Checkpoint < unit.Checkpoint));
+                    if (!claims.Cohorts.TryGetValue(id, out var after)) continue;
+                    Assert.True(after.Forget >= cohort.Forget && !(after.Checkpoint < cohort.Checkpoint));
                 }
             }
         }
@@ -182,18 +182,20 @@ public class TrimClaimsTests
 
     private static TrimClaims AnyRecord(TrimClaims claims, Random random, long at)
     {
-        var unit = claims.Units.IsEmpty ? default : claims.Units.Keys.ElementAt(random.Next(claims.Units.Count));
+        var cohort = claims.Cohorts.IsEmpty
+            ? default
+            : claims.Cohorts.Keys.ElementAt(random.Next(claims.Cohorts.Count));
         LogPosition Any() => At(random.NextInt64(at + 2));
         var name = $"r{random.Next(3)}";
         return random.Next(12) switch
         {
             0 => claims.Create(new ObjectId(256 + (ulong)at), At(at)),
-            1 or 2 or 3 or 4 when unit != default =>
-                claims.Checkpointed(unit, At(Math.Max(0, at - random.Next(5))), Any(), random.Next(20), At(at)),
+            1 or 2 or 3 or 4 when cohort != default =>
+                claims.Checkpointed(cohort, At(Math.Max(0, at - random.Next(5))), Any(), random.Next(20), At(at)),
             5 => claims.Hold(name, Any(), s_lease).Claims,
             6 => claims.Expire(name, claims.Holds.TryGetValue(name, out var hold) ? hold.Version : 0),
             7 => claims.Declare(Raw(random.Next(2)), new StreamClaim(null, random.Next(2) == 0 ? null : Any())),
-            8 when unit != default && random.Next(3) == 0 => claims.Delete([Entry(unit)], At(at)),
+            8 when cohort != default && random.Next(3) == 0 => claims.Delete([Entry(cohort)], At(at)),
             _ => claims.Release(random.Next(2) == 0 ? Any() : At(at + 10), At(at)),
         };
     }

@@ -206,8 +206,8 @@ public class TrimmerTests
     {
         await runtime.SyncAsync();
         var end = runtime.PlayedTo;
-        foreach (var unit in runtime.DirectoryView.Claims.Units.Keys)
-            await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
+        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
+            await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
     }
 
     private static async Task<long> FirstLeftAsync(World world)

@@ -222,7 +222,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         try
         {
             await player().PlayToAsync(position.Next, CancellationToken.None);
-            // R22: playback of the entry takes its callers; a unit that was reloaded from above it does not.
+            // R22: playback of the entry takes its callers; a cohort that was reloaded from above it does not.
             if (TryRemove(sequence))
                 Array.ForEach(batch, call => call.OnInDoubt(
                     position, "The record is in the log, but history was trimmed before it was played", null));

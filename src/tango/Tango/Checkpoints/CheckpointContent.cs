@@ -26,7 +26,7 @@ internal static class CheckpointContent
     private const int Removed = 2;
 
     /// <returns>The lengths of the parts.</returns>
-    public static ImmutableArray<long> Write(ChunkedBuffer output, UnitSnapshot snapshot)
+    public static ImmutableArray<long> Write(ChunkedBuffer output, CohortSnapshot snapshot)
     {
         var parts = ImmutableArray.CreateBuilder<long>(1 + snapshot.Members.Length);
         WriteHead(output, snapshot);
@@ -43,7 +43,7 @@ internal static class CheckpointContent
 
     /// <exception cref="TangoException">It is not a checkpoint of these members, or this code cannot read
     /// it.</exception>
-    public static UnitSnapshot Read(ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<UnitMember> members)
+    public static CohortSnapshot Read(ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<CohortMember> members)
     {
         var reader = new MessagePackReader(parts[0]);
         reader.ReadArrayHeader(HeadLength);
@@ -57,10 +57,10 @@ internal static class CheckpointContent
         for (var i = 0; i < members.Count; i++) loaded.Add(ReadMember(ref reader, members, loaded, parts[i + 1]));
         var awaited = ReadAwaited(ref reader);
         // Spills need no place here: their commit record names them (R19).
-        return new UnitSnapshot(end, loaded.MoveToImmutable(), awaited);
+        return new CohortSnapshot(end, loaded.MoveToImmutable(), awaited);
     }
 
-    private static void WriteHead(ChunkedBuffer output, UnitSnapshot snapshot)
+    private static void WriteHead(ChunkedBuffer output, CohortSnapshot snapshot)
     {
         var writer = new MessagePackWriter(output);
         writer.WriteArrayHeader(HeadLength);
@@ -87,14 +87,15 @@ internal static class CheckpointContent
     }
 
     private static MemberSnapshot ReadMember(
-        ref MessagePackReader reader, IReadOnlyList<UnitMember> members, ImmutableArray<MemberSnapshot>.Builder loaded,
+        ref MessagePackReader reader, IReadOnlyList<CohortMember> members,
+        ImmutableArray<MemberSnapshot>.Builder loaded,
         ReadOnlyMemory<byte> state)
     {
         reader.ReadArrayHeader(MemberLength);
         var id = new ObjectId(reader.ReadUInt64());
         var typeName = reader.ReadText();
         var capacity = reader.ReadInt32();
-        // Hosts of a unit have its members in the order in which they met them: a directory that was loaded names
+        // Hosts of a cohort have its members in the order in which they met them: a directory that was loaded names
         // them by their ids.
         var member = loaded.Count == 0 ? members[0] : members.FirstOrDefault(one => one.Entry.Id == id);
         if (member is not { Entry: { } entry } || id != entry.Id || loaded.Any(one => one.Entry.Id == id)
@@ -194,6 +195,6 @@ internal static class CheckpointContent
     }
 }
 
-/// <summary>A member of a unit whose checkpoint is loaded.</summary>
+/// <summary>A member of a cohort whose checkpoint is loaded.</summary>
 /// <param name="Type">Null: versions only, no view.</param>
-internal sealed record UnitMember(DirectoryEntry Entry, TangoObjectType? Type);
+internal sealed record CohortMember(DirectoryEntry Entry, TangoObjectType? Type);

@@ -24,7 +24,7 @@ internal static class CheckpointFormat
     // Larger chunks would keep the appends of others waiting for longer.
     private const int MaxChunk = 256 * 1024;
 
-    /// <summary>The ids from 2^62 on are those of checkpoint streams; a unit's is that of its first member.</summary>
+    /// <summary>The ids from 2^62 on are those of checkpoint streams; a cohort's is that of its first member.</summary>
     public static StreamId StreamOf(ObjectId first) => new(first.Value + ObjectId.EndOfUser);
 
     /// <summary>Bytes of content in a chunk. An entry holds at least one.</summary>

@@ -27,11 +27,11 @@ public sealed record CheckpointPolicy
     /// true.</summary>
     public bool TrimsLog { get; init; } = true;
 
-    /// <summary>The policy of one runtime for one unit. Limits below <see cref="Shares"/> are not spread.</summary>
-    internal CheckpointPolicy SpreadFor(ulong runtime, ObjectId unit)
+    /// <summary>The policy of one runtime for one cohort. Limits below <see cref="Shares"/> are not spread.</summary>
+    internal CheckpointPolicy SpreadFor(ulong runtime, ObjectId cohort)
     {
         // The upper bits of a multiplicative hash: all of the input has a part in them.
-        var share = (long)(((runtime ^ unit.Value) * 0x9E37_79B9_7F4A_7C15) >> 56);
+        var share = (long)(((runtime ^ cohort.Value) * 0x9E37_79B9_7F4A_7C15) >> 56);
         return this with { Updates = Updates + (Updates / Shares * share), Bytes = Bytes + (Bytes / Shares * share) };
     }
 }

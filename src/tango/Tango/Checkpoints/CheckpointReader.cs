@@ -8,7 +8,7 @@ namespace Tango.Checkpoints;
 /// <summary>Finds the members that a checkpoint has.</summary>
 /// <param name="end">Those that were born below it.</param>
 /// <param name="count">So many, if the directory is known as far.</param>
-internal delegate ValueTask<IReadOnlyList<UnitMember>> MemberLookup(LogPosition end, int count);
+internal delegate ValueTask<IReadOnlyList<CohortMember>> MemberLookup(LogPosition end, int count);
 
 /// <summary>Loads checkpoints from the log.</summary>
 /// <param name="newestLevel">The highest feature level that the code reads.</param>
@@ -23,11 +23,12 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
     private const int BatchesInFlight = 4;
 
     /// <summary>
-    /// The unit as of its newest checkpoint that is complete and readable here: the one with the highest end not above
+    /// The cohort as of its newest checkpoint that is complete and readable here: the one with the highest end not
+    /// above
     /// <paramref name="atMost"/>. Null: there is none.
     /// </summary>
-    /// <param name="first">The unit's first member.</param>
-    public async ValueTask<UnitSnapshot?> LoadNewestAsync(ObjectId first, MemberLookup findMembers,
+    /// <param name="first">The cohort's first member.</param>
+    public async ValueTask<CohortSnapshot?> LoadNewestAsync(ObjectId first, MemberLookup findMembers,
         LogPosition? atMost, CancellationToken cancellationToken)
     {
         var check = await log.CheckAsync(
@@ -58,7 +59,7 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
 
     /// <summary>The lowest end, not below a position, of a checkpoint that is complete; it was not loaded. Null: there
     /// is none.</summary>
-    /// <param name="first">The unit's first member.</param>
+    /// <param name="first">The cohort's first member.</param>
     public async ValueTask<LogPosition?> FindOldestAsync(
         ObjectId first, LogPosition from, CancellationToken cancellationToken)
     {
@@ -73,8 +74,8 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
 
     /// <summary>Loads the checkpoint whose final record stands there.</summary>
     /// <exception cref="TangoException">It cannot be read.</exception>
-    public async ValueTask<UnitSnapshot> LoadAsync(
-        LogPosition position, IReadOnlyList<UnitMember> members, CancellationToken cancellationToken)
+    public async ValueTask<CohortSnapshot> LoadAsync(
+        LogPosition position, IReadOnlyList<CohortMember> members, CancellationToken cancellationToken)
     {
         var page = (await log.ReadManyAsync([position], cancellationToken: cancellationToken))[0];
         var final = page.IsData ? CheckpointFormat.TryDecodeFinal(page.Entry!.Payload) : null;
@@ -106,8 +107,8 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
         }
     }
 
-    private async ValueTask<UnitSnapshot?> TryLoadAsync(
-        FinalRecord final, IReadOnlyList<UnitMember> members, CancellationToken cancellationToken)
+    private async ValueTask<CohortSnapshot?> TryLoadAsync(
+        FinalRecord final, IReadOnlyList<CohortMember> members, CancellationToken cancellationToken)
     {
         try
         {
@@ -121,8 +122,8 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
         }
     }
 
-    private async ValueTask<UnitSnapshot> LoadAsync(
-        FinalRecord final, IReadOnlyList<UnitMember> members, CancellationToken cancellationToken)
+    private async ValueTask<CohortSnapshot> LoadAsync(
+        FinalRecord final, IReadOnlyList<CohortMember> members, CancellationToken cancellationToken)
     {
         if (final.OldestReader > newestLevel) throw TangoLevelException.TooNew(final.OldestReader, newestLevel);
         var (chunks, check) = await ReadContentAsync(final.Id, final.Positions, cancellationToken);
@@ -132,10 +133,10 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
         return Decode(parts, members, final.End) with { Size = final.PartLengths.Sum() };
     }
 
-    private static UnitSnapshot Decode(
-        ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<UnitMember> members, LogPosition end)
+    private static CohortSnapshot Decode(
+        ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<CohortMember> members, LogPosition end)
     {
-        UnitSnapshot loaded;
+        CohortSnapshot loaded;
         try
         {
             loaded = CheckpointContent.Read(parts, members);

@@ -5,7 +5,7 @@ using Corfu.Protocol;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// Puts a checkpoint into the unit's checkpoint stream: chunks side by side, then the final record. Until that one is
+/// Puts a checkpoint into the cohort's checkpoint stream: chunks side by side, then the final record. Until that one is
 /// in the log there is no checkpoint, and an attempt that ends before leaves nothing but unused entries.
 /// </summary>
 internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOptions options)
@@ -18,7 +18,7 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
     /// <exception cref="TangoTooLargeException">The encoded state is above what one checkpoint may have. Nothing was
     /// written.</exception>
     /// <exception cref="TangoException">The checkpoint was not written, or it is not known whether it was.</exception>
-    public async ValueTask<LogPosition> WriteAsync(UnitSnapshot snapshot, CancellationToken cancellationToken)
+    public async ValueTask<LogPosition> WriteAsync(CohortSnapshot snapshot, CancellationToken cancellationToken)
     {
         var id = new CheckpointId(runtime, Interlocked.Increment(ref _sequence));
         ImmutableArray<StreamId> stream = [CheckpointFormat.StreamOf(snapshot.Members[0].Entry.Id)];

@@ -6,19 +6,19 @@ namespace Tango.Checkpoints;
 
 /// <summary>
 /// Keeps the log short and openings quick, beside playback and one thing after the other. (1) Makes the checkpoints
-/// that the policy asks for: of a unit that has had so many updates, and of all whose claims are too far behind, open
+/// that the policy asks for: of a cohort that has had so many updates, and of all whose claims are too far behind, open
 /// here or nowhere. (2) Trims the log behind what counts then. One that fails is logged and tried again.
 /// </summary>
 /// <param name="runtime">Its identity.</param>
 /// <param name="policy">Null: none by itself.</param>
 /// <param name="findClaims">What the directory knows, with the log's span; null while it is not served.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
-/// <param name="findUnhosted">The members of a unit that is not open here; null: it is, or cannot be loaded.</param>
+/// <param name="findUnhosted">The members of a cohort that is not open here; null: it is, or cannot be loaded.</param>
 /// <param name="checkpointUnhosted">Loads it, and lets go of it.</param>
 /// <param name="trim">Trims what no claim needs any more.</param>
 internal sealed class Checkpointer(
     ulong runtime, CheckpointPolicy? policy, Func<(TrimClaims Claims, long MaxSpan)?> findClaims,
-    Func<HostedUnit, CancellationToken, ValueTask<LogPosition>> checkpoint,
+    Func<Cohort, CancellationToken, ValueTask<LogPosition>> checkpoint,
     Func<ObjectId, IReadOnlyList<DirectoryEntry>?> findUnhosted,
     Func<IReadOnlyList<DirectoryEntry>, CancellationToken, ValueTask> checkpointUnhosted,
     Func<CancellationToken, ValueTask> trim, LoopContext loops, ILogger logger, CancellationToken lifetime)
@@ -37,11 +37,11 @@ internal sealed class Checkpointer(
 
     private readonly Lock _gate = new();
 
-    // Guarded by _gate. Null stands for a look at all units.
-    private readonly Queue<HostedUnit?> _due = [];
+    // Guarded by _gate. Null stands for a look at all cohorts.
+    private readonly Queue<Cohort?> _due = [];
     private bool _isRunning;
 
-    // Guarded by _gate: what was played when all units were looked at last.
+    // Guarded by _gate: what was played when all cohorts were looked at last.
     private LogPosition? _lookedAt;
 
     // Guarded by _gate, by first member: the newest checkpoint when this runtime last looked.
@@ -51,28 +51,28 @@ internal sealed class Checkpointer(
     private readonly HashSet<ObjectId> _lacking = [];
 
     // Guarded by _gate, by first member.
-    private readonly Dictionary<ObjectId, HostedUnit> _watched = [];
+    private readonly Dictionary<ObjectId, Cohort> _watched = [];
 
-    /// <summary>The unit is open: from now on its checkpoints are made here.</summary>
-    public void Watch(HostedUnit unit)
+    /// <summary>The cohort is open: from now on its checkpoints are made here.</summary>
+    public void Watch(Cohort cohort)
     {
         if (policy is null) return;
-        Know(unit, FindClaim(unit).Checkpoint);
-        lock (_gate) _watched[unit.Objects[0].Id] = unit;
-        unit.Traffic.Watch(policy.SpreadFor(runtime, unit.Objects[0].Id), () => Enqueue(unit));
+        Know(cohort, FindClaim(cohort).Checkpoint);
+        lock (_gate) _watched[cohort.Objects[0].Id] = cohort;
+        cohort.Traffic.Watch(policy.SpreadFor(runtime, cohort.Objects[0].Id), () => Enqueue(cohort));
     }
 
-    /// <summary>The unit is not hosted any more.</summary>
-    public void Unwatch(HostedUnit unit)
+    /// <summary>The cohort is not hosted any more.</summary>
+    public void Unwatch(Cohort cohort)
     {
         lock (_gate)
         {
-            _watched.Remove(unit.Objects[0].Id);
-            _known.Remove(unit.Objects[0].Id);
+            _watched.Remove(cohort.Objects[0].Id);
+            _known.Remove(cohort.Objects[0].Id);
         }
     }
 
-    /// <summary>The log has grown. If the units that are open here have few updates, none of them is due, but others
+    /// <summary>The log has grown. If the cohorts that are open here have few updates, none of them is due, but others
     /// may wait for their claims to rise.</summary>
     public void OnPlayed(LogPosition end)
     {
@@ -88,11 +88,11 @@ internal sealed class Checkpointer(
     }
 
     // Within a cycle of the player, so that nothing is done here.
-    private void Enqueue(HostedUnit? unit)
+    private void Enqueue(Cohort? cohort)
     {
         lock (_gate)
         {
-            _due.Enqueue(unit);
+            _due.Enqueue(cohort);
             if (_isRunning) return;
             _isRunning = true;
         }
@@ -106,11 +106,11 @@ internal sealed class Checkpointer(
         await Task.Yield();
         while (true)
         {
-            HostedUnit? unit;
+            Cohort? cohort;
             LogPosition? end;
             lock (_gate)
             {
-                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out unit))
+                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out cohort))
                 {
                     _isRunning = false;
                     return;
@@ -119,13 +119,13 @@ internal sealed class Checkpointer(
                 end = _lookedAt;
             }
 
-            if (unit is not null) end = await TryCheckpointAsync(unit, Known(unit));
+            if (cohort is not null) end = await TryCheckpointAsync(cohort, Known(cohort));
             if (end is { } played) await TryRaiseTrimPointAsync(played);
         }
     }
 
     /// <summary>
-    /// Units with few updates, and those that no runtime has open: without a new checkpoint now and then, they would
+    /// Cohorts with few updates, and those that no runtime has open: without a new checkpoint now and then, they would
     /// hold the trim point. In the order of what they need, the oldest first.
     /// </summary>
     private async ValueTask CheckpointBehindAsync(LogPosition end)
@@ -137,11 +137,11 @@ internal sealed class Checkpointer(
         foreach (var (_, id) in known.Claims.ByForget)
         {
             if (made >= MaxBehind || lifetime.IsCancellationRequested) return;
-            var claim = known.Claims.Units[id];
-            if (FindWatched(id) is { } unit)
+            var claim = known.Claims.Cohorts[id];
+            if (FindWatched(id) is { } cohort)
             {
-                if (!IsBehind(unit, claim, end)) continue;
-                await TryCheckpointAsync(unit, claim.Checkpoint);
+                if (!IsBehind(cohort, claim, end)) continue;
+                await TryCheckpointAsync(cohort, claim.Checkpoint);
                 made++;
             }
             else if (policy!.TrimsLog && !isHeld && IsPinned(id, end))
@@ -152,19 +152,19 @@ internal sealed class Checkpointer(
         }
     }
 
-    private bool IsBehind(HostedUnit unit, UnitClaim claim, LogPosition end)
+    private bool IsBehind(Cohort cohort, CohortClaim claim, LogPosition end)
     {
         // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
-        var patience = Math.Max(policy!.Updates, unit.Traffic.CheckpointSize / BytesOfPosition);
+        var patience = Math.Max(policy!.Updates, cohort.Traffic.CheckpointSize / BytesOfPosition);
         return end - (claim.Checkpoint ?? claim.Forget) > patience
-            && unit.Objects.All(static member => member.Stopped is null || member.IsRemoved);
+            && cohort.Objects.All(static member => member.Stopped is null || member.IsRemoved);
     }
 
-    /// <summary>Whether a unit that is not open here holds too much. Hosts make their checkpoints twice as
+    /// <summary>Whether a cohort that is not open here holds too much. Hosts make their checkpoints twice as
     /// early.</summary>
     private bool IsPinned(ObjectId id, LogPosition end)
     {
-        if (findClaims() is not { } known || !known.Claims.Units.TryGetValue(id, out var claim)) return false;
+        if (findClaims() is not { } known || !known.Claims.Cohorts.TryGetValue(id, out var claim)) return false;
         var patience = 2 * policy!.SpreadFor(runtime, id).Updates;
         // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
         var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
@@ -215,38 +215,38 @@ internal sealed class Checkpointer(
 
     /// <param name="known">The newest checkpoint when it was decided that one is needed: another host may have made
     /// one since.</param>
-    /// <returns>End of the unit's newest checkpoint; null: there is none.</returns>
-    private async ValueTask<LogPosition?> TryCheckpointAsync(HostedUnit unit, LogPosition? known)
+    /// <returns>End of the cohort's newest checkpoint; null: there is none.</returns>
+    private async ValueTask<LogPosition?> TryCheckpointAsync(Cohort cohort, LogPosition? known)
     {
         // Before it is captured: what comes meanwhile may be counted for the next one as well.
-        var (updates, bytes) = (unit.Traffic.Updates, unit.Traffic.Bytes);
+        var (updates, bytes) = (cohort.Traffic.Updates, cohort.Traffic.Bytes);
         try
         {
-            if (findClaims() is null || !HasAllViews(unit))
+            if (findClaims() is null || !HasAllViews(cohort))
             {
-                unit.Traffic.Failed();
+                cohort.Traffic.Failed();
                 return null;
             }
 
-            var newest = FindClaim(unit).Checkpoint;
-            if (newest is null || newest == known) newest = await checkpoint(unit, lifetime);
-            Know(unit, newest);
-            unit.Traffic.Done(updates, bytes);
+            var newest = FindClaim(cohort).Checkpoint;
+            if (newest is null || newest == known) newest = await checkpoint(cohort, lifetime);
+            Know(cohort, newest);
+            cohort.Traffic.Done(updates, bytes);
             return newest;
         }
         catch (Exception e)
         {
-            unit.Traffic.Failed();
+            cohort.Traffic.Failed();
             if (!lifetime.IsCancellationRequested)
-                logger.LogWarning(e, "No checkpoint of {Name} was made; it is tried again", unit.Objects[0].Name);
+                logger.LogWarning(e, "No checkpoint of {Name} was made; it is tried again", cohort.Objects[0].Name);
             return null;
         }
     }
 
     /// <summary>R20: a checkpoint has all members. A runtime that lacks a member's type leaves it to others.</summary>
-    private bool HasAllViews(HostedUnit unit)
+    private bool HasAllViews(Cohort cohort)
     {
-        if (unit.Viewless is not { } viewless) return true;
+        if (cohort.Viewless is not { } viewless) return true;
         lock (_gate)
         {
             if (!_lacking.Add(viewless.Id)) return false;
@@ -259,21 +259,21 @@ internal sealed class Checkpointer(
         return false;
     }
 
-    private UnitClaim FindClaim(HostedUnit unit) =>
-        findClaims()?.Claims.Units.GetValueOrDefault(unit.Objects[0].Id) ?? default;
+    private CohortClaim FindClaim(Cohort cohort) =>
+        findClaims()?.Claims.Cohorts.GetValueOrDefault(cohort.Objects[0].Id) ?? default;
 
-    private HostedUnit? FindWatched(ObjectId first)
+    private Cohort? FindWatched(ObjectId first)
     {
         lock (_gate) return _watched.GetValueOrDefault(first);
     }
 
-    private void Know(HostedUnit unit, LogPosition? newest)
+    private void Know(Cohort cohort, LogPosition? newest)
     {
-        lock (_gate) _known[unit.Objects[0].Id] = newest;
+        lock (_gate) _known[cohort.Objects[0].Id] = newest;
     }
 
-    private LogPosition? Known(HostedUnit unit)
+    private LogPosition? Known(Cohort cohort)
     {
-        lock (_gate) return _known.GetValueOrDefault(unit.Objects[0].Id);
+        lock (_gate) return _known.GetValueOrDefault(cohort.Objects[0].Id);
     }
 }

@@ -8,25 +8,25 @@ using Tango.Records;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// R20: decides commit records that hold a unit's claim on history because nothing else will decide them: the client is
-/// gone, and no runtime hosts all that they read. A runtime that is blocked by such a record decides it. A record that
-/// writes only to objects which are not open anywhere blocks no runtime.
+/// R20: decides commit records that hold a cohort's claim on history because nothing else will decide them: the client
+/// is gone, and no runtime hosts all that they read. A runtime that is blocked by such a record decides it. A record
+/// that writes only to objects which are not open anywhere blocks no runtime.
 /// </summary>
 internal sealed class ClaimHolders(PlaybackContext context, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
 
-    // Guarded by _gate, by unit: how to find its records that have no decision yet.
+    // Guarded by _gate, by cohort: how to find its records that have no decision yet.
     private Dictionary<ObjectId, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>> _found = [];
     private bool _isRunning;
 
-    /// <summary>A checkpoint of the unit met commit records without decisions.</summary>
+    /// <summary>A checkpoint of the cohort met commit records without decisions.</summary>
     /// <param name="find">Those that have none after a while.</param>
-    public void Start(ObjectId unit, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
+    public void Start(ObjectId cohort, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
     {
         lock (_gate)
         {
-            _found[unit] = find;
+            _found[cohort] = find;
             if (_isRunning) return;
             _isRunning = true;
         }

@@ -12,18 +12,18 @@ internal static class ClaimFormat
     public const int CheckpointedLength = 4;
 
     private const int StateLength = 7;
-    private const int UnitLength = 4;
+    private const int CohortLength = 4;
     private const int HoldLength = 4;
     private const int StreamLength = 3;
     private const int DeletedLength = 4;
 
     public static ArgumentBuffer Checkpointed(
-        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest = null)
+        ObjectId cohort, LogPosition end, LogPosition forget, LogPosition? lowest = null)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(CheckpointedLength);
-        writer.Write(unit.Value);
+        writer.Write(cohort.Value);
         writer.Write(end.Offset);
         writer.Write(forget.Offset);
         WriteOptional(ref writer, lowest);
@@ -120,14 +120,14 @@ internal static class ClaimFormat
     {
         writer.WriteArrayHeader(StateLength);
         writer.Write(claims.Released.Offset);
-        writer.WriteArrayHeader(claims.Units.Count);
-        foreach (var (id, unit) in claims.Units)
+        writer.WriteArrayHeader(claims.Cohorts.Count);
+        foreach (var (id, cohort) in claims.Cohorts)
         {
-            writer.WriteArrayHeader(UnitLength);
+            writer.WriteArrayHeader(CohortLength);
             writer.Write(id.Value);
-            writer.Write(unit.Forget.Offset);
-            WriteOptional(ref writer, unit.Checkpoint);
-            WriteOptional(ref writer, unit.Lowest);
+            writer.Write(cohort.Forget.Offset);
+            WriteOptional(ref writer, cohort.Checkpoint);
+            WriteOptional(ref writer, cohort.Lowest);
         }
 
         writer.WriteArrayHeader(claims.Holds.Count);
@@ -159,12 +159,12 @@ internal static class ClaimFormat
     {
         reader.ReadArrayHeader(StateLength);
         var released = RecordFormat.ReadPosition(ref reader);
-        var units = TrimClaims.None.Units.ToBuilder();
+        var cohorts = TrimClaims.None.Cohorts.ToBuilder();
         for (var count = reader.ReadCount(); count > 0; count--)
         {
-            reader.ReadArrayHeader(UnitLength);
+            reader.ReadArrayHeader(CohortLength);
             var id = new ObjectId(reader.ReadUInt64());
-            units.Add(id, new UnitClaim(
+            cohorts.Add(id, new CohortClaim(
                 RecordFormat.ReadPosition(ref reader), ReadOptional(ref reader), ReadOptional(ref reader)));
         }
 
@@ -192,13 +192,13 @@ internal static class ClaimFormat
             var id = new ObjectId(reader.ReadUInt64());
             var forget = RecordFormat.ReadPosition(ref reader);
             var at = RecordFormat.ReadPosition(ref reader);
-            deleted.Add(id, new DeletedUnit(forget, at, DirectoryFormat.ReadEntries(ref reader)));
+            deleted.Add(id, new DeletedCohort(forget, at, DirectoryFormat.ReadEntries(ref reader)));
         }
 
         return new TrimClaims
         {
             Released = released,
-            Units = units.ToImmutable(),
+            Cohorts = cohorts.ToImmutable(),
             Holds = holds.ToImmutable(),
             Streams = streams.ToImmutable(),
             Retention = retention,

@@ -96,13 +96,13 @@ internal static class DirectoryFormat
         return (group, new TangoDirectory.NewObject(ReadText(ref reader), ReadText(ref reader), reader.ReadInt32()));
     }
 
-    /// <param name="unit">The group's first member.</param>
-    public static ArgumentBuffer AddMember(ObjectId unit, DirectoryEntry reserved)
+    /// <param name="cohort">The group's first member.</param>
+    public static ArgumentBuffer AddMember(ObjectId cohort, DirectoryEntry reserved)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
         writer.WriteArrayHeader(AddMemberLength);
-        writer.Write(unit.Value);
+        writer.Write(cohort.Value);
         writer.Write(reserved.Id.Value);
         writer.WriteText(reserved.Name);
         writer.WriteText(reserved.TypeName);
@@ -112,14 +112,14 @@ internal static class DirectoryFormat
         return buffer;
     }
 
-    /// <returns>The member without its group, which the unit knows, and without its birth; created where it was
+    /// <returns>The member without its group, which the cohort knows, and without its birth; created where it was
     /// reserved.</returns>
-    public static (ObjectId Unit, DirectoryEntry Member) ReadAddedMember(ref MessagePackReader reader)
+    public static (ObjectId Cohort, DirectoryEntry Member) ReadAddedMember(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(AddMemberLength);
-        var (unit, id) = (new ObjectId(reader.ReadUInt64()), new ObjectId(reader.ReadUInt64()));
+        var (cohort, id) = (new ObjectId(reader.ReadUInt64()), new ObjectId(reader.ReadUInt64()));
         var member = new DirectoryEntry(id, ReadText(ref reader), ReadText(ref reader), null, reader.ReadInt32());
-        return (unit, member with { Created = RecordFormat.ReadPosition(ref reader) });
+        return (cohort, member with { Created = RecordFormat.ReadPosition(ref reader) });
     }
 
     public static (TangoDirectory.LogBeginning Begin, string? Group, ImmutableArray<TangoDirectory.NewObject> Members)

@@ -50,19 +50,19 @@ internal sealed partial class TangoDirectory
         QueryHelperAsync<TangoDirectory, ValueTuple, (ImmutableArray<DirectoryEntry>, TrimClaims)>(
             ObjectKey.None, default, static (view, _) => ([.. view._objects.Values], view._claims), cancellationToken);
 
-    /// <summary>A checkpoint of the unit was read back from the log and counts.</summary>
-    /// <param name="unit">Its first member.</param>
-    /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
+    /// <summary>A checkpoint of the cohort was read back from the log and counts.</summary>
+    /// <param name="cohort">Its first member.</param>
+    /// <param name="end">Everything of the cohort's streams below is in the checkpoint.</param>
     /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
-    /// <param name="lowest">The lowest position at which the unit's state has a value in the log; null: it has none
+    /// <param name="lowest">The lowest position at which the cohort's state has a value in the log; null: it has none
     /// there now.</param>
-    /// <returns>The unit's claim as it is now; another host's newer checkpoint stays.</returns>
-    /// <exception cref="TangoRejectedException">The unit is gone, or what is claimed lies below what is released: look
-    /// at the claims again.</exception>
-    public ValueTask<UnitClaim> CheckpointedAsync(ObjectId unit, LogPosition end, LogPosition forget,
+    /// <returns>The cohort's claim as it is now; another host's newer checkpoint stays.</returns>
+    /// <exception cref="TangoRejectedException">The cohort is gone, or what is claimed lies below what is released:
+    /// look at the claims again.</exception>
+    public ValueTask<CohortClaim> CheckpointedAsync(ObjectId cohort, LogPosition end, LogPosition forget,
         LogPosition? lowest, CancellationToken cancellationToken) =>
-        CallAsync<UnitClaim>(
-            Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, end, forget, lowest), cancellationToken);
+        CallAsync<CohortClaim>(
+            Mutators.Checkpointed, ClaimFormat.Checkpointed(cohort, end, forget, lowest), cancellationToken);
 
     /// <summary>Releases history up to the position asked for, or as far as claims allow.</summary>
     /// <returns>The trim point. The record is applied: everything below it may be trimmed.</returns>
@@ -127,7 +127,7 @@ internal sealed partial class TangoDirectory
         public const int Create = 1;
         public const int RaiseLevel = 2;
 
-        /// <summary>The entry stands in the streams of the unit's members too. Where one member is deleted alone, it
+        /// <summary>The entry stands in the streams of the cohort's members too. Where one member is deleted alone, it
         /// stands in that member's stream and the first one's.</summary>
         public const int Delete = 3;
 
@@ -141,7 +141,7 @@ internal sealed partial class TangoDirectory
         public const int CreateFork = 11;
         public const int ReserveMember = 12;
 
-        /// <summary>The entry stands in the streams of the unit's first member and of the new one too.</summary>
+        /// <summary>The entry stands in the streams of the cohort's first member and of the new one too.</summary>
         public const int AddMember = 13;
 
         private static readonly string[] s_names =

@@ -39,23 +39,23 @@ internal sealed partial class TangoDirectory
         return entry;
     }
 
-    /// <summary>A checkpoint of the unit counts. The first one of a fork makes it an object.</summary>
-    private UnitClaim ApplyCheckpointed(
-        ObjectId unit, LogPosition end, LogPosition forget, LogPosition? lowest, LogPosition at)
+    /// <summary>A checkpoint of the cohort counts. The first one of a fork makes it an object.</summary>
+    private CohortClaim ApplyCheckpointed(
+        ObjectId cohort, LogPosition end, LogPosition forget, LogPosition? lowest, LogPosition at)
     {
-        var fork = _claims.Units.ContainsKey(unit) ? null : PendingOf(unit);
+        var fork = _claims.Cohorts.ContainsKey(cohort) ? null : PendingOf(cohort);
         if (fork is not { Origin: not null })
         {
-            _claims = _claims.Checkpointed(unit, end, forget, _maxSpan, at, lowest);
-            return _claims.Units[unit];
+            _claims = _claims.Checkpointed(cohort, end, forget, _maxSpan, at, lowest);
+            return _claims.Cohorts[cohort];
         }
 
         if (end != fork.Created || forget != end || lowest is not null)
             throw Reject($"'{fork.Name}' begins with a checkpoint of {fork.Created.Offset}, not {end.Offset}");
         _pending = _pending.Remove(fork.Name);
-        _claims = _claims.CreateFork(unit, fork.Created, HoldOf(fork.Name));
+        _claims = _claims.CreateFork(cohort, fork.Created, HoldOf(fork.Name));
         Add(fork);
-        return _claims.Units[unit];
+        return _claims.Cohorts[cohort];
     }
 
     /// <exception cref="TangoRejectedException">There are not so many.</exception>

@@ -5,7 +5,7 @@ using Tango.Records;
 
 namespace Tango;
 
-// R20: members that are added to groups, and removed. The record that adds one stands in the unit's stream too, where
+// R20: members that are added to groups, and removed. The record that adds one stands in the cohort's stream too, where
 // playback without the directory accepts it by its bytes alone. So all that can refuse it is asked before, by the
 // record that reserves.
 internal sealed partial class TangoDirectory
@@ -17,28 +17,28 @@ internal sealed partial class TangoDirectory
     // By name, names that are on their way to be objects: members that are reserved for groups, and forks whose first
     // checkpoint does not count yet. Invariant: no object has the name or the id. Of a member: the group exists; its
     // members and these are at most MaxGroupMembers. One leaves when it is added, or when its group is deleted, both
-    // by records in the unit's stream, or when it has expired, which positions alone tell. So AddMember is accepted iff
-    // its unit lives and does not have the id, and it stands near enough to the reservation. Of a fork:
+    // by records in the cohort's stream, or when it has expired, which positions alone tell. So AddMember is accepted
+    // iff its cohort lives and does not have the id, and it stands near enough to the reservation. Of a fork:
     // Created >= what is released, so that nothing of it is trimmed.
     private ImmutableSortedDictionary<string, DirectoryEntry> _pending =
         ImmutableSortedDictionary.Create<string, DirectoryEntry>(StringComparer.Ordinal);
 
-    /// <summary>Whether a call adds a member to a unit; told by its bytes alone, where the directory is not
+    /// <summary>Whether a call adds a member to a cohort; told by its bytes alone, where the directory is not
     /// played.</summary>
-    /// <param name="unit">Its first member.</param>
+    /// <param name="cohort">Its first member.</param>
     /// <param name="member">Without its group and birth; created where it was reserved.</param>
     /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
-    public static bool IsAddition(scoped in CallRecord call, out ObjectId unit, out DirectoryEntry member)
+    public static bool IsAddition(scoped in CallRecord call, out ObjectId cohort, out DirectoryEntry member)
     {
-        (unit, member) = (default, null!);
+        (cohort, member) = (default, null!);
         if (call.Object != ObjectId.Directory || call.Mutator != Mutators.AddMember) return false;
         var reader = new MessagePackReader(call.Arguments);
-        (unit, member) = DirectoryFormat.ReadAddedMember(ref reader);
+        (cohort, member) = DirectoryFormat.ReadAddedMember(ref reader);
         return true;
     }
 
     /// <summary>R20: the addition stands so far above the reservation that it has no effect, for its caller was taken
-    /// for gone, and the name is free. Positions alone tell, so that every host of the unit knows it.</summary>
+    /// for gone, and the name is free. Positions alone tell, so that every host of the cohort knows it.</summary>
     /// <param name="at">Of the addition, or of the record that asks for the name.</param>
     public static bool IsExpired(DirectoryEntry reserved, LogPosition at) => at - reserved.Created > MaxReservation;
 
@@ -51,8 +51,8 @@ internal sealed partial class TangoDirectory
             return;
         }
 
-        var (unit, added) = DirectoryFormat.ReadAddedMember(ref reader);
-        context.Return(ApplyAddMember(unit, added, context.Position));
+        var (cohort, added) = DirectoryFormat.ReadAddedMember(ref reader);
+        context.Return(ApplyAddMember(cohort, added, context.Position));
     }
 
     private DirectoryEntry ApplyReserveMember(string group, NewObject member, LogPosition at)
@@ -76,19 +76,19 @@ internal sealed partial class TangoDirectory
         return entry;
     }
 
-    private DirectoryEntry ApplyAddMember(ObjectId unit, DirectoryEntry member, LogPosition at)
+    private DirectoryEntry ApplyAddMember(ObjectId cohort, DirectoryEntry member, LogPosition at)
     {
-        if (!_claims.Units.ContainsKey(unit)) throw Reject($"{unit} is no unit, or is deleted already");
+        if (!_claims.Cohorts.ContainsKey(cohort)) throw Reject($"{cohort} is no cohort, or is deleted already");
         if (_byId.TryGetValue(member.Id, out var known)) return known;
         if (_pending.GetValueOrDefault(member.Name) is not { Group: { } group } reserved || reserved.Id != member.Id
-            || reserved.Created != member.Created || _groups[group][0].Id != unit)
+            || reserved.Created != member.Created || _groups[group][0].Id != cohort)
             throw Reject($"{member.Id} was not reserved for '{member.Name}'");
         if (IsExpired(reserved, at))
             throw Reject($"'{member.Name}' was reserved at {reserved.Created.Offset}, too long ago. Try again");
         _pending = _pending.Remove(member.Name);
         var birth = new LogPosition(at.Offset);
         var added = reserved with { Created = birth, Birth = birth };
-        // The claim is the unit's: no record of the member is below this one.
+        // The claim is the cohort's: no record of the member is below this one.
         Add(added);
         return added;
     }

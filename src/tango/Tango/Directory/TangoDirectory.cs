@@ -85,7 +85,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     public DirectoryEntry? Find(string name) => _objects.GetValueOrDefault(name);
 
     /// <summary>On a view: the entries of the object's group, removed members too, or of the object alone; those of a
-    /// deleted unit while history from before its deletion may be needed.</summary>
+    /// deleted cohort while history from before its deletion may be needed.</summary>
     public IReadOnlyList<DirectoryEntry> GroupOf(ObjectId id)
     {
         if (id == ObjectId.Directory) return [OwnEntry];
@@ -116,7 +116,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         else throw new TangoUnknownRecordException(s_type.Name, mutator);
         // A program without a checkpoint plays the directory from the log's beginning: holes of its stream that were
         // closed may stand below its first record.
-        if (!_claims.Units.ContainsKey(ObjectId.Directory))
+        if (!_claims.Cohorts.ContainsKey(ObjectId.Directory))
             _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
     }
 
@@ -162,11 +162,11 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             case Mutators.Checkpointed:
                 {
                     reader.ReadArrayHeader(ClaimFormat.CheckpointedLength);
-                    var unit = new ObjectId(reader.ReadUInt64());
+                    var cohort = new ObjectId(reader.ReadUInt64());
                     var (end, forget) =
                         (RecordFormat.ReadPosition(ref reader), RecordFormat.ReadPosition(ref reader));
                     var lowest = ClaimFormat.ReadOptional(ref reader);
-                    context.Return(ApplyCheckpointed(unit, end, forget, lowest, context.Position));
+                    context.Return(ApplyCheckpointed(cohort, end, forget, lowest, context.Position));
                     break;
                 }
 
@@ -202,9 +202,9 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
         }
     }
 
-    /// <summary>Whether a call deletes a unit or a member; told by its bytes alone, where the directory is not
+    /// <summary>Whether a call deletes a cohort or a member; told by its bytes alone, where the directory is not
     /// played.</summary>
-    /// <param name="id">A unit's is its first member's.</param>
+    /// <param name="id">A cohort's is its first member's.</param>
     /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
     public static bool IsDeletion(scoped in CallRecord call, out ObjectId id)
     {
@@ -323,16 +323,16 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
             group, [.. _groups.GetValueOrDefault(group, []).Append(entry).OrderBy(static member => member.Id)]);
     }
 
-    // A unit with all its members, or another member than the first one, whose id is the unit's.
+    // A cohort with all its members, or another member than the first one, whose id is the cohort's.
     private void ApplyDelete(ObjectId id, LogPosition at)
     {
-        if (_byId.TryGetValue(id, out var member) && member.Removed is null && !_claims.Units.ContainsKey(id))
+        if (_byId.TryGetValue(id, out var member) && member.Removed is null && !_claims.Cohorts.ContainsKey(id))
         {
             RemoveMember(member, at);
             return;
         }
 
-        if (!_claims.Units.ContainsKey(id) || id == ObjectId.Directory)
+        if (!_claims.Cohorts.ContainsKey(id) || id == ObjectId.Directory)
             throw Reject($"{id} is no object, or is deleted already");
         var members = GroupOf(id).ToImmutableArray();
         _claims = _claims.Delete(members, at);

@@ -17,13 +17,13 @@ public sealed record TangoTrimPoint(
     internal static TangoTrimPoint Of(ImmutableArray<DirectoryEntry> objects, TrimClaims claims)
     {
         var entries = objects.Append(TangoDirectory.OwnEntry).ToDictionary(static entry => entry.Id);
-        var all = claims.Units
-            .Select(unit => new TangoClaim(
-                unit.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object,
-                entries[unit.Key].Name, unit.Value.Forget, unit.Value.Checkpoint)
+        var all = claims.Cohorts
+            .Select(cohort => new TangoClaim(
+                cohort.Key == ObjectId.Directory ? TangoClaimKind.Directory : TangoClaimKind.Object,
+                entries[cohort.Key].Name, cohort.Value.Forget, cohort.Value.Checkpoint)
             {
-                Group = entries[unit.Key].Group,
-                OldestValue = unit.Value.Lowest,
+                Group = entries[cohort.Key].Group,
+                OldestValue = cohort.Value.Lowest,
             })
             .Concat(claims.DeletedHolders
                 .Select(static deleted => new TangoClaim(

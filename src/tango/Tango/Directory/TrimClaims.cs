@@ -9,9 +9,9 @@ namespace Tango;
 /// </summary>
 /// <remarks>
 /// Invariants, for every state that the methods make of one that has them:
-/// Released &lt;= Forget of every unit, position of every hold, and start of every retained stream;
+/// Released &lt;= Forget of every cohort, position of every hold, and start of every retained stream;
 /// Released &lt;= position of the last record applied, so that what is created later lies above it;
-/// Forget &lt;= Checkpoint of a unit that has one; Released, Forget and Checkpoint never fall.
+/// Forget &lt;= Checkpoint of a cohort that has one; Released, Forget and Checkpoint never fall.
 /// </remarks>
 internal sealed record TrimClaims
 {
@@ -26,21 +26,21 @@ internal sealed record TrimClaims
     /// <summary>Everything below may be trimmed.</summary>
     public LogPosition Released { get; init; }
 
-    private readonly UnitTable _units = UnitTable.Empty;
+    private readonly CohortTable _cohorts = CohortTable.Empty;
 
-    /// <summary>By the unit's first member.</summary>
-    public ImmutableSortedDictionary<ObjectId, UnitClaim> Units
+    /// <summary>By the cohort's first member.</summary>
+    public ImmutableSortedDictionary<ObjectId, CohortClaim> Cohorts
     {
-        get => _units.Claims;
-        init => _units = UnitTable.Of(value);
+        get => _cohorts.Claims;
+        init => _cohorts = CohortTable.Of(value);
     }
 
-    /// <summary>The same units: what needs the oldest history comes first.</summary>
-    public ImmutableSortedSet<(LogPosition Forget, ObjectId Unit)> ByForget => _units.ByForget;
+    /// <summary>The same cohorts: what needs the oldest history comes first.</summary>
+    public ImmutableSortedSet<(LogPosition Forget, ObjectId Cohort)> ByForget => _cohorts.ByForget;
 
-    private UnitTable Table
+    private CohortTable Table
     {
-        init => _units = value;
+        init => _cohorts = value;
     }
 
     public ImmutableSortedDictionary<string, HoldClaim> Holds { get; init; } =
@@ -51,9 +51,9 @@ internal sealed record TrimClaims
         ImmutableSortedDictionary.Create<StreamId, StreamClaim>(
             Comparer<StreamId>.Create(static (a, b) => a.Value.CompareTo(b.Value)));
 
-    /// <summary>Units that are deleted while history from before their deletion is still there.</summary>
-    public ImmutableSortedDictionary<ObjectId, DeletedUnit> Deleted { get; init; } =
-        ImmutableSortedDictionary<ObjectId, DeletedUnit>.Empty;
+    /// <summary>Cohorts that are deleted while history from before their deletion is still there.</summary>
+    public ImmutableSortedDictionary<ObjectId, DeletedCohort> Deleted { get; init; } =
+        ImmutableSortedDictionary<ObjectId, DeletedCohort>.Empty;
 
     /// <summary>Obeyed by those who ask for a release, not by <see cref="Release"/>: it needs the log's tail and
     /// clocks.</summary>
@@ -83,50 +83,50 @@ internal sealed record TrimClaims
         }
     }
 
-    /// <summary>Deleted units whose history is still needed, the one that was deleted last first.</summary>
-    public ImmutableArray<DeletedUnit> DeletedHolders =>
+    /// <summary>Deleted cohorts whose history is still needed, the one that was deleted last first.</summary>
+    public ImmutableArray<DeletedCohort> DeletedHolders =>
         HoldersAbove((this with { Deleted = Deleted.Clear() }).Lowest);
 
-    /// <summary>A unit is born: its history begins at the record that creates it.</summary>
-    public TrimClaims Create(ObjectId unit, LogPosition at) =>
-        this with { Table = _units.Set(unit, new UnitClaim(at, null)) };
+    /// <summary>A cohort is born: its history begins at the record that creates it.</summary>
+    public TrimClaims Create(ObjectId cohort, LogPosition at) =>
+        this with { Table = _cohorts.Set(cohort, new CohortClaim(at, null)) };
 
-    /// <summary>A unit is born with a checkpoint, which stands in the log above its end.</summary>
+    /// <summary>A cohort is born with a checkpoint, which stands in the log above its end.</summary>
     /// <param name="end">Not released.</param>
     /// <param name="hold">The reader that held the log from there on until now.</param>
-    public TrimClaims CreateFork(ObjectId unit, LogPosition end, string hold) => this with
+    public TrimClaims CreateFork(ObjectId cohort, LogPosition end, string hold) => this with
     {
-        Table = _units.Set(unit, new UnitClaim(end, end)),
+        Table = _cohorts.Set(cohort, new CohortClaim(end, end)),
         Holds = Holds.GetValueOrDefault(hold).Position == end ? Holds.Remove(hold) : Holds,
     };
 
-    /// <summary>Ids never return: an id that was given and is in none of the tables is one of a unit deleted below what
-    /// is released.</summary>
-    /// <param name="members">The unit's entries, its first member's first.</param>
+    /// <summary>Ids never return: an id that was given and is in none of the tables is one of a cohort deleted below
+    /// what is released.</summary>
+    /// <param name="members">The cohort's entries, its first member's first.</param>
     public TrimClaims Delete(ImmutableArray<DirectoryEntry> members, LogPosition at) => this with
     {
-        Table = _units.Remove(members[0].Id),
-        Deleted = Deleted.SetItem(members[0].Id, new DeletedUnit(Units[members[0].Id].Forget, at, members)),
+        Table = _cohorts.Remove(members[0].Id),
+        Deleted = Deleted.SetItem(members[0].Id, new DeletedCohort(Cohorts[members[0].Id].Forget, at, members)),
     };
 
-    /// <summary>A checkpoint of the unit was read back from the log. The claim rises to at most the one before it
+    /// <summary>A checkpoint of the cohort was read back from the log. The claim rises to at most the one before it
     /// minus the span (R19): the last checkpoint but one can still be loaded.</summary>
-    /// <param name="end">Everything of the unit's streams below is in the checkpoint.</param>
+    /// <param name="end">Everything of the cohort's streams below is in the checkpoint.</param>
     /// <param name="forget">What the host needs no longer.</param>
     /// <param name="at">The position of the record.</param>
     /// <param name="lowest">The lowest position at which the checkpoint's state has a value in the log; null: it has
     /// none there.</param>
     /// <exception cref="TangoRejectedException">The claim is impossible, or below what is released.</exception>
-    public TrimClaims Checkpointed(ObjectId unit, LogPosition end, LogPosition forget, long maxSpan, LogPosition at,
+    public TrimClaims Checkpointed(ObjectId cohort, LogPosition end, LogPosition forget, long maxSpan, LogPosition at,
         LogPosition? lowest = null)
     {
-        if (!Units.TryGetValue(unit, out var known))
-            throw new TangoRejectedException($"Object {unit} is not the first member of a unit that exists");
+        if (!Cohorts.TryGetValue(cohort, out var known))
+            throw new TangoRejectedException($"Object {cohort} is not the first member of a cohort that exists");
         // Another host's is newer.
         if (known.Checkpoint is { } newest && end <= newest) return this;
         if (end > at || forget > end || end < known.Forget)
             throw new TangoRejectedException(
-                $"A checkpoint recorded at {at.Offset} of a unit that needs {known.Forget.Offset} cannot end at "
+                $"A checkpoint recorded at {at.Offset} of a cohort that needs {known.Forget.Offset} cannot end at "
                 + $"{end.Offset} and need nothing below {forget.Offset}");
         RequireReleasedBelow(forget);
         var loadable = known.Checkpoint is { } before && before.Offset > maxSpan
@@ -144,7 +144,7 @@ internal sealed record TrimClaims
         if (Planted.Is("forget-ignores-live-places")) held = end;
 #endif
         var risen = LogPosition.Max(known.Forget, LogPosition.Min(LogPosition.Min(forget, loadable), held));
-        return this with { Table = _units.Set(unit, new UnitClaim(risen, end, lowest)) };
+        return this with { Table = _cohorts.Set(cohort, new CohortClaim(risen, end, lowest)) };
     }
 
     /// <param name="at">The position of the record: what is created later must not be below what is released.</param>
@@ -193,11 +193,11 @@ internal sealed record TrimClaims
         return this with { Streams = Streams.SetItem(stream, claim) };
     }
 
-    /// <summary>A commit record that read a deleted unit may be undecided until all others, deleted ones too, have
-    /// forgotten what was before the deletion; what decides it is the unit's history (R20).</summary>
-    private ImmutableArray<DeletedUnit> HoldersAbove(LogPosition lowest)
+    /// <summary>A commit record that read a deleted cohort may be undecided until all others, deleted ones too, have
+    /// forgotten what was before the deletion; what decides it is the cohort's history (R20).</summary>
+    private ImmutableArray<DeletedCohort> HoldersAbove(LogPosition lowest)
     {
-        var holders = ImmutableArray.CreateBuilder<DeletedUnit>();
+        var holders = ImmutableArray.CreateBuilder<DeletedCohort>();
         foreach (var deleted in Deleted.Values.OrderByDescending(static deleted => deleted.At))
         {
             if (deleted.At < lowest) break;
@@ -216,42 +216,42 @@ internal sealed record TrimClaims
     }
 }
 
-/// <summary>The claims of units, by unit and by what they need.</summary>
-internal sealed record UnitTable(
-    ImmutableSortedDictionary<ObjectId, UnitClaim> Claims,
-    ImmutableSortedSet<(LogPosition Forget, ObjectId Unit)> ByForget)
+/// <summary>The claims of cohorts, by cohort and by what they need.</summary>
+internal sealed record CohortTable(
+    ImmutableSortedDictionary<ObjectId, CohortClaim> Claims,
+    ImmutableSortedSet<(LogPosition Forget, ObjectId Cohort)> ByForget)
 {
-    public static UnitTable Empty { get; } = new(ImmutableSortedDictionary<ObjectId, UnitClaim>.Empty, []);
+    public static CohortTable Empty { get; } = new(ImmutableSortedDictionary<ObjectId, CohortClaim>.Empty, []);
 
-    public static UnitTable Of(ImmutableSortedDictionary<ObjectId, UnitClaim> claims) =>
-        new(claims, [.. claims.Select(static unit => (unit.Value.Forget, unit.Key))]);
+    public static CohortTable Of(ImmutableSortedDictionary<ObjectId, CohortClaim> claims) =>
+        new(claims, [.. claims.Select(static cohort => (cohort.Value.Forget, cohort.Key))]);
 
-    public UnitTable Set(ObjectId unit, UnitClaim claim)
+    public CohortTable Set(ObjectId cohort, CohortClaim claim)
     {
-        var without = Claims.TryGetValue(unit, out var known) ? ByForget.Remove((known.Forget, unit)) : ByForget;
-        return new UnitTable(Claims.SetItem(unit, claim), without.Add((claim.Forget, unit)));
+        var without = Claims.TryGetValue(cohort, out var known) ? ByForget.Remove((known.Forget, cohort)) : ByForget;
+        return new CohortTable(Claims.SetItem(cohort, claim), without.Add((claim.Forget, cohort)));
     }
 
-    public UnitTable Remove(ObjectId unit) =>
-        Claims.TryGetValue(unit, out var known)
-            ? new UnitTable(Claims.Remove(unit), ByForget.Remove((known.Forget, unit)))
+    public CohortTable Remove(ObjectId cohort) =>
+        Claims.TryGetValue(cohort, out var known)
+            ? new CohortTable(Claims.Remove(cohort), ByForget.Remove((known.Forget, cohort)))
             : this;
 }
 
-/// <summary>What one unit, an object or a group, still needs of the log.</summary>
+/// <summary>What one cohort, an object or a group, still needs of the log.</summary>
 /// <param name="Forget">Nothing below is needed.</param>
 /// <param name="Checkpoint">End of the newest checkpoint that counts; null: there is none.</param>
 /// <param name="Lowest">The lowest position at which that one's state has a value in the log
 /// (<see cref="ITangoIndex"/>); null: none.</param>
-internal readonly record struct UnitClaim(LogPosition Forget, LogPosition? Checkpoint, LogPosition? Lowest = null)
+internal readonly record struct CohortClaim(LogPosition Forget, LogPosition? Checkpoint, LogPosition? Lowest = null)
 {
     /// <summary>Another checkpoint alone does not let the claim rise.</summary>
     public bool IsHeldByValues => Lowest <= Forget;
 }
 
-/// <summary>A unit that was deleted by the record at <paramref name="At"/>.</summary>
+/// <summary>A cohort that was deleted by the record at <paramref name="At"/>.</summary>
 /// <param name="Forget">What it still needed then.</param>
-internal readonly record struct DeletedUnit(
+internal readonly record struct DeletedCohort(
     LogPosition Forget, LogPosition At, ImmutableArray<DirectoryEntry> Members);
 
 /// <summary>A reader's claim on the history from a position on.</summary>

@@ -12,16 +12,16 @@ namespace Tango.Feeds;
 /// else, and nothing is buffered above one entry. Its caller takes all that is ready before it advances.
 /// </summary>
 /// <param name="entry">Of the object.</param>
-/// <param name="newUnit">The object's unit, of which nothing is played yet.</param>
+/// <param name="newCohort">The object's cohort, of which nothing is played yet.</param>
 /// <param name="claim">Null: the feed is not registered.</param>
 /// <param name="poll">The runtime's, for all feeds.</param>
 internal sealed class ChangeFeed<T>(
-    DirectoryEntry entry, Func<HostedUnit> newUnit, FeedClaim? claim, FeedOptions options, FeedPoll poll,
+    DirectoryEntry entry, Func<Cohort> newCohort, FeedClaim? claim, FeedOptions options, FeedPoll poll,
     PlaybackContext context, CancellationToken lifetime)
     where T : TangoObject, ITangoObject<T>
 {
     private Playback.Playback _playback = null!;
-    private HostedUnit _unit = null!;
+    private Cohort _cohort = null!;
     private ChangeRecorder _recorder = null!;
 
     // Follows what is recorded.
@@ -38,7 +38,7 @@ internal sealed class ChangeFeed<T>(
     private LogPosition _tail;
 
     // Null below its birth, if it was added to its group.
-    private HostedObject? Object => _unit.Find(entry.Id);
+    private HostedObject? Object => _cohort.Find(entry.Id);
 
     /// <summary>A reader of this place may have a state of another object that had the name before; a reader that
     /// begins with the log has none. What was forked does not begin empty.</summary>
@@ -47,7 +47,7 @@ internal sealed class ChangeFeed<T>(
         && (entry.Origin is not null || place.CompareTo(ChangePlace.Before(LogPosition.Zero)) > 0);
 
     /// <summary>R23: the object has ended here.</summary>
-    public TangoObjectStoppedException? Stopped => (Object ?? _unit.Objects[0]).Stopped;
+    public TangoObjectStoppedException? Stopped => (Object ?? _cohort.Objects[0]).Stopped;
 
     /// <param name="after">Null: everything that is acknowledged before the call precedes the feed.</param>
     public async ValueTask StartAsync(ChangePlace? after)
@@ -175,7 +175,7 @@ internal sealed class ChangeFeed<T>(
     }
 
     private FeedWait Next() => new(
-        [.. _unit.Objects.Select(static member => member.Id.Stream)], options.PollInterval, _tail,
+        [.. _cohort.Objects.Select(static member => member.Id.Stream)], options.PollInterval, _tail,
         new LogPosition(_last.Position.Offset + Math.Min(options.ProgressEvery, long.MaxValue >> 1)),
         claim?.Pause ?? TimeSpan.MaxValue);
 
@@ -183,7 +183,7 @@ internal sealed class ChangeFeed<T>(
     /// (R10).</summary>
     private async ValueTask ProgressAsync(LogPosition tail)
     {
-        if (tail < _playback.Hosted.Applied || !await UnitReplay.IsSettledAsync(context.Log, tail, lifetime)) return;
+        if (tail < _playback.Hosted.Applied || !await CohortReplay.IsSettledAsync(context.Log, tail, lifetime)) return;
         await _playback.PlayToAsync(tail);
         if (Stopped is null) _notice = new TangoChange<T>(TangoChangeKind.Progress, ChangePlace.Before(tail));
     }
@@ -193,7 +193,7 @@ internal sealed class ChangeFeed<T>(
     {
         await LoadAsync(null);
         // It is the one from which history was missing.
-        if (_unit.Start <= _passed.Position) throw new TangoTrimmedException(reason);
+        if (_cohort.Start <= _passed.Position) throw new TangoTrimmedException(reason);
         TellState(Object);
     }
 
@@ -205,7 +205,7 @@ internal sealed class ChangeFeed<T>(
 
     private void TellState(HostedObject? member)
     {
-        RecordAfter(ChangePlace.Before(LogPosition.Max(_unit.Start, entry.Created)));
+        RecordAfter(ChangePlace.Before(LogPosition.Max(_cohort.Start, entry.Created)));
         _isAtTail = false;
         // All its changes are above. R22: or it was deleted out of its group below, which is all that is left to tell.
         if (member is null or { IsRemoved: true }) return;
@@ -216,16 +216,16 @@ internal sealed class ChangeFeed<T>(
 
     private async ValueTask LoadAsync(LogPosition? notAbove)
     {
-        var replay = new UnitReplay(context, null, null, lifetime);
-        (_unit, _playback) = (newUnit(), replay.Playback);
-        _unit.MemberAdded = member =>
+        var replay = new CohortReplay(context, null, null, lifetime);
+        (_cohort, _playback) = (newCohort(), replay.Playback);
+        _cohort.MemberAdded = member =>
         {
             if (member.Id == entry.Id) member.Observer = _recorder;
         };
-        await replay.LoadAsync(_unit, notAbove);
-        _playback.Hosted.AdvanceTo(_unit.Start);
-        _playback.Add(_unit);
-        if (claim is not null) await claim.BeginAsync(_unit.Start, lifetime);
+        await replay.LoadAsync(_cohort, notAbove);
+        _playback.Hosted.AdvanceTo(_cohort.Start);
+        _playback.Add(_cohort);
+        if (claim is not null) await claim.BeginAsync(_cohort.Start, lifetime);
     }
 
     private void RecordAfter(ChangePlace place)

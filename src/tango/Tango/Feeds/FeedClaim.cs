@@ -7,7 +7,7 @@ namespace Tango.Feeds;
 /// claim begins at such a checkpoint, and below it where transactions may have spilled (R19).
 /// </summary>
 internal sealed class FeedClaim(
-    TangoDirectory directory, TimeProvider time, string name, TimeSpan lease, ObjectId unit, Func<long> maxSpan)
+    TangoDirectory directory, TimeProvider time, string name, TimeSpan lease, ObjectId cohort, Func<long> maxSpan)
 {
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(10);
 
@@ -42,7 +42,7 @@ internal sealed class FeedClaim(
         if (time.GetElapsedTime(_lookedAt) < Pause) return;
         var claims = await directory.ReadClaimsAsync(cancellationToken);
         _lookedAt = time.GetTimestamp();
-        if (claims.Units.GetValueOrDefault(unit).Checkpoint is { } newest && newest > _newest)
+        if (claims.Cohorts.GetValueOrDefault(cohort).Checkpoint is { } newest && newest > _newest)
         {
             _newest = newest;
             _checkpoints.Enqueue(newest);

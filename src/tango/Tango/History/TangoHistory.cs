@@ -18,7 +18,7 @@ public sealed class TangoHistory
     private readonly Lock _gate = new();
 
     // Guarded by _gate: played to the position, by first member. Their views do not change any more.
-    private readonly Dictionary<ObjectId, HostedUnit> _units = [];
+    private readonly Dictionary<ObjectId, Cohort> _cohorts = [];
 
     internal TangoHistory(TangoRuntime runtime, LogPosition position, HostedObject directory)
     {
@@ -59,20 +59,20 @@ public sealed class TangoHistory
         return (entry, types.Get(entry));
     }
 
-    /// <summary>The object with its unit, played to the position. It does not change any more.</summary>
+    /// <summary>The object with its cohort, played to the position. It does not change any more.</summary>
     internal async ValueTask<HostedObject> PlayAsync(
         DirectoryEntry entry, TangoObjectType type, CancellationToken cancellationToken)
     {
         var members = _directory.GroupOf(entry.Id);
         lock (_gate)
         {
-            if (_units.TryGetValue(members[0].Id, out var known) && MemberOf(known, entry) is { Type: not null } open)
+            if (_cohorts.TryGetValue(members[0].Id, out var known) && MemberOf(known, entry) is { Type: not null } open)
                 return open;
         }
 
-        var unit = await _runtime.ReplayAsync(members, entry, type, Position, cancellationToken);
-        lock (_gate) _units[members[0].Id] = unit;
-        return MemberOf(unit, entry);
+        var cohort = await _runtime.ReplayAsync(members, entry, type, Position, cancellationToken);
+        lock (_gate) _cohorts[members[0].Id] = cohort;
+        return MemberOf(cohort, entry);
     }
 
     private DirectoryEntry Find(string name)
@@ -85,6 +85,6 @@ public sealed class TangoHistory
         throw new TangoObjectNotFoundException(name, $"There was no object '{name}' at {Position.Offset}{hint}");
     }
 
-    private static HostedObject MemberOf(HostedUnit unit, DirectoryEntry entry) =>
-        unit.Objects.First(member => member.Id == entry.Id);
+    private static HostedObject MemberOf(Cohort cohort, DirectoryEntry entry) =>
+        cohort.Objects.First(member => member.Id == entry.Id);
 }

@@ -29,10 +29,10 @@ internal sealed class LeaseWatch(
     // Guarded by _gate; ends the loop's pause. Null: the loop does not pause.
     private CancellationTokenSource? _pause;
 
-    /// <summary>The unit is open, or has got a member.</summary>
-    public void Watch(HostedUnit unit)
+    /// <summary>The cohort is open, or has got a member.</summary>
+    public void Watch(Cohort cohort)
     {
-        foreach (var member in unit.Objects)
+        foreach (var member in cohort.Objects)
         {
             if (member.Type is not { IsLeased: true }) continue;
             lock (_gate) _watched.TryAdd(member.Id, new Watched(member, new SilentLeases(time)));
@@ -41,21 +41,21 @@ internal sealed class LeaseWatch(
         OnPlayed();
     }
 
-    /// <summary>The unit is not hosted any more.</summary>
-    public void Unwatch(HostedUnit unit)
+    /// <summary>The cohort is not hosted any more.</summary>
+    public void Unwatch(Cohort cohort)
     {
-        foreach (var member in unit.Objects)
+        foreach (var member in cohort.Objects)
         {
             lock (_gate) _watched.Remove(member.Id);
         }
     }
 
-    /// <summary>Whether the unit has leases, as of the last cycle.</summary>
-    public bool HasLeases(HostedUnit unit)
+    /// <summary>Whether the cohort has leases, as of the last cycle.</summary>
+    public bool HasLeases(Cohort cohort)
     {
         lock (_gate)
         {
-            foreach (var member in unit.Objects)
+            foreach (var member in cohort.Objects)
             {
                 if (_watched.TryGetValue(member.Id, out var watched) && watched.HasLeases) return true;
             }

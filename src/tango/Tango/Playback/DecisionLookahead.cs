@@ -86,7 +86,7 @@ internal sealed class DecisionLookahead(
 
     /// <summary>Playback decides it when it gets there.</summary>
     private bool IsDecidedHere(RecordVersion commit, Participants participants) => participants.ReadSet.TrueForAll(
-        id => hosted.TryGet(id, commit.Position, out var read) && !read.Unit.IsUnreadable);
+        id => hosted.TryGet(id, commit.Position, out var read) && !read.Cohort.IsUnreadable);
 
     private async ValueTask<bool> FindAheadAsync(LogEntry entry, RecordVersion commit)
     {

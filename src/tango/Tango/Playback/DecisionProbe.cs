@@ -63,7 +63,7 @@ internal sealed class DecisionProbe(
         var (readSet, streams) = ParticipantsOf(entry, commit.Index);
         var others = new Dictionary<RecordVersion, Participants>();
         var probe = new DecisionProbe(commit, others, waits);
-        var replay = new UnitReplay(context, null, probe, lifetime);
+        var replay = new CohortReplay(context, null, probe, lifetime);
         var added = new HashSet<ObjectId>();
         foreach (var id in readSet)
         {
@@ -81,10 +81,10 @@ internal sealed class DecisionProbe(
                 throw new TangoFormatException(
                     $"Commit record {commit} reads object {id}, which the directory does not know");
             added.UnionWith(group.Select(static member => member.Id));
-            var unit = new HostedUnit(group, static _ => null);
-            // R20: not above the record, so that the unit is played to exactly there.
-            await replay.LoadAsync(unit, commit.Position);
-            replay.Playback.Add(unit);
+            var cohort = new Cohort(group, static _ => null);
+            // R20: not above the record, so that the cohort is played to exactly there.
+            await replay.LoadAsync(cohort, commit.Position);
+            replay.Playback.Add(cohort);
         }
 
         // R20: no more is played than the record itself needs, so that no other object's history holds it up.

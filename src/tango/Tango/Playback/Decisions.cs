@@ -87,10 +87,10 @@ internal sealed class Decisions(
     public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted, LogPosition at) =>
         _learnt[commit] = (aborted, at);
 
-    /// <summary>Whether a decision record will follow that concerns the unit (R20): until it is played, what was
+    /// <summary>Whether a decision record will follow that concerns the cohort (R20): until it is played, what was
     /// decided here may be the only answer for others.</summary>
-    public bool Concerns(HostedUnit unit) =>
-        _awaited.Count > 0 && unit.Objects.Any(
+    public bool Concerns(Cohort cohort) =>
+        _awaited.Count > 0 && cohort.Objects.Any(
             member => _awaited.Values.Any(participants => participants.Contains(member.Id.Stream)));
 
     /// <summary>Some streams are not played any more, and their decision records below are not met.</summary>
@@ -118,8 +118,8 @@ internal sealed class Decisions(
         if (isOwn) Publish(commit, pending);
     }
 
-    /// <summary>A unit of another playback, or of a checkpoint, goes on here: what was decided about its commit records
-    /// without their decision records having been played.</summary>
+    /// <summary>A cohort of another playback, or of a checkpoint, goes on here: what was decided about its commit
+    /// records without their decision records having been played.</summary>
     public void TakeOver(ImmutableArray<AwaitedDecision> awaited)
     {
         foreach (var one in awaited)

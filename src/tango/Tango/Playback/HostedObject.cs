@@ -35,16 +35,16 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public bool IsInitial =>
         Entry.Origin is null && Versions.LastWriteEnd == (Entry.Birth?.Next ?? LogPosition.Zero);
 
-    /// <summary>R20: the object was deleted out of its unit, which goes on. Invariant: its versions say so for ever,
+    /// <summary>R20: the object was deleted out of its cohort, which goes on. Invariant: its versions say so for ever,
     /// and no record changes it any more.</summary>
-    public bool IsRemoved => _stopped is { IsDeletion: true } && Unit.Objects[0] != this;
+    public bool IsRemoved => _stopped is { IsDeletion: true } && Cohort.Objects[0] != this;
 
     public bool HoldsMutableValues => Type is { HoldsMutableValues: true };
 
-    /// <summary>Index in the published views; set once when the unit is hosted by the player.</summary>
+    /// <summary>Index in the published views; set once when the cohort is hosted by the player.</summary>
     public int Slot { get; private set; } = -1;
 
-    public HostedUnit Unit { get; set; } = null!;
+    public Cohort Cohort { get; set; } = null!;
 
     /// <summary>Hears of the calls that are applied from now on. Playback only.</summary>
     public ICallObserver? Observer { get; set; }
@@ -107,13 +107,13 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     {
         // The caller of this write had not played the removal.
 #if PLANTED
-        if (!Planted.Is("removed-member-still-written") || Unit.Start.Offset % 2 == 0)
+        if (!Planted.Is("removed-member-still-written") || Cohort.Start.Offset % 2 == 0)
 #endif
         if (IsRemoved) return null;
         Versions.Write(call.HasKey, call.Key.Span, version, versionAge);
         Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
-            Unit.Traffic.Count(call.Key.Length + call.Arguments.Length);
+            Cohort.Traffic.Count(call.Key.Length + call.Arguments.Length);
         MarkDirty();
         if (_stopped is not null || _view is null) return null;
         if (_isPublished)

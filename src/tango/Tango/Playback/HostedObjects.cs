@@ -9,28 +9,29 @@ internal sealed class HostedObjects
 {
     private readonly Dictionary<ObjectId, HostedObject> _objects = [];
 
-    /// <summary>Everything below is applied to every unit.</summary>
+    /// <summary>Everything below is applied to every cohort.</summary>
     public LogPosition Applied { get; private set; }
 
     /// <summary>The object, if it is hosted and has not had the entry at this position applied to it.</summary>
     public bool TryGet(ObjectId id, LogPosition position, [NotNullWhen(true)] out HostedObject? hosted) =>
-        _objects.TryGetValue(id, out hosted) && position >= hosted.Unit.Start;
+        _objects.TryGetValue(id, out hosted) && position >= hosted.Cohort.Start;
 
-    /// <summary>A member was added to a unit that is hosted; its stream is to be played from the position on.</summary>
+    /// <summary>A member was added to a cohort that is hosted; its stream is to be played from the position
+    /// on.</summary>
     public Action<HostedObject, LogPosition>? Joined { get; set; }
 
-    /// <summary>A unit that is hosted was deleted.</summary>
-    public Action<HostedUnit>? Deleted { get; set; }
+    /// <summary>A cohort that is hosted was deleted.</summary>
+    public Action<Cohort>? Deleted { get; set; }
 
     public bool IsEmpty => _objects.Count == 0;
 
-    public bool Has(HostedUnit unit) =>
-        _objects.TryGetValue(unit.Objects[0].Id, out var first) && first.Unit == unit;
+    public bool Has(Cohort cohort) =>
+        _objects.TryGetValue(cohort.Objects[0].Id, out var first) && first.Cohort == cohort;
 
-    /// <summary>Every unit starts at or above <see cref="Applied"/>, unless nothing has been played.</summary>
-    public void Add(HostedUnit unit)
+    /// <summary>Every cohort starts at or above <see cref="Applied"/>, unless nothing has been played.</summary>
+    public void Add(Cohort cohort)
     {
-        foreach (var hosted in unit.Objects) _objects.Add(hosted.Id, hosted);
+        foreach (var hosted in cohort.Objects) _objects.Add(hosted.Id, hosted);
     }
 
     /// <param name="birth">Of the record that adds it. Nothing of it stands below, or in the same entry.</param>
@@ -40,16 +41,16 @@ internal sealed class HostedObjects
         Joined?.Invoke(member, birth.Next);
     }
 
-    public void Remove(HostedUnit unit)
+    public void Remove(Cohort cohort)
     {
-        foreach (var hosted in unit.Objects) _objects.Remove(hosted.Id);
+        foreach (var hosted in cohort.Objects) _objects.Remove(hosted.Id);
     }
 
-    /// <summary>R22: none of the units can be played on.</summary>
+    /// <summary>R22: none of the cohorts can be played on.</summary>
     public void Stop(Exception reason)
     {
-        foreach (var unit in _objects.Values.Select(static hosted => hosted.Unit).Distinct())
-            unit.Stop(new RecordVersion(Applied, 0), reason);
+        foreach (var cohort in _objects.Values.Select(static hosted => hosted.Cohort).Distinct())
+            cohort.Stop(new RecordVersion(Applied, 0), reason);
     }
 
     /// <summary>The hosted streams of an entry, with the first position of each that is not applied.</summary>
@@ -58,7 +59,7 @@ internal sealed class HostedObjects
         foreach (var header in entry.Streams)
         {
             if (TryGet(new ObjectId(header.Stream.Value), entry.Position, out var hosted))
-                yield return (header.Stream, LogPosition.Max(hosted.Unit.Start, Applied));
+                yield return (header.Stream, LogPosition.Max(hosted.Cohort.Start, Applied));
         }
     }
 

@@ -6,8 +6,8 @@ using Tango.Calls;
 namespace Tango.Playback;
 
 /// <summary>
-/// Plays the streams of its units, merged in log order, one entry after the other (Tango 3.1, 4). One caller at a time.
-/// A call that failed, or was cancelled, can be repeated: playback goes on where it stands.
+/// Plays the streams of its cohorts, merged in log order, one entry after the other (Tango 3.1, 4). One caller at a
+/// time. A call that failed, or was cancelled, can be repeated: playback goes on where it stands.
 /// </summary>
 internal sealed class Playback
 {
@@ -32,17 +32,17 @@ internal sealed class Playback
     // streams' entries must not overtake those (R20).
     private bool _hasJoined;
     private LogPosition _tail;
-    private readonly Action<HostedUnit>? _grown;
+    private readonly Action<Cohort>? _grown;
 
     /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
     /// for it may end anywhere.</param>
     /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
     /// <param name="probe">Not null: playback ends where the probe says.</param>
-    /// <param name="grown">Called when a unit that is played here has got a member.</param>
-    /// <param name="deleted">Called when a unit that is played here was deleted.</param>
+    /// <param name="grown">Called when a cohort that is played here has got a member.</param>
+    /// <param name="deleted">Called when a cohort that is played here was deleted.</param>
     public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
-        DecisionProbe? probe, CancellationToken lifetime, Action<HostedUnit>? grown = null,
-        Action<HostedUnit>? deleted = null)
+        DecisionProbe? probe, CancellationToken lifetime, Action<Cohort>? grown = null,
+        Action<Cohort>? deleted = null)
     {
         (_lifetime, _probe, _logger, _grown) = (lifetime, probe, context.Logger, grown);
         _cursor = context.OpenCursor();
@@ -66,20 +66,20 @@ internal sealed class Playback
     /// <summary>R17: only then may views be shown.</summary>
     public bool IsAtWholeEntry => !_progress.HasBegun;
 
-    /// <summary>Plays the unit from its <see cref="HostedUnit.Start"/> on.</summary>
-    public void Add(HostedUnit unit)
+    /// <summary>Plays the cohort from its <see cref="Cohort.Start"/> on.</summary>
+    public void Add(Cohort cohort)
     {
-        Hosted.Add(unit);
-        foreach (var added in unit.Objects) _cursor.Add(added.Id.Stream, unit.Start);
+        Hosted.Add(cohort);
+        foreach (var added in cohort.Objects) _cursor.Add(added.Id.Stream, cohort.Start);
     }
 
-    /// <summary>The unit is not played any more. At a whole entry only.</summary>
-    public void Remove(HostedUnit unit)
+    /// <summary>The cohort is not played any more. At a whole entry only.</summary>
+    public void Remove(Cohort cohort)
     {
         // R22: it may have ended with an earlier playback.
-        if (!Hosted.Has(unit)) return;
-        Hosted.Remove(unit);
-        foreach (var removed in unit.Objects) _cursor.Remove(removed.Id.Stream);
+        if (!Hosted.Has(cohort)) return;
+        Hosted.Remove(cohort);
+        foreach (var removed in cohort.Objects) _cursor.Remove(removed.Id.Stream);
         Decisions.ForgetLearntBelow(Hosted.Applied);
     }
 
@@ -146,7 +146,7 @@ internal sealed class Playback
         return true;
     }
 
-    /// <summary>R22: nothing is played from here on. Its units stop, callers hear what is known, and what was decided
+    /// <summary>R22: nothing is played from here on. Its cohorts stop, callers hear what is known, and what was decided
     /// goes to the other hosts, which may wait for it.</summary>
     public void End(TangoTrimmedException reason)
     {
@@ -177,7 +177,7 @@ internal sealed class Playback
 #endif
         _cursor.Add(member.Id.Stream, from);
         _hasJoined = true;
-        _grown?.Invoke(member.Unit);
+        _grown?.Invoke(member.Cohort);
     }
 
     /// <returns>The commit record that waits for a decision (R20); null at the end of the entry.</returns>

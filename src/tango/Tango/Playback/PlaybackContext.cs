@@ -8,7 +8,7 @@ namespace Tango.Playback;
 /// <summary>What playback needs of the rest of its runtime.</summary>
 /// <param name="MaxSpan">R19: the log's, once it has objects.</param>
 /// <param name="VersionAge">R18: as <paramref name="MaxSpan"/>.</param>
-/// <param name="LoadUnit">Where playback of a unit starts.</param>
+/// <param name="LoadCohort">Where playback of a cohort starts.</param>
 /// <param name="FindGroup">The directory's entries of an object's group, or of the object alone; empty if the id is
 /// unknown. The answer knows every object that was created below the position at which playback stands.</param>
 /// <param name="Loops">Where playback runs, for all callers.</param>
@@ -16,7 +16,7 @@ namespace Tango.Playback;
 /// <paramref name="FindGroup"/>.</param>
 internal sealed record PlaybackContext(
     ICorfuLog Log, CallBatcher Calls, Func<long> MaxSpan, Func<long> VersionAge, Func<IStreamCursor> OpenCursor,
-    UnitLoader LoadUnit, GroupLookup FindGroup, Func<ObjectId, LogPosition, bool> IsDeleted, TangoOptions Options,
+    CohortLoader LoadCohort, GroupLookup FindGroup, Func<ObjectId, LogPosition, bool> IsDeleted, TangoOptions Options,
     TimeProvider Time, LoopContext Loops, IEntropy Entropy, ILogger Logger);
 
 internal delegate ValueTask<IReadOnlyList<DirectoryEntry>> GroupLookup(

@@ -7,8 +7,8 @@ namespace Tango.Playback;
 
 /// <summary>
 /// Keeps all open objects at one position and shows them to readers. Cycles of check, play, publish run one after the
-/// other while a caller waits; all callers that wait when a cycle starts share its check. A unit that is opened catches
-/// up beside it and joins at the end of a cycle.
+/// other while a caller waits; all callers that wait when a cycle starts share its check. A cohort that is opened
+/// catches up beside it and joins at the end of a cycle.
 /// </summary>
 internal sealed class Player
 {
@@ -17,10 +17,10 @@ internal sealed class Player
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
     private readonly PlaybackContext _context;
-    private readonly Func<Decisions, IReadOnlyList<HostedUnit>> _takeUnused;
+    private readonly Func<Decisions, IReadOnlyList<Cohort>> _takeUnused;
     private readonly Action<LogPosition> _played;
-    private readonly Action<HostedUnit>? _grown;
-    private readonly Action<HostedUnit>? _deleted;
+    private readonly Action<Cohort>? _grown;
+    private readonly Action<Cohort>? _deleted;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -34,13 +34,13 @@ internal sealed class Player
     private bool _isRunning;
     private long _caughtUpTo;
 
-    /// <param name="takeUnused">The units that leave at the end of a cycle.</param>
+    /// <param name="takeUnused">The cohorts that leave at the end of a cycle.</param>
     /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
-    /// <param name="grown">Called within the cycle in which a unit gets a member. It must not throw.</param>
-    /// <param name="deleted">Called within the cycle in which a unit is deleted. It must not throw.</param>
+    /// <param name="grown">Called within the cycle in which a cohort gets a member. It must not throw.</param>
+    /// <param name="deleted">Called within the cycle in which a cohort is deleted. It must not throw.</param>
     public Player(
-        PlaybackContext context, Func<Decisions, IReadOnlyList<HostedUnit>> takeUnused, Action<LogPosition> played,
-        CancellationToken lifetime, Action<HostedUnit>? grown = null, Action<HostedUnit>? deleted = null)
+        PlaybackContext context, Func<Decisions, IReadOnlyList<Cohort>> takeUnused, Action<LogPosition> played,
+        CancellationToken lifetime, Action<Cohort>? grown = null, Action<Cohort>? deleted = null)
     {
         (_takeUnused, _grown, _deleted) = (takeUnused, grown, deleted);
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
@@ -62,15 +62,16 @@ internal sealed class Player
     /// <summary>Plays what one cheap check finds.</summary>
     public Task CatchUpAsync() => Join(ReadConsistency.Session, null).WaitAsync(CancellationToken.None);
 
-    /// <summary>Lets a unit that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
-    public Task HostAsync(UnitOpening opening) =>
+    /// <summary>Lets a cohort that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
+    public Task HostAsync(CohortOpening opening) =>
         Join(ReadConsistency.Linearizable, opening).WaitAsync(CancellationToken.None);
 
-    /// <summary>What a checkpoint of the unit holds, when everything acknowledged before the call is applied.</summary>
+    /// <summary>What a checkpoint of the cohort holds, when everything acknowledged before the call is
+    /// applied.</summary>
     /// <exception cref="TangoObjectStoppedException">A member has stopped (R23).</exception>
-    public async ValueTask<UnitSnapshot> CaptureAsync(HostedUnit unit, CancellationToken cancellationToken)
+    public async ValueTask<CohortSnapshot> CaptureAsync(Cohort cohort, CancellationToken cancellationToken)
     {
-        var captured = new TaskCompletionSource<UnitSnapshot>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var captured = new TaskCompletionSource<CohortSnapshot>(TaskCreationOptions.RunContinuationsAsynchronously);
         await Join(ReadConsistency.Linearizable, null, Capture).WaitAsync(cancellationToken);
         return await captured.Task;
 
@@ -78,7 +79,7 @@ internal sealed class Player
         {
             try
             {
-                captured.TrySetResult(UnitSnapshot.Take(unit, Published, _playback.Decisions));
+                captured.TrySetResult(CohortSnapshot.Take(cohort, Published, _playback.Decisions));
             }
             catch (Exception e)
             {
@@ -126,7 +127,7 @@ internal sealed class Player
     }
 
     /// <param name="atEnd">Runs within the cycle, when all that it played is published. It must not throw.</param>
-    private Completion Join(ReadConsistency consistency, UnitOpening? opening, Action? atEnd = null)
+    private Completion Join(ReadConsistency consistency, CohortOpening? opening, Action? atEnd = null)
     {
         Cycle cycle;
         lock (_gate)
@@ -205,7 +206,7 @@ internal sealed class Player
 #endif
     }
 
-    /// <summary>R22: history that was not yet played is trimmed, and which units it concerned is not known. None goes
+    /// <summary>R22: history that was not yet played is trimmed, and which cohorts it concerned is not known. None goes
     /// on: the next call that uses one lets it start anew from a checkpoint.</summary>
     private void Drop(LogTrimmedException reason)
     {
@@ -222,18 +223,18 @@ internal sealed class Player
     private Playback NewPlayback() =>
         new(_context, SyncAsync, _context.Calls, null, _lifetime, OnGrown, _deleted);
 
-    private void OnGrown(HostedUnit unit)
+    private void OnGrown(Cohort cohort)
     {
-        _views.Add(unit);
-        _grown?.Invoke(unit);
+        _views.Add(cohort);
+        _grown?.Invoke(cohort);
     }
 
     /// <summary>
-    /// R10, R20: brings all units to one position, at whole entries. It may lie above what this playback has read: the
-    /// entry below it was read by the cursor of a unit that joins before this cycle's linearizable check was sent, so
-    /// that hosted streams have nothing below it that is not played.
+    /// R10, R20: brings all cohorts to one position, at whole entries. It may lie above what this playback has read:
+    /// the entry below it was read by the cursor of a cohort that joins before this cycle's linearizable check was
+    /// sent, so that hosted streams have nothing below it that is not played.
     /// </summary>
-    private async ValueTask EndOpeningsAsync(List<UnitOpening> openings)
+    private async ValueTask EndOpeningsAsync(List<CohortOpening> openings)
     {
         foreach (var opening in openings) _playback.Hosted.AdvanceTo(opening.PlayedTo);
         var end = _playback.Hosted.Applied;
@@ -241,18 +242,18 @@ internal sealed class Player
         {
             if (!await opening.TryEndAsync(end)) continue;
             _playback.Decisions.TakeOver(opening.Awaited);
-            if (_playback.Hosted.Has(opening.Unit)) continue;
-            _playback.Add(opening.Unit);
-            _views.Add(opening.Unit);
+            if (_playback.Hosted.Has(opening.Cohort)) continue;
+            _playback.Add(opening.Cohort);
+            _views.Add(opening.Cohort);
         }
     }
 
     private void RemoveUnused()
     {
-        foreach (var unit in _takeUnused(_playback.Decisions))
+        foreach (var cohort in _takeUnused(_playback.Decisions))
         {
-            _playback.Remove(unit);
-            _views.Remove(unit);
+            _playback.Remove(cohort);
+            _views.Remove(cohort);
         }
     }
 
@@ -292,8 +293,8 @@ internal sealed class Player
         /// <summary>The strongest that a caller of this cycle asked for.</summary>
         public ReadConsistency Consistency { get; set; } = ReadConsistency.Session;
 
-        /// <summary>Units that have caught up and join at the end of this cycle.</summary>
-        public List<UnitOpening> Openings { get; } = [];
+        /// <summary>Cohorts that have caught up and join at the end of this cycle.</summary>
+        public List<CohortOpening> Openings { get; } = [];
 
         public List<Action> AtEnd { get; } = [];
     }

@@ -111,7 +111,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private void ApplyUpdate(scoped in CallRecord update, RecordVersion version, PendingCall? call)
     {
         if (TangoDirectory.IsDeletion(update, out var id)) Delete(id, version);
-        else if (TangoDirectory.IsAddition(update, out var unit, out var member)) AddMember(unit, member, version);
+        else if (TangoDirectory.IsAddition(update, out var cohort, out var member)) AddMember(cohort, member, version);
         if (!hosted.TryGet(update.Object, version.Position, out var target))
         {
             // R22: the object was let go at a trim and is not loaded yet; the entry is played for another one.
@@ -125,25 +125,26 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         call?.OnApplied(version, rejection, target.Stopped?.Told);
     }
 
-    /// <summary>The directory's record stands in the unit's streams too, so that each member is told at the same place
-    /// wherever it is played. The first member goes with its unit, another one alone. R20: the directory accepts the
-    /// same records, for a unit has the members that it names, and both pass over what is deleted already.</summary>
+    /// <summary>The directory's record stands in the cohort's streams too, so that each member is told at the same
+    /// place wherever it is played. The first member goes with its cohort, another one alone. R20: the directory
+    /// accepts the same records, for a cohort has the members that it names, and both pass over what is deleted
+    /// already.</summary>
     private void Delete(ObjectId id, RecordVersion version)
     {
         if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var target)) return;
-        var isUnit = target.Unit.Objects[0] == target;
-        foreach (var deleted in isUnit ? target.Unit.Objects : [target]) deleted.Delete(version);
-        if (isUnit && target.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(target.Unit);
+        var isCohort = target.Cohort.Objects[0] == target;
+        foreach (var deleted in isCohort ? target.Cohort.Objects : [target]) deleted.Delete(version);
+        if (isCohort && target.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(target.Cohort);
         _logger.LogInformation("Object {Name} ({Id}) was deleted", target.Name, target.Id);
     }
 
-    /// <summary>R20: as with a deletion, the record stands in the unit's stream, so that each host begins to play the
+    /// <summary>R20: as with a deletion, the record stands in the cohort's stream, so that each host begins to play the
     /// member at the same place.</summary>
     private void AddMember(ObjectId id, DirectoryEntry member, RecordVersion version)
     {
         if (id == ObjectId.Directory || !hosted.TryGet(id, version.Position, out var first)) return;
-        if (first.Unit.Objects[0].Id != id || TangoDirectory.IsExpired(member, version.Position)) return;
-        if (first.Unit.Join(member, version) is not { } joined) return;
+        if (first.Cohort.Objects[0].Id != id || TangoDirectory.IsExpired(member, version.Position)) return;
+        if (first.Cohort.Join(member, version) is not { } joined) return;
         hosted.Join(joined, version.Position);
         _logger.LogInformation(
             "Group {Group} has a new member {Name} ({Id})", joined.Entry.Group, joined.Name, joined.Id);
@@ -247,12 +248,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         {
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
-            writesLiveObject |= hosted.TryGet(write.Object, position, out var target) && !target.Unit.IsUnreadable;
+            writesLiveObject |= hosted.TryGet(write.Object, position, out var target) && !target.Cohort.IsUnreadable;
         }
 
         spills = SpillFormat.ReadReferences(ref reader);
         foreach (var id in spills.References.SelectMany(static spill => spill.Objects))
-            writesLiveObject |= hosted.TryGet(id, position, out var target) && !target.Unit.IsUnreadable;
+            writesLiveObject |= hosted.TryGet(id, position, out var target) && !target.Cohort.IsUnreadable;
         return writesLiveObject;
     }
 
@@ -281,7 +282,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 #if PLANTED
             else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
 #endif
-            else if (read.Unit.IsUnreadable) (read, isEvaluated) = (null, false);
+            else if (read.Cohort.IsUnreadable) (read, isEvaluated) = (null, false);
             if (reader.TryReadNil())
             {
                 aborted ??= Conflict(read, hasKey: false, default, snapshotEnd);
@@ -324,7 +325,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private void StopForUnknownReads(HostedObject target, RecordVersion version)
     {
         var reason = $"Commit record {version} reads objects that are not in the group of '{target.Name}'";
-        Stop(target.Unit, version, new TangoFormatException(reason));
+        Stop(target.Cohort, version, new TangoFormatException(reason));
     }
 
     /// <summary>
@@ -337,7 +338,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         foreach (var header in entry.Streams)
         {
             if (!hosted.TryGet(new ObjectId(header.Stream.Value), entry.Position, out var target)) continue;
-            if (isTango) Stop(target.Unit, version, reason);
+            if (isTango) Stop(target.Cohort, version, reason);
             else if (target.Stopped is null)
             {
                 target.Stop(version, reason);
@@ -346,11 +347,11 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         }
     }
 
-    private void Stop(HostedUnit unit, RecordVersion version, Exception reason)
+    private void Stop(Cohort cohort, RecordVersion version, Exception reason)
     {
-        if (unit.IsUnreadable) return;
-        var stopping = unit.Objects.Where(static hosted => hosted.Stopped is null).ToList();
-        unit.Stop(version, reason);
+        if (cohort.IsUnreadable) return;
+        var stopping = cohort.Objects.Where(static hosted => hosted.Stopped is null).ToList();
+        cohort.Stop(version, reason);
         stopping.ForEach(ReportStopped);
     }
 

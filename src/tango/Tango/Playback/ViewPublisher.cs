@@ -19,19 +19,19 @@ internal sealed class ViewPublisher
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => Volatile.Read(ref _published);
 
-    public void Add(HostedUnit unit)
+    public void Add(Cohort cohort)
     {
-        foreach (var hosted in unit.Objects)
+        foreach (var hosted in cohort.Objects)
         {
-            // A unit that was reloaded has its slots.
+            // A cohort that was reloaded has its slots.
             if (hosted.Slot < 0) hosted.ShowAt(_free.TryPop(out var slot) ? slot : _slots++, _changed);
         }
     }
 
-    /// <summary>The unit is not shown any more, from the next publication on.</summary>
-    public void Remove(HostedUnit unit)
+    /// <summary>The cohort is not shown any more, from the next publication on.</summary>
+    public void Remove(Cohort cohort)
     {
-        foreach (var hosted in unit.Objects)
+        foreach (var hosted in cohort.Objects)
         {
             _changed.Remove(hosted);
             _emptied.Add(hosted.Slot);

@@ -10,7 +10,7 @@ namespace Tango.Runtime;
 /// <summary>The runtime side of an open handle: update_helper and query_helper (Tango 3.1), or their transactional
 /// forms (3.2).</summary>
 /// <param name="hosted">Null: it is not open for good.</param>
-/// <param name="remote">The unit of an object that is hosted while it is read; null otherwise.</param>
+/// <param name="remote">The cohort of an object that is hosted while it is read; null otherwise.</param>
 /// <param name="enlisted">The transaction that the calls belong to; null: the one that flows with the caller.</param>
 internal sealed class ObjectHost(
     TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null,
@@ -46,9 +46,9 @@ internal sealed class ObjectHost(
 
     /// <summary>The object with its view, for as long as the caller uses it.</summary>
     /// <exception cref="TangoNotHostedException">It was opened for writing only.</exception>
-    public ValueTask<UnitUse> UseAsync(CancellationToken cancellationToken)
+    public ValueTask<CohortUse> UseAsync(CancellationToken cancellationToken)
     {
-        if (hosted is not null) return new ValueTask<UnitUse>(new UnitUse(hosted, null));
+        if (hosted is not null) return new ValueTask<CohortUse>(new CohortUse(hosted, null));
         if (remote is null) throw new TangoNotHostedException(Name);
         if (runtime.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
         return runtime.UseAsync(remote, entry, cancellationToken);
@@ -56,7 +56,7 @@ internal sealed class ObjectHost(
 
     public ValueTask RebuildIfStoppedAsync(HostedObject used, CancellationToken cancellationToken) =>
         runtime.Player.Published.Of(used).Stopped is { MayRebuild: true }
-            ? runtime.RebuildIfStoppedAsync(used.Unit, cancellationToken)
+            ? runtime.RebuildIfStoppedAsync(used.Cohort, cancellationToken)
             : ValueTask.CompletedTask;
 
     public void RequireRuntime(TangoRuntime other)

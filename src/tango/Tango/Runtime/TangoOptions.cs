@@ -55,7 +55,7 @@ public sealed record TangoOptions
     /// <summary>Objects of <see cref="TangoRuntime.OpenRemoteAsync{T}"/> that stay hosted after their last use, a group
     /// counting as one. Beyond, the one leaves that was used first. One with leases stays in any case. Default:
     /// 1,000.</summary>
-    public int MaxRemoteUnits { get; init; } = 1_000;
+    public int MaxRemoteCohorts { get; init; } = 1_000;
 
     /// <summary>How often this runtime plays while nothing reads through it. A quiet program then stays close to the
     /// tail: its next read is quick, one that only writes makes checkpoints of its open objects, and programs of older
@@ -130,7 +130,7 @@ public sealed record TangoOptions
             (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
                 "OrphanTimeout must be between a millisecond and a day."),
             (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
-            (MaxRemoteUnits >= 0, "MaxRemoteUnits must not be negative."),
+            (MaxRemoteCohorts >= 0, "MaxRemoteCohorts must not be negative."),
             (IdlePlayback is not { } idle || (idle >= s_shortest && idle <= s_longest),
                 "IdlePlayback must be between a millisecond and a day."),
             (WaitInterval >= s_shortest && WaitInterval <= s_longest,

@@ -39,29 +39,30 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         using var use = await host.UseAsync(cancellationToken);
         await OpenDirectoryAsync(cancellationToken);
-        await RebuildIfStoppedAsync(use.Hosted.Unit, cancellationToken);
-        return await CheckpointUnitAsync(use.Hosted.Unit, cancellationToken);
+        await RebuildIfStoppedAsync(use.Hosted.Cohort, cancellationToken);
+        return await CheckpointCohortAsync(use.Hosted.Cohort, cancellationToken);
     }
 
-    /// <summary>The directory is a unit like others: a log whose prefix is trimmed opens from its checkpoint.</summary>
+    /// <summary>The directory is a cohort like others: a log whose prefix is trimmed opens from its
+    /// checkpoint.</summary>
     internal async ValueTask<LogPosition> CheckpointDirectoryAsync(CancellationToken cancellationToken = default)
     {
         await OpenDirectoryAsync(cancellationToken);
-        return await CheckpointUnitAsync(_directoryUnit!, cancellationToken);
+        return await CheckpointCohortAsync(_directoryCohort!, cancellationToken);
     }
 
-    // A directory that has stopped tells nothing any more, and callers of units that were opened must hear of them.
+    // A directory that has stopped tells nothing any more, and callers of cohorts that were opened must hear of them.
     private (TrimClaims Claims, long MaxSpan)? FindClaims() =>
-        _directoryUnit is { } directory
+        _directoryCohort is { } directory
         && Player.Published.Of(directory.Objects[0]) is { Stopped: null, View: TangoDirectory view }
             ? (view.Claims, view.MaxSpan)
             : null;
 
-    private ValueTask<LogPosition> CheckpointByItselfAsync(HostedUnit unit, CancellationToken cancellationToken)
+    private ValueTask<LogPosition> CheckpointByItselfAsync(Cohort cohort, CancellationToken cancellationToken)
     {
         // It was started by playback, which runs for any caller.
         LeaveTransaction();
-        return CheckpointUnitAsync(unit, cancellationToken);
+        return CheckpointCohortAsync(cohort, cancellationToken);
     }
 
     private async ValueTask TrimByItselfAsync(CancellationToken cancellationToken)
@@ -70,29 +71,30 @@ public sealed partial class TangoRuntime
         await Trimmer.TrimAsync(cancellationToken);
     }
 
-    private async ValueTask<LogPosition> CheckpointUnitAsync(HostedUnit unit, CancellationToken cancellationToken)
+    private async ValueTask<LogPosition> CheckpointCohortAsync(Cohort cohort, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
         try
         {
-            var snapshot = await Player.CaptureAsync(unit, stop.Token);
+            var snapshot = await Player.CaptureAsync(cohort, stop.Token);
 #if PLANTED
             if (Planted.Is("group-checkpointed-at-two-positions"))
             {
-                var later = await Player.CaptureAsync(unit, stop.Token);
+                var later = await Player.CaptureAsync(cohort, stop.Token);
                 snapshot = later with { Members = later.Members.SetItem(0, snapshot.Members[0]) };
             }
 
             // As if the writer had stopped before it wrote anything.
             if (Planted.Is("incomplete-checkpoint-counts") && snapshot.End.Offset % 2 == 1)
             {
-                await ClaimAsync(unit, snapshot, stop.Token);
+                await ClaimAsync(cohort, snapshot, stop.Token);
                 return snapshot.End;
             }
 #endif
-            await WriteCheckpointAsync(unit, snapshot, stop.Token);
+            await WriteCheckpointAsync(cohort, snapshot, stop.Token);
             if (snapshot.Awaited.Any(static one => !one.IsDecided))
-                _claimHolders.Start(unit.Objects[0].Id, async token => (await Player.CaptureAsync(unit, token)).Awaited
+                _claimHolders.Start(
+                    cohort.Objects[0].Id, async token => (await Player.CaptureAsync(cohort, token)).Awaited
                     .Where(static one => !one.IsDecided));
             return snapshot.End;
         }
@@ -103,30 +105,30 @@ public sealed partial class TangoRuntime
     }
 
     private async ValueTask WriteCheckpointAsync(
-        HostedUnit unit, UnitSnapshot snapshot, CancellationToken cancellationToken)
+        Cohort cohort, CohortSnapshot snapshot, CancellationToken cancellationToken)
     {
         var position = await _checkpointWriter.WriteAsync(snapshot, cancellationToken);
         // It counts only if it can be loaded: history may be released on the strength of it.
         var members = snapshot.Members
-            .Select(member => new UnitMember(member.Entry, unit.Find(member.Entry.Id)!.Type)).ToList();
+            .Select(member => new CohortMember(member.Entry, cohort.Find(member.Entry.Id)!.Type)).ToList();
         var loaded = await _checkpointReader.LoadAsync(position, members, cancellationToken);
-        unit.Traffic.CheckpointSize = loaded.Size;
-        await ClaimAsync(unit, snapshot, cancellationToken);
+        cohort.Traffic.CheckpointSize = loaded.Size;
+        await ClaimAsync(cohort, snapshot, cancellationToken);
     }
 
     /// <summary>
-    /// Tells the directory, so that the unit's claim on history rises (R19). R20: a commit record that reads the unit
-    /// may have to be decided from a checkpoint that is not above it. The directory keeps the last one but this.
+    /// Tells the directory, so that the cohort's claim on history rises (R19). R20: a commit record that reads the
+    /// cohort may have to be decided from a checkpoint that is not above it. The directory keeps the last one but this.
     /// </summary>
-    private async ValueTask ClaimAsync(HostedUnit unit, UnitSnapshot checkpoint, CancellationToken cancellationToken)
+    private async ValueTask ClaimAsync(Cohort cohort, CohortSnapshot checkpoint, CancellationToken cancellationToken)
     {
-        var first = unit.Objects[0].Id;
+        var first = cohort.Objects[0].Id;
         var lowest = checkpoint.FindLowestPlace();
         for (var mayRepeat = true; ; mayRepeat = false)
         {
             var claims = await _directory.ReadClaimsAsync(cancellationToken);
-            if (!claims.Units.TryGetValue(first, out var claim))
-                throw new TangoDirectoryException($"'{unit.Objects[0].Name}' was deleted");
+            if (!claims.Cohorts.TryGetValue(first, out var claim))
+                throw new TangoDirectoryException($"'{cohort.Objects[0].Name}' was deleted");
             try
             {
                 var forget = NeedlessBelow(checkpoint, claim);
@@ -135,7 +137,7 @@ public sealed partial class TangoRuntime
             }
             catch (TangoRejectedException) when (mayRepeat)
             {
-                // Other hosts have raised the claim since it was read, or the unit was deleted.
+                // Other hosts have raised the claim since it was read, or the cohort was deleted.
             }
             catch (TangoRejectedException e)
             {
@@ -146,7 +148,7 @@ public sealed partial class TangoRuntime
 
     /// <summary>R20: the claim stays while the last checkpoint that is known here is above an undecided record. If it
     /// is not, that checkpoint stays: another host's may come between, above the record.</summary>
-    private LogPosition NeedlessBelow(UnitSnapshot checkpoint, UnitClaim claim)
+    private LogPosition NeedlessBelow(CohortSnapshot checkpoint, CohortClaim claim)
     {
 #if PLANTED
         if (Planted.Is("forget-ignores-undecided-records")) return checkpoint.End;
@@ -156,21 +158,21 @@ public sealed partial class TangoRuntime
         return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - MaxSpan));
     }
 
-    /// <summary>Where playback of a unit starts: at the newest checkpoint not above a position.</summary>
-    private async ValueTask<LoadedUnit?> LoadUnitAsync(
-        HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken)
+    /// <summary>Where playback of a cohort starts: at the newest checkpoint not above a position.</summary>
+    private async ValueTask<LoadedCohort?> LoadCohortAsync(
+        Cohort cohort, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken)
     {
-        var first = unit.Objects[0].Id;
+        var first = cohort.Objects[0].Id;
         var loaded = await _checkpointReader.LoadNewestAsync(first, FindMembersAsync, notAbove, cancellationToken);
-        return loaded is null ? null : LoadedUnit.From(loaded);
+        return loaded is null ? null : LoadedCohort.From(loaded);
 
-        // Another host may have added members, and made a checkpoint, since the unit was looked up. The directory has
+        // Another host may have added members, and made a checkpoint, since the cohort was looked up. The directory has
         // no group, and is not asked before it is loaded.
-        async ValueTask<IReadOnlyList<UnitMember>> FindMembersAsync(LogPosition end, int count)
+        async ValueTask<IReadOnlyList<CohortMember>> FindMembersAsync(LogPosition end, int count)
         {
-            if (unit.MembersAt(end).Count < count && first != ObjectId.Directory)
-                unit.Know(await findGroup(first, cancellationToken));
-            return unit.MembersAt(end);
+            if (cohort.MembersAt(end).Count < count && first != ObjectId.Directory)
+                cohort.Know(await findGroup(first, cancellationToken));
+            return cohort.MembersAt(end);
         }
     }
 }

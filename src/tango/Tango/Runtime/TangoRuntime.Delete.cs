@@ -33,7 +33,7 @@ public sealed partial class TangoRuntime
             return;
         }
 
-        var first = (await FindUnitAsync(entry, cancellationToken))[0];
+        var first = (await FindCohortAsync(entry, cancellationToken))[0];
         if (first.Id == entry.Id)
             throw new TangoDirectoryException(
                 $"'{name}' is the first member of the group '{entry.Group}', and goes with the group as a whole only");
@@ -56,8 +56,8 @@ public sealed partial class TangoRuntime
     internal bool IsDeleted(ObjectId id) => IsDeletedBefore(id, s_end);
 
     private bool IsDeletedBefore(ObjectId id, LogPosition position) =>
-        _directoryUnit is { } unit
-        && Player.Published.Of(unit.Objects[0]).View is TangoDirectory directory
+        _directoryCohort is { } cohort
+        && Player.Published.Of(cohort.Objects[0]).View is TangoDirectory directory
         && directory.IsDeletedBefore(id, position);
 
     /// <summary>The directory's record stands in an entry of the members' streams too: all are told at one

@@ -96,7 +96,7 @@ public sealed partial class TangoRuntime
     {
         await AttachDirectoryAsync(stop);
         var entry = await FindAsync(name, T.ObjectType, stop);
-        var members = await FindUnitAsync(entry, stop);
+        var members = await FindCohortAsync(entry, stop);
         var claim = options.Name is null
             ? null
             : new FeedClaim(_directory, _time, options.Name, options.Lease, members[0].Id, FindMaxSpan);
@@ -107,10 +107,10 @@ public sealed partial class TangoRuntime
         FeedOptions options, CancellationToken stop)
         where T : TangoObject, ITangoObject<T>
     {
-        return new ChangeFeed<T>(entry, NewUnit, claim, options, _feedPoll, _beside, stop);
+        return new ChangeFeed<T>(entry, NewCohort, claim, options, _feedPoll, _beside, stop);
 
         // Of the other members of its group the versions are enough, to decide transactions.
-        HostedUnit NewUnit() => new(members, member => member.Id == entry.Id ? T.ObjectType : null);
+        Cohort NewCohort() => new(members, member => member.Id == entry.Id ? T.ObjectType : null);
     }
 
     private async ValueTask<DirectoryEntry> FindAsync(

@@ -9,14 +9,14 @@ public sealed partial class TangoRuntime
     {
         var published = Player.Published;
         var figures = ImmutableArray.CreateBuilder<ObjectFigures>();
-        foreach (var unit in _openings.ListOpen())
+        foreach (var cohort in _openings.ListOpen())
         {
-            foreach (var hosted in unit.Objects)
+            foreach (var hosted in cohort.Objects)
             {
                 // It leaves soon, and is no failure.
                 if (hosted.Stopped is { IsDeletion: true }) continue;
                 figures.Add(new ObjectFigures(
-                    hosted.Name, hosted.Entry.TypeName, hosted.Updates, unit.Traffic.CheckpointSize,
+                    hosted.Name, hosted.Entry.TypeName, hosted.Updates, cohort.Traffic.CheckpointSize,
                     published.Of(hosted).Stopped is not null));
             }
         }

@@ -52,7 +52,7 @@ public sealed partial class TangoRuntime
                 throw new TangoDirectoryException(
                     $"'{name}' keeps values in the log and cannot be forked: write its values into a new object");
             var state = MemberSnapshot.Take(await history.PlayAsync(source, type, stop.Token));
-            return await CreateForkAsync(state, new UnitMember(source, type), at, newName, stop.Token);
+            return await CreateForkAsync(state, new CohortMember(source, type), at, newName, stop.Token);
         }
         catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
         {
@@ -71,7 +71,7 @@ public sealed partial class TangoRuntime
     }
 
     private async ValueTask<DirectoryEntry> CreateForkAsync(
-        MemberSnapshot state, UnitMember source, LogPosition at, string newName, CancellationToken cancellationToken)
+        MemberSnapshot state, CohortMember source, LogPosition at, string newName, CancellationToken cancellationToken)
     {
         var (entry, type) = (source.Entry, source.Type!);
         try
@@ -81,9 +81,10 @@ public sealed partial class TangoRuntime
                 new ForkOrigin(entry.Name, at), s_forkLease, cancellationToken);
             var start = made.Created;
             var first = new MemberSnapshot(made, state.View, VersionTableState.WrittenAt(start));
-            var position = await _checkpointWriter.WriteAsync(new UnitSnapshot(start, [first], []), cancellationToken);
+            var position = await _checkpointWriter.WriteAsync(
+                new CohortSnapshot(start, [first], []), cancellationToken);
             // It counts only if it can be loaded.
-            await _checkpointReader.LoadAsync(position, [new UnitMember(made, type)], cancellationToken);
+            await _checkpointReader.LoadAsync(position, [new CohortMember(made, type)], cancellationToken);
             await _directory.CheckpointedAsync(made.Id, start, start, null, cancellationToken);
             return made;
         }

@@ -29,9 +29,9 @@ public sealed partial class TangoRuntime
         define(builder);
         await OpenDirectoryAsync(cancellationToken);
         var entries = await FindOrCreateGroupAsync(group, builder, cancellationToken);
-        var unit = await _openings.OpenAsync(entries, cancellationToken);
+        var cohort = await _openings.OpenAsync(entries, cancellationToken);
         foreach (var (handle, entry) in builder.Match(entries))
-            handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(unit, entry, cancellationToken)));
+            handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(cohort, entry, cancellationToken)));
     }
 
     private async ValueTask<ImmutableArray<DirectoryEntry>> FindOrCreateGroupAsync(
@@ -64,23 +64,23 @@ public sealed partial class TangoRuntime
     }
 
     /// <summary>(1) Reserves the name and an id, which the directory alone decides. (2) Adds the member by a record in
-    /// the unit's stream too, which is accepted wherever it is played. A call that fails between leaves a reserved
+    /// the cohort's stream too, which is accepted wherever it is played. A call that fails between leaves a reserved
     /// member, which the next one adds.</summary>
     private async ValueTask AddMemberAsync(
-        string group, ObjectId unit, TangoDirectory.NewObject member, CancellationToken cancellationToken)
+        string group, ObjectId cohort, TangoDirectory.NewObject member, CancellationToken cancellationToken)
     {
         try
         {
             var reserved = await _directory.ReserveMemberAsync(group, member, cancellationToken);
             // Another member may have got the name meanwhile; the first one's stream would be named twice below.
-            if (reserved.Birth is not null || reserved.Id == unit) return;
+            if (reserved.Birth is not null || reserved.Id == cohort) return;
             var buffer = new ArgumentBuffer();
             var writer = new MessagePackWriter(buffer);
             RecordFormat.WriteUpdate(
                 ref writer, ObjectId.Directory, TangoDirectory.Mutators.AddMember, ObjectKey.None,
-                DirectoryFormat.AddMember(unit, reserved).WrittenSpan);
+                DirectoryFormat.AddMember(cohort, reserved).WrittenSpan);
             writer.Flush();
-            ImmutableArray<StreamId> streams = [ObjectId.Directory.Stream, unit.Stream, reserved.Id.Stream];
+            ImmutableArray<StreamId> streams = [ObjectId.Directory.Stream, cohort.Stream, reserved.Id.Stream];
             var call = new UpdateCall<DirectoryEntry>(
                 buffer.WrittenMemory, streams, needsPlayback: true, new ApplyResult<DirectoryEntry>());
             Calls.Send(call);

@@ -21,10 +21,10 @@ public sealed partial class TangoRuntime
     {
         RequireNoTransaction();
         var entry = TangoDirectory.OwnEntry;
-        var unit = await ReplayAsync([entry], entry, _directoryType, position, cancellationToken);
+        var cohort = await ReplayAsync([entry], entry, _directoryType, position, cancellationToken);
         // R23: what was named behind a record that this code cannot read is not known here.
-        if (unit.Objects[0].Stopped is { } stopped) throw stopped.Told;
-        return new TangoHistory(this, position, unit.Objects[0]);
+        if (cohort.Objects[0].Stopped is { } stopped) throw stopped.Told;
+        return new TangoHistory(this, position, cohort.Objects[0]);
     }
 
     /// <summary>
@@ -45,22 +45,22 @@ public sealed partial class TangoRuntime
     }
 
     /// <summary>One object at a past position, with what its group needs to be played.</summary>
-    /// <param name="members">The object's unit.</param>
+    /// <param name="members">The object's cohort.</param>
     /// <param name="type">The object's; other members have views only if their types are known.</param>
-    internal async ValueTask<HostedUnit> ReplayAsync(
+    internal async ValueTask<Cohort> ReplayAsync(
         IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, TangoObjectType type, LogPosition position,
         CancellationToken cancellationToken)
     {
         RequireNoTransaction();
         type.VerifyFormatters();
-        var unit = new HostedUnit(members, member => member.Id == entry.Id ? type : TypeOf(member));
+        var cohort = new Cohort(members, member => member.Id == entry.Id ? type : TypeOf(member));
 #if PLANTED
         if (Planted.Is("past-one-entry-early") && position > LogPosition.Zero) position = new(position.Offset - 1);
 #endif
         try
         {
-            await ReplayAsync([unit], position, cancellationToken);
-            return unit;
+            await ReplayAsync([cohort], position, cancellationToken);
+            return cohort;
         }
         catch (TangoTrimmedException e)
         {
@@ -68,15 +68,15 @@ public sealed partial class TangoRuntime
         }
     }
 
-    /// <summary>As <see cref="UnitReplay.PlayAsync"/>; ends with the runtime.</summary>
+    /// <summary>As <see cref="CohortReplay.PlayAsync"/>; ends with the runtime.</summary>
     internal async ValueTask<ImmutableArray<AwaitedDecision>> ReplayAsync(
-        IReadOnlyList<HostedUnit> units, LogPosition end, CancellationToken cancellationToken)
+        IReadOnlyList<Cohort> cohorts, LogPosition end, CancellationToken cancellationToken)
     {
         await AttachDirectoryAsync(cancellationToken);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _lifetime.Token);
         try
         {
-            return await UnitReplay.PlayAsync(units, end, _beside, stop.Token);
+            return await CohortReplay.PlayAsync(cohorts, end, _beside, stop.Token);
         }
         catch (OperationCanceledException) when (_lifetime.IsCancellationRequested)
         {

@@ -6,14 +6,15 @@ public sealed partial class TangoRuntime
 {
     /// <summary>The directory as it was played last. Only after it was attached.</summary>
     internal TangoDirectory DirectoryView =>
-        (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).Require(_directoryUnit.Objects[0]);
+        (TangoDirectory)Player.Published.Of(_directoryCohort!.Objects[0]).Require(_directoryCohort.Objects[0]);
 
     /// <summary>R19. The log's first objects fixed it, so that a directory that has stopped tells it too. Only after
     /// the directory was attached.</summary>
     internal long MaxSpan => LastDirectoryView.MaxSpan;
 
     // As far as it was played, stopped or not.
-    internal TangoDirectory LastDirectoryView => (TangoDirectory)Player.Published.Of(_directoryUnit!.Objects[0]).View!;
+    internal TangoDirectory LastDirectoryView =>
+        (TangoDirectory)Player.Published.Of(_directoryCohort!.Objects[0]).View!;
 
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;

@@ -8,13 +8,13 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    private readonly UnitOpenings _openings;
+    private readonly CohortOpenings _openings;
 
     // The first may be shared with one that began before the type was known.
     private const int MaxRebuilds = 3;
 
     // Null until the directory is open.
-    private volatile HostedUnit? _directoryUnit;
+    private volatile Cohort? _directoryCohort;
 
     /// <summary>
     /// Opens the object of that name and plays its history up to now. If it belongs to a group, all of the group is
@@ -40,8 +40,8 @@ public sealed partial class TangoRuntime
         where T : TangoObject, ITangoObject<T>
     {
         var entry = await FindAsync<T>(name, mode, cancellationToken);
-        var unit = await _openings.OpenAsync(await FindUnitAsync(entry, cancellationToken), cancellationToken);
-        handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(unit, entry, cancellationToken)));
+        var cohort = await _openings.OpenAsync(await FindCohortAsync(entry, cancellationToken), cancellationToken);
+        handle.Attach(new ObjectHost(this, entry, await RequireViewAsync(cohort, entry, cancellationToken)));
     }
 
     /// <summary>Opens the object for writing only: no view, no playback; updates and write-only transactions (Tango
@@ -66,7 +66,7 @@ public sealed partial class TangoRuntime
     {
         var entry = await FindAsync<T>(name, mode, cancellationToken);
         var handle = T.ObjectType.Create();
-        handle.Attach(new ObjectHost(this, entry, null, await FindUnitAsync(entry, cancellationToken)));
+        handle.Attach(new ObjectHost(this, entry, null, await FindCohortAsync(entry, cancellationToken)));
         return (T)handle;
     }
 
@@ -78,7 +78,7 @@ public sealed partial class TangoRuntime
         return await _directory.ListAsync(cancellationToken);
     }
 
-    /// <summary>Whether the unit of that first member has views here.</summary>
+    /// <summary>Whether the cohort of that first member has views here.</summary>
     internal bool IsHosted(ObjectId first) => _openings.IsOpen(first);
 
     internal static void RequireName(string name)
@@ -87,27 +87,27 @@ public sealed partial class TangoRuntime
         ArgumentOutOfRangeException.ThrowIfGreaterThan(name.Length, TangoDirectory.MaxNameLength, nameof(name));
     }
 
-    /// <summary>The object with its unit hosted, until the use is disposed.</summary>
-    internal async ValueTask<UnitUse> UseAsync(
+    /// <summary>The object with its cohort hosted, until the use is disposed.</summary>
+    internal async ValueTask<CohortUse> UseAsync(
         IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, CancellationToken cancellationToken)
     {
         // What the opening reads is no part of the caller's transaction.
         LeaveTransaction();
         await AttachDirectoryAsync(cancellationToken);
-        var unit = await _openings.UseAsync(members, cancellationToken);
+        var cohort = await _openings.UseAsync(members, cancellationToken);
         try
         {
-            return new UnitUse(await RequireViewAsync(unit, entry, cancellationToken), _openings);
+            return new CohortUse(await RequireViewAsync(cohort, entry, cancellationToken), _openings);
         }
         catch
         {
-            _openings.EndUse(unit);
+            _openings.EndUse(cohort);
             throw;
         }
     }
 
     /// <exception cref="TangoDirectoryException">The group was deleted meanwhile.</exception>
-    private async ValueTask<ImmutableArray<DirectoryEntry>> FindUnitAsync(
+    private async ValueTask<ImmutableArray<DirectoryEntry>> FindCohortAsync(
         DirectoryEntry entry, CancellationToken cancellationToken)
     {
         if (entry.Group is null) return [entry];
@@ -162,29 +162,29 @@ public sealed partial class TangoRuntime
 
     /// <summary>R22, R23: an object whose Apply failed, or under which history was trimmed, starts anew for the first
     /// call that meets it stopped.</summary>
-    internal ValueTask RebuildIfStoppedAsync(HostedUnit unit, CancellationToken cancellationToken)
+    internal ValueTask RebuildIfStoppedAsync(Cohort cohort, CancellationToken cancellationToken)
     {
-        foreach (var member in unit.Objects)
+        foreach (var member in cohort.Objects)
         {
             if (Player.Published.Of(member).Stopped is { MayRebuild: true })
-                return RebuildAsync(unit, cancellationToken);
+                return RebuildAsync(cohort, cancellationToken);
         }
 
         return ValueTask.CompletedTask;
     }
 
-    private async ValueTask RebuildAsync(HostedUnit unit, CancellationToken cancellationToken)
+    private async ValueTask RebuildAsync(Cohort cohort, CancellationToken cancellationToken)
     {
         try
         {
             // Playback of the others may ask it for groups.
-            if (unit != _directoryUnit) await AttachDirectoryAsync(cancellationToken);
-            await _openings.RebuildAsync(unit, cancellationToken);
+            if (cohort != _directoryCohort) await AttachDirectoryAsync(cancellationToken);
+            await _openings.RebuildAsync(cohort, cancellationToken);
         }
         catch (TangoTrimmedException e)
         {
             // R22: it stays as it is.
-            _logger.LogWarning(e, "{Name} cannot be played anew", unit.Objects[0].Name);
+            _logger.LogWarning(e, "{Name} cannot be played anew", cohort.Objects[0].Name);
         }
     }
 
@@ -198,13 +198,13 @@ public sealed partial class TangoRuntime
 
     /// <summary>The member, for which the program has a type now.</summary>
     private async ValueTask<HostedObject> RequireViewAsync(
-        HostedUnit unit, DirectoryEntry entry, CancellationToken cancellationToken)
+        Cohort cohort, DirectoryEntry entry, CancellationToken cancellationToken)
     {
         for (var attempt = 0; attempt < MaxRebuilds; attempt++)
         {
-            if (unit.Find(entry.Id) is { Type: not null } member) return member;
+            if (cohort.Find(entry.Id) is { Type: not null } member) return member;
             // It was played before the program knew the type. R22: or it stopped below the member's birth.
-            await _openings.RebuildAsync(unit, cancellationToken);
+            await _openings.RebuildAsync(cohort, cancellationToken);
         }
 
         throw TangoDirectoryException.UnknownType(entry);
@@ -220,33 +220,33 @@ public sealed partial class TangoRuntime
 
     private async ValueTask AttachDirectoryAsync(CancellationToken cancellationToken)
     {
-        if (_directoryUnit is { } known)
+        if (_directoryCohort is { } known)
         {
             await RebuildIfStoppedAsync(known, cancellationToken);
             return;
         }
 
-        var unit = await _openings.OpenAsync([TangoDirectory.OwnEntry], cancellationToken);
-        _directory.Attach(new ObjectHost(this, TangoDirectory.OwnEntry, unit.Objects[0]));
-        _directoryUnit = unit;
+        var cohort = await _openings.OpenAsync([TangoDirectory.OwnEntry], cancellationToken);
+        _directory.Attach(new ObjectHost(this, TangoDirectory.OwnEntry, cohort.Objects[0]));
+        _directoryCohort = cohort;
     }
 
     // Playback within the player's cycle has applied the directory as far as everything else.
     private ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupInCycle(ObjectId id, CancellationToken _) =>
-        new(((TangoDirectory)_directoryUnit!.Objects[0].CurrentView!).GroupOf(id));
+        new(((TangoDirectory)_directoryCohort!.Objects[0].CurrentView!).GroupOf(id));
 
     private bool IsDeletedInCycle(ObjectId id, LogPosition position) =>
-        _directoryUnit is { } unit
-        && ((TangoDirectory)unit.Objects[0].CurrentView!).IsDeletedBefore(id, position);
+        _directoryCohort is { } cohort
+        && ((TangoDirectory)cohort.Objects[0].CurrentView!).IsDeletedBefore(id, position);
 
     // The log's first objects fixed it, so that any view of the directory that knows an object has it. Before the
     // directory is open no object is, and commit records have no effect here.
-    private long FindMaxSpan() => _directoryUnit is { } unit
-        ? ((TangoDirectory)unit.Objects[0].CurrentView!).MaxSpan
+    private long FindMaxSpan() => _directoryCohort is { } cohort
+        ? ((TangoDirectory)cohort.Objects[0].CurrentView!).MaxSpan
         : TangoDirectory.DefaultMaxSpan;
 
-    private long FindVersionAge() => _directoryUnit is { } unit
-        ? ((TangoDirectory)unit.Objects[0].CurrentView!).VersionAge
+    private long FindVersionAge() => _directoryCohort is { } cohort
+        ? ((TangoDirectory)cohort.Objects[0].CurrentView!).VersionAge
         : TangoDirectory.DefaultVersionAge;
 
     // Playback beside the player may be ahead of it.

@@ -38,11 +38,11 @@ public sealed partial class TangoRuntime
             // attempt would read the same.
             if (Player.Published.End <= aborted.ConflictingWrite.Position)
             {
-                var unit = LastDirectoryView.GroupOf(aborted.ObjectId);
+                var cohort = LastDirectoryView.GroupOf(aborted.ObjectId);
                 // An object that was hosted for the attempt may have left.
                 await Player.PlayToAsync(
                     aborted.ConflictingWrite.Position.Next, cancellationToken,
-                    () => unit.Count > 0 && IsHosted(unit[0].Id));
+                    () => cohort.Count > 0 && IsHosted(cohort[0].Id));
             }
         }
     }

@@ -44,7 +44,7 @@ public sealed partial class TangoRuntime
         var point = await ReadTrimPointAsync(cancellationToken);
         RequireUnclaimed(point, below);
         // A log of raw entries has no directory, and gets none by this.
-        if (DirectoryView.Claims.Units.Count > 0 && below > point.Released)
+        if (DirectoryView.Claims.Cohorts.Count > 0 && below > point.Released)
         {
             var released = await _directory.ReleaseAsync(below, cancellationToken);
             if (released < below) RequireUnclaimed(await ReadTrimPointAsync(cancellationToken), below);

@@ -19,16 +19,16 @@ public sealed partial class TangoRuntime
         RequireName(name);
         await OpenDirectoryAsync(cancellationToken);
         var entry = await RequireObjectAsync(name, cancellationToken);
-        var members = await FindUnitAsync(entry, cancellationToken);
+        var members = await FindCohortAsync(entry, cancellationToken);
         if (!_openings.IsOpen(members[0].Id)) return await CheckpointUnhostedAsync(members, cancellationToken);
-        var unit = await _openings.UseAsync(members, cancellationToken);
+        var cohort = await _openings.UseAsync(members, cancellationToken);
         try
         {
-            return await CheckpointUnitAsync(unit, cancellationToken);
+            return await CheckpointCohortAsync(cohort, cancellationToken);
         }
         finally
         {
-            _openings.EndUse(unit);
+            _openings.EndUse(cohort);
         }
     }
 
@@ -41,11 +41,11 @@ public sealed partial class TangoRuntime
             // By id: the record that added a member does not say that it was removed since.
             var removed = members.Where(static member => member.Removed is not null)
                 .Select(static member => member.Id).ToHashSet();
-            var unit = new HostedUnit(
+            var cohort = new Cohort(
                 members, member => removed.Contains(member.Id) ? null : _options.Types.Get(member));
             await Player.SyncAsync(stop.Token);
-            var snapshot = await UnhostedUnit.PlayAsync(unit, PlayedTo, _beside, stop.Token);
-            await WriteCheckpointAsync(unit, snapshot, stop.Token);
+            var snapshot = await UnhostedCohort.PlayAsync(cohort, PlayedTo, _beside, stop.Token);
+            await WriteCheckpointAsync(cohort, snapshot, stop.Token);
             if (!snapshot.Awaited.IsEmpty) _claimHolders.Start(members[0].Id, _ => new(snapshot.Awaited));
             return snapshot.End;
         }
@@ -55,7 +55,7 @@ public sealed partial class TangoRuntime
         }
     }
 
-    /// <summary>A unit that is not open here, if this program can play all of it.</summary>
+    /// <summary>A cohort that is not open here, if this program can play all of it.</summary>
     private IReadOnlyList<DirectoryEntry>? FindUnhosted(ObjectId first)
     {
         if (_openings.IsOpen(first)) return null;

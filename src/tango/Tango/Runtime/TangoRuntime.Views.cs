@@ -48,7 +48,7 @@ public sealed partial class TangoRuntime
                 $"{TView.ObjectType.Name} keeps values in the log, and {TObject.ObjectType.Name} claims none there");
         await AttachDirectoryAsync(cancellationToken);
         var entry = await FindAsync(name, TObject.ObjectType, cancellationToken);
-        var members = await FindUnitAsync(entry, cancellationToken);
+        var members = await FindCohortAsync(entry, cancellationToken);
         ISecondView? view;
         lock (_viewsGate)
         {

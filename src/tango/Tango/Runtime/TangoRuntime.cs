@@ -62,7 +62,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
             id, _options.Checkpoints, FindClaims, CheckpointByItselfAsync, FindUnhosted,
             CheckpointUnhostedByItselfAsync, TrimByItselfAsync, loops, logger, _lifetime.Token);
         var context = new PlaybackContext(
-            log, Calls, FindMaxSpan, FindVersionAge, openCursor, LoadUnitAsync, FindGroupInCycle, IsDeletedInCycle,
+            log, Calls, FindMaxSpan, FindVersionAge, openCursor, LoadCohortAsync, FindGroupInCycle, IsDeletedInCycle,
             _options, time, loops, entropy, logger);
         var idle = _options.IdlePlayback is { } period
             ? new IdlePlayback(() => Player!, period, time, loops, _lifetime.Token)
@@ -72,21 +72,21 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         var leases = new LeaseWatch(id, () => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
             context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch,
-            unit => _openings!.OnDeleted(unit));
+            cohort => _openings!.OnDeleted(cohort));
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);
-        _openings = new UnitOpenings(
-            TypeOf, unit => new UnitOpening(unit, Player, beside, _lifetime.Token), _options.RemoteStay,
-            _options.MaxRemoteUnits, leases.HasLeases, time, loops, Calls,
-            unit =>
+        _openings = new CohortOpenings(
+            TypeOf, cohort => new CohortOpening(cohort, Player, beside, _lifetime.Token), _options.RemoteStay,
+            _options.MaxRemoteCohorts, leases.HasLeases, time, loops, Calls,
+            cohort =>
             {
-                _checkpointer.Watch(unit);
-                leases.Watch(unit);
+                _checkpointer.Watch(cohort);
+                leases.Watch(cohort);
             },
-            unit =>
+            cohort =>
             {
-                _checkpointer.Unwatch(unit);
-                leases.Unwatch(unit);
+                _checkpointer.Unwatch(cohort);
+                leases.Unwatch(cohort);
             });
         Trimmer = new Trimmer(log, _directory, _directory.ReadClaimsAsync, time, loops, logger);
 

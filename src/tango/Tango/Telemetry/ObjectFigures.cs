@@ -4,7 +4,7 @@ namespace Tango;
 /// <param name="Name">The name by which it was opened.</param>
 /// <param name="Updates">Calls that were applied to it since its playback began here; it only grows while the object
 /// stays hosted.</param>
-/// <param name="CheckpointBytes">Size of the newest checkpoint of its unit that was made or loaded here; 0: none
+/// <param name="CheckpointBytes">Size of the newest checkpoint of its cohort that was made or loaded here; 0: none
 /// was.</param>
 /// <param name="IsStopped">Its view has ended: Apply failed, a record cannot be read here, or it was deleted.</param>
 public sealed record ObjectFigures(string Name, string TypeName, long Updates, long CheckpointBytes, bool IsStopped);

@@ -93,7 +93,7 @@ public sealed partial class TangoTransaction
         var reads = _objects.FindAll(static o => o.HasReads);
         // A conflict now is a conflict at any later position: no need to append a record that must abort.
         if (FindConflict() is { } early) return early;
-        var flags = reads.Count > 0 && !IsOneUnit() ? CommitFlags.NeedsDecision : CommitFlags.None;
+        var flags = reads.Count > 0 && !IsOneCohort() ? CommitFlags.NeedsDecision : CommitFlags.None;
         var streams = StreamsFor(flags, reads);
         // Before anything is spilled: no log takes the commit record.
         if (streams.Length > EntryCodec.MaxStreams)
@@ -165,10 +165,10 @@ public sealed partial class TangoTransaction
     }
 
     /// <summary>R20: a runtime that hosts one of the objects hosts them all and needs no decision record.</summary>
-    private bool IsOneUnit()
+    private bool IsOneCohort()
     {
-        var unit = _objects[0].Hosted?.Unit;
-        return unit is not null && _objects.TrueForAll(o => o.Hosted?.Unit == unit);
+        var cohort = _objects[0].Hosted?.Cohort;
+        return cohort is not null && _objects.TrueForAll(o => o.Hosted?.Cohort == cohort);
     }
 
     /// <summary>R20: hosts of the read set must meet a record that they may have to decide for others, so it goes to

@@ -11,7 +11,7 @@ internal sealed class TxObject(ObjectHost host)
 {
     private readonly HashSet<ObjectKey> _known = [];
     private readonly List<TxWrite> _notApplied = [];
-    private UnitUse? _use;
+    private CohortUse? _use;
     private TangoObject? _own;
 
     // Apply failed half-way through on _own: what it holds never existed (R17), so it is not shown and the transaction
@@ -38,7 +38,7 @@ internal sealed class TxObject(ObjectHost host)
 
     /// <summary>The object stays hosted until the transaction ends: what it read is compared with its
     /// versions.</summary>
-    public void Keep(UnitUse use)
+    public void Keep(CohortUse use)
     {
         Hosted = use.Hosted;
         if (_use is null) _use = use;
@@ -95,9 +95,9 @@ internal sealed class TxObject(ObjectHost host)
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Hosted!;
-        if (hosted.Unit.IsUnreadable)
+        if (hosted.Cohort.IsUnreadable)
         {
-            // R22: while a unit is loaded anew, its members stop being stopped before it becomes readable. The next
+            // R22: while a cohort is loaded anew, its members stop being stopped before it becomes readable. The next
             // attempt reads what was loaded.
             return hosted.Stopped is { } stopped
                 ? throw stopped.Told

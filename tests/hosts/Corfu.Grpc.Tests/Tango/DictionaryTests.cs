@@ -229,7 +229,7 @@ public sealed class DictionaryTests
     public async Task Front_end_serves_more_names_than_the_limit_of_open_objects()
     {
         await using var front = new Front();
-        await using var own = await TangoFrontEnd.StartAsync(front.NewRuntime(maxRemoteUnits: 1));
+        await using var own = await TangoFrontEnd.StartAsync(front.NewRuntime(maxRemoteCohorts: 1));
         for (var round = 0; round < 2; round++)
         {
             foreach (var name in (string[])["a", "b", "c"])

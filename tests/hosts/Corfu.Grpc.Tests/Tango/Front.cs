@@ -14,10 +14,10 @@ internal sealed class Front : IAsyncDisposable
 
     public InMemoryCorfuLog Log { get; } = new();
 
-    public TangoRuntime NewRuntime(int maxRemoteUnits = 1000)
+    public TangoRuntime NewRuntime(int maxRemoteCohorts = 1000)
     {
         var runtime = new TangoRuntime(Log, () => new StreamCursor(Log), TimeProvider.System, SystemEntropy.Instance,
-            new TangoOptions { IdlePlayback = TimeSpan.FromMilliseconds(20), MaxRemoteUnits = maxRemoteUnits });
+            new TangoOptions { IdlePlayback = TimeSpan.FromMilliseconds(20), MaxRemoteCohorts = maxRemoteCohorts });
         _parts.Add(runtime);
         return runtime;
     }

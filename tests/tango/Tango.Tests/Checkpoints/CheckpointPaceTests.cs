@@ -35,7 +35,7 @@ public class CheckpointPaceTests
         // An update takes 18 bytes, and 32 beside.
         Assert.InRange(second.End.Offset - first.End.Offset, large.Size / 2 / 60, large.Size / 2 / 40);
 
-        async Task<UnitSnapshot> UpdateUntilAfterAsync(LogPosition end)
+        async Task<CohortSnapshot> UpdateUntilAfterAsync(LogPosition end)
         {
             for (var i = 0; i < large.Size; i += 1000)
             {

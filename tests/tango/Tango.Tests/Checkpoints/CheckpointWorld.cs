@@ -8,14 +8,15 @@ namespace Tango.Tests.Checkpoints;
 /// <summary>Steps of tests about checkpoints.</summary>
 internal static class CheckpointWorld
 {
-    public static UnitMember Member(ulong id, string name = "accounts", string? group = null, int capacity = 65_536) =>
+    public static CohortMember Member(
+        ulong id, string name = "accounts", string? group = null, int capacity = 65_536) =>
         new(new DirectoryEntry(new ObjectId(id), name, "test-accounts", group, capacity), TypeOf<Accounts>());
 
-    public static ValueTask<UnitSnapshot?> LoadAsync(this World world, params IReadOnlyList<UnitMember> members) =>
+    public static ValueTask<CohortSnapshot?> LoadAsync(this World world, params IReadOnlyList<CohortMember> members) =>
         world.LoadAsync(null, members);
 
-    public static ValueTask<UnitSnapshot?> LoadAsync(
-        this World world, LogPosition? atMost, params IReadOnlyList<UnitMember> members) =>
+    public static ValueTask<CohortSnapshot?> LoadAsync(
+        this World world, LogPosition? atMost, params IReadOnlyList<CohortMember> members) =>
         new CheckpointReader(world.Log, FeatureLevel.Newest, NullLogger.Instance).LoadNewestAsync(
             members[0].Entry.Id, (_, _) => new(members), atMost, TestContext.Current.CancellationToken);
 
@@ -31,7 +32,7 @@ internal static class CheckpointWorld
     }
 
     /// <summary>All that a checkpoint says, as bytes: equal bytes, equal checkpoints.</summary>
-    public static string Encode(UnitSnapshot snapshot)
+    public static string Encode(CohortSnapshot snapshot)
     {
         var buffer = new ChunkedBuffer();
         var parts = CheckpointContent.Write(buffer, snapshot);
@@ -40,9 +41,9 @@ internal static class CheckpointWorld
     }
 
     /// <summary>The snapshot that a checkpoint of the object would hold now.</summary>
-    public static ValueTask<UnitSnapshot> CaptureAsync(this TangoRuntime runtime, TangoObject handle) =>
+    public static ValueTask<CohortSnapshot> CaptureAsync(this TangoRuntime runtime, TangoObject handle) =>
         runtime.Player.CaptureAsync(
-            ((Tango.Runtime.ObjectHost)handle.Host).Hosted!.Unit, TestContext.Current.CancellationToken);
+            ((Tango.Runtime.ObjectHost)handle.Host).Hosted!.Cohort, TestContext.Current.CancellationToken);
 
     private static TangoObjectType TypeOf<T>()
         where T : TangoObject, ITangoObject<T> => T.ObjectType;

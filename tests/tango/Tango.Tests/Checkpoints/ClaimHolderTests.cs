@@ -10,7 +10,7 @@ namespace Tango.Tests.Checkpoints;
 public class ClaimHolderTests
 {
     [Fact]
-    public void Records_that_hold_several_units_are_all_decided() => SeededContext.Run(1, async time =>
+    public void Records_that_hold_several_cohorts_are_all_decided() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, a, b) = await OpenAsync(world);

@@ -41,7 +41,7 @@ public class ClaimRetryTests
         await runtime.CheckpointAsync(accounts);
         await runtime.SyncAsync();
         var claims = runtime.DirectoryView.Claims;
-        Assert.True(claims.Released > LogPosition.Zero && claims.Units[new ObjectId(256)].Checkpoint > commit);
+        Assert.True(claims.Released > LogPosition.Zero && claims.Cohorts[new ObjectId(256)].Checkpoint > commit);
     }
 
     [Fact]
@@ -64,16 +64,16 @@ public class ClaimRetryTests
         Assert.Contains("deleted", refused.Message);
     }
 
-    /// <summary>As hosts whose checkpoints end below the position: two of each unit.</summary>
+    /// <summary>As hosts whose checkpoints end below the position: two of each cohort.</summary>
     private static async Task ReleaseAsync(TangoRuntime runtime, LogPosition below)
     {
         await runtime.SyncAsync();
-        foreach (var unit in runtime.DirectoryView.Claims.Units.Keys)
+        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
         {
             for (var before = 4; before > 0; before -= 2)
             {
                 var end = new LogPosition(below.Offset - before);
-                await runtime.Directory.CheckpointedAsync(unit, end, end, null, default);
+                await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
             }
         }
 

@@ -28,13 +28,13 @@ public class ForkDirectoryTests
         Assert.Contains("begins with a checkpoint of 2", Refused(() => Checkpointed(fork.Id, 2, forget: 1)));
         Checkpointed(fork.Id, 2);
         Assert.Equal([fork], _directory.GroupOf(fork.Id));
-        Assert.Equal(new UnitClaim(At(2), At(2)), _directory.Claims.Units[fork.Id]);
+        Assert.Equal(new CohortClaim(At(2), At(2)), _directory.Claims.Cohorts[fork.Id]);
         Assert.Empty(_directory.Claims.Holds);
 
         // Once more, as after a lost answer; then a host's first one keeps the base, from which an opener may start.
         Checkpointed(fork.Id, 2);
         Checkpointed(fork.Id, 4);
-        Assert.Equal(new UnitClaim(At(2), At(4)), _directory.Claims.Units[fork.Id]);
+        Assert.Equal(new CohortClaim(At(2), At(4)), _directory.Claims.Cohorts[fork.Id]);
     }
 
     [Fact]
@@ -131,8 +131,8 @@ public class ForkDirectoryTests
         Mutators.CreateFork,
         DirectoryFormat.CreateFork(new NewObject(name, "type", 16), new ForkOrigin("a", At(1)), s_lease));
 
-    private void Checkpointed(ObjectId unit, long end, long? forget = null) =>
-        Apply(Mutators.Checkpointed, ClaimFormat.Checkpointed(unit, At(end), At(forget ?? end)));
+    private void Checkpointed(ObjectId cohort, long end, long? forget = null) =>
+        Apply(Mutators.Checkpointed, ClaimFormat.Checkpointed(cohort, At(end), At(forget ?? end)));
 
     /// <returns>The fork that was created.</returns>
     private DirectoryEntry? Apply(int mutator, ArgumentBuffer arguments)

@@ -131,7 +131,7 @@ public class AddingMembersTests
         var line = Assert.Single(lines.Written, static line => line.Contains("checkpoint", StringComparison.Ordinal));
         Assert.Contains("unknown is of type test-fragile", line, StringComparison.Ordinal);
         Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default))
-            .Units[new ObjectId(256)].Checkpoint);
+            .Cohorts[new ObjectId(256)].Checkpoint);
     });
 
     /// <summary>The program that reserved it was stopped for long. Hosts without the directory know it by
@@ -156,7 +156,7 @@ public class AddingMembersTests
             entry, [ObjectId.Directory.Stream, new StreamId(256), late.Id.Stream]);
         Assert.Equal(3, await older.First.BalanceAsync("x"));
         Assert.Equal(2, (await older.Runtime.ListObjectsAsync()).Length);
-        Assert.Equal(2, ((Tango.Runtime.ObjectHost)older.First.Host).Hosted!.Unit.Objects.Count);
+        Assert.Equal(2, ((Tango.Runtime.ObjectHost)older.First.Host).Hosted!.Cohort.Objects.Count);
 
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 7);

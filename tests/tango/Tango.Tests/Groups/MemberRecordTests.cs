@@ -99,7 +99,7 @@ public class MemberRecordTests
         Begin();
         var reserved = Reserve("group", "c");
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
-        Refused("#256 is no unit, or is deleted already", () => Add(256, reserved));
+        Refused("#256 is no cohort, or is deleted already", () => Add(256, reserved));
         Assert.True(_directory.IsDeletedBefore(reserved.Id, At(100)));
         Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), "group", [new("c", "type", 16)]));
         Refused("#258 was not reserved for 'c'", () => Add(259, reserved));
@@ -166,7 +166,7 @@ public class MemberRecordTests
         Assert.False(loaded.IsDeletedBefore(new ObjectId(258), At(100)));
         Assert.True(loaded.IsDeletedBefore(removed, At(100)));
         Assert.Equal(new ObjectId(removed.Value + 1), loaded.Find("removed")!.Id);
-        // The deleted unit's entries have them too.
+        // The deleted cohort's entries have them too.
         Apply(Mutators.Delete, ClaimFormat.Delete(new ObjectId(256)));
         Assert.Equal(added, _directory.GroupOf(added.Id)[3]);
     }
@@ -188,8 +188,8 @@ public class MemberRecordTests
     private DirectoryEntry Reserve(string group, string name, string type = "type") =>
         Apply(Mutators.ReserveMember, DirectoryFormat.ReserveMember(group, new NewObject(name, type, 16)))!;
 
-    private DirectoryEntry Add(ulong unit, DirectoryEntry reserved) =>
-        Apply(Mutators.AddMember, DirectoryFormat.AddMember(new ObjectId(unit), reserved))!;
+    private DirectoryEntry Add(ulong cohort, DirectoryEntry reserved) =>
+        Apply(Mutators.AddMember, DirectoryFormat.AddMember(new ObjectId(cohort), reserved))!;
 
     private DirectoryEntry? Apply(int mutator, ArgumentBuffer arguments)
     {

@@ -6,7 +6,7 @@ using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.Groups;
 
-/// <summary>R20: a member is deleted by a record in its unit's stream, and the group goes on without it.</summary>
+/// <summary>R20: a member is deleted by a record in its cohort's stream, and the group goes on without it.</summary>
 public class RemovedMembersTests
 {
     private static readonly ObjectId s_late = new(258);
@@ -146,7 +146,7 @@ public class RemovedMembersTests
             await first.SetAsync("x", 7);
         });
         Assert.True(outcome.IsCommitted);
-        var captured = new List<UnitSnapshot>();
+        var captured = new List<CohortSnapshot>();
         foreach (var host in new[] { older, newer, loaded })
         {
             Assert.Equal(7, await host.First.BalanceAsync("x"));
@@ -173,8 +173,8 @@ public class RemovedMembersTests
             Assert.Equal(0, await host.First.BalanceAsync("x"));
     }
 
-    /// <summary>A dead client's commit record read the member and wrote an object of another unit, whose host does not
-    /// have the group open. No host of the group is left.</summary>
+    /// <summary>A dead client's commit record read the member and wrote an object of another cohort, whose host does
+    /// not have the group open. No host of the group is left.</summary>
     [Theory]
     [InlineData(false, 7)]
     [InlineData(true, 0)]
@@ -277,7 +277,7 @@ public class RemovedMembersTests
         var member = CheckpointWorld.Member(256);
         var versions = VersionTableState.WrittenAt(new LogPosition(7));
         var content = new ChunkedBuffer();
-        var parts = CheckpointContent.Write(content, new UnitSnapshot(
+        var parts = CheckpointContent.Write(content, new CohortSnapshot(
             new LogPosition(9), [new MemberSnapshot(member.Entry, null, versions) { IsRemoved = true }], []));
         Assert.Equal(0, parts[1]);
         var head = content.Cut((int)content.Length).Single().ToArray();
@@ -288,7 +288,7 @@ public class RemovedMembersTests
         head[^2] = 3;
         Assert.Throws<TangoFormatException>(Read);
 
-        UnitSnapshot Read() => CheckpointContent.Read([head, ReadOnlyMemory<byte>.Empty], [member]);
+        CohortSnapshot Read() => CheckpointContent.Read([head, ReadOnlyMemory<byte>.Empty], [member]);
     }
 
     private static async Task<TangoObjectDeletedException> RequireDeletedAsync(Func<Task> act) =>

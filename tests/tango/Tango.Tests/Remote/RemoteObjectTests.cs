@@ -58,7 +58,7 @@ public class RemoteObjectTests
     public async Task Objects_above_the_limit_leave_in_the_order_of_their_use()
     {
         await using var world = new World();
-        var runtime = world.NewRuntime(new TangoOptions { MaxRemoteUnits = 2 });
+        var runtime = world.NewRuntime(new TangoOptions { MaxRemoteCohorts = 2 });
         var ids = new List<ObjectId>();
         foreach (var name in (string[])["a", "b", "c"])
         {

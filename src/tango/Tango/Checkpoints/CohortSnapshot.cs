@@ -5,12 +5,12 @@ using Tango.Playback;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// What a checkpoint holds of a unit, at one position for all members. A writer takes it within a cycle of the player
+/// What a checkpoint holds of a cohort, at one position for all members. A writer takes it within a cycle of the player
 /// and encodes it beside playback; nothing in it changes any more. A reader gets the same back.
 /// </summary>
 /// <param name="End">All entries of the members' streams below it are applied, none at or above.</param>
 /// <param name="Awaited">R20: commit records below <paramref name="End"/> that wait for their decision records.</param>
-internal sealed record UnitSnapshot(
+internal sealed record CohortSnapshot(
     LogPosition End, ImmutableArray<MemberSnapshot> Members, ImmutableArray<AwaitedDecision> Awaited)
 {
     /// <summary>Bytes of the checkpoint that this was loaded from; otherwise 0.</summary>
@@ -23,28 +23,28 @@ internal sealed record UnitSnapshot(
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
     /// <exception cref="TangoDirectoryException">A member has no view here.</exception>
-    public static UnitSnapshot Take(HostedUnit unit, PublishedViews published, Decisions decisions) => new(
-        published.End, [.. unit.Objects.Select(member => MemberSnapshot.Take(member, published))],
-        decisions.AwaitedBy(StreamsOf(unit)));
+    public static CohortSnapshot Take(Cohort cohort, PublishedViews published, Decisions decisions) => new(
+        published.End, [.. cohort.Objects.Select(member => MemberSnapshot.Take(member, published))],
+        decisions.AwaitedBy(StreamsOf(cohort)));
 
     /// <summary>Of a playback that has ended.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
     /// <exception cref="TangoDirectoryException">As above.</exception>
-    public static UnitSnapshot Take(HostedUnit unit, Playback.Playback playback) => new(
-        playback.Hosted.Applied, [.. unit.Objects.Select(MemberSnapshot.Take)],
-        playback.Decisions.AwaitedBy(StreamsOf(unit)));
+    public static CohortSnapshot Take(Cohort cohort, Playback.Playback playback) => new(
+        playback.Hosted.Applied, [.. cohort.Objects.Select(MemberSnapshot.Take)],
+        playback.Decisions.AwaitedBy(StreamsOf(cohort)));
 
-    private static HashSet<StreamId> StreamsOf(HostedUnit unit) =>
-        [.. unit.Objects.Select(static member => member.Id.Stream)];
+    private static HashSet<StreamId> StreamsOf(Cohort cohort) =>
+        [.. cohort.Objects.Select(static member => member.Id.Stream)];
 }
 
-/// <summary>One object in a <see cref="UnitSnapshot"/>.</summary>
+/// <summary>One object in a <see cref="CohortSnapshot"/>.</summary>
 /// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: the
 /// initial state, of a type that this program does not know; or there is none; or it was loaded for its versions
 /// only.</param>
 internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, VersionTableState Versions)
 {
-    /// <summary>R20: the member was deleted out of its unit, by the record that its last version names.</summary>
+    /// <summary>R20: the member was deleted out of its cohort, by the record that its last version names.</summary>
     public bool IsRemoved { get; init; }
 
     public static MemberSnapshot Take(HostedObject member, PublishedViews published)

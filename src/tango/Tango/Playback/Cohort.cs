@@ -4,10 +4,10 @@ using Tango.Checkpoints;
 namespace Tango.Playback;
 
 /// <summary>
-/// What is opened and played together: one object, or one co-hosted group (R20). Commit records within a unit are
-/// decided from its own streams alone, so that a unit opened late can catch up by itself.
+/// What is opened and played together: one object, or one co-hosted group (R20). Commit records within a cohort are
+/// decided from its own streams alone, so that a cohort opened late can catch up by itself.
 /// </summary>
-internal sealed class HostedUnit
+internal sealed class Cohort
 {
     // Written by playback only, after the members are stopped; never reset.
     private volatile bool _isUnreadable;
@@ -17,7 +17,7 @@ internal sealed class HostedUnit
     // A member is loaded and played as the same type, whatever types the program registers meanwhile.
     private readonly Dictionary<ObjectId, TangoObjectType?> _types = [];
 
-    // Until the unit is played: what the directory names, members that are not born where its playback starts too.
+    // Until the cohort is played: what the directory names, members that are not born where its playback starts too.
     private IReadOnlyList<DirectoryEntry> _known;
 
     // Replaced by playback only, which adds members behind those that there are.
@@ -25,7 +25,7 @@ internal sealed class HostedUnit
 
     /// <param name="members">As the directory names them, the first one first.</param>
     /// <param name="typeOf">Null: versions only, no view.</param>
-    public HostedUnit(IReadOnlyList<DirectoryEntry> members, Func<DirectoryEntry, TangoObjectType?> typeOf)
+    public Cohort(IReadOnlyList<DirectoryEntry> members, Func<DirectoryEntry, TangoObjectType?> typeOf)
     {
         (_known, _typeOf) = (members, typeOf);
         _objects = [.. members.Where(static member => member.IsBornBelow(LogPosition.Zero)).Select(NewMember)];
@@ -42,21 +42,21 @@ internal sealed class HostedUnit
     /// <summary>Playback only: hears of each member that joins.</summary>
     public Action<HostedObject>? MemberAdded { get; set; }
 
-    /// <summary>Since the unit's playback began here.</summary>
-    public UnitTraffic Traffic { get; } = new();
+    /// <summary>Since the cohort's playback began here.</summary>
+    public CohortTraffic Traffic { get; } = new();
 
-    /// <summary>Playback only: everything below was applied to this unit before the playback that it belongs to now;
+    /// <summary>Playback only: everything below was applied to this cohort before the playback that it belongs to now;
     /// that one applies the rest.</summary>
     public LogPosition Start { get; private set; }
 
     /// <summary>
-    /// R20: a record of the unit's streams could not be read. From there on its versions are not known here, no more
+    /// R20: a record of the cohort's streams could not be read. From there on its versions are not known here, no more
     /// than those of objects that are not hosted. For all members: their transactions have no decision records.
     /// </summary>
     public bool IsUnreadable => _isUnreadable;
 
-    /// <summary>How long the unit stays hosted.</summary>
-    public UnitStay Stay { get; } = new();
+    /// <summary>How long the cohort stays hosted.</summary>
+    public CohortStay Stay { get; } = new();
 
     public HostedObject? Find(ObjectId id) => Array.Find(_objects, member => member.Id == id);
 
@@ -68,20 +68,20 @@ internal sealed class HostedUnit
 
     /// <summary>Before anything is played: the members that a state of this end has, as far as they are
     /// known.</summary>
-    public IReadOnlyList<UnitMember> MembersAt(LogPosition end) =>
+    public IReadOnlyList<CohortMember> MembersAt(LogPosition end) =>
     [
-        .. _known.Where(member => member.IsBornBelow(end)).Select(member => new UnitMember(member, TypeOf(member))),
+        .. _known.Where(member => member.IsBornBelow(end)).Select(member => new CohortMember(member, TypeOf(member))),
     ];
 
     /// <summary>Before anything is played.</summary>
     public void Know(IReadOnlyList<DirectoryEntry> members)
     {
-        // None: the unit was deleted long ago.
+        // None: the cohort was deleted long ago.
         if (members.Count > 0) _known = members;
     }
 
     /// <summary>Before anything is played.</summary>
-    public void StartFrom(LoadedUnit loaded)
+    public void StartFrom(LoadedCohort loaded)
     {
         Start = loaded.End;
         Traffic.CheckpointSize = loaded.Size;
@@ -89,14 +89,14 @@ internal sealed class HostedUnit
         for (var i = 0; i < _objects.Length; i++) _objects[i].StartFrom(loaded.Members[i]);
     }
 
-    /// <summary>The same unit, of which nothing is played yet.</summary>
-    public HostedUnit Anew() => Anew(_typeOf);
+    /// <summary>The same cohort, of which nothing is played yet.</summary>
+    public Cohort Anew() => Anew(_typeOf);
 
-    public HostedUnit Anew(Func<DirectoryEntry, TangoObjectType?> typeOf) =>
+    public Cohort Anew(Func<DirectoryEntry, TangoObjectType?> typeOf) =>
         new([.. _known.UnionBy(_objects.Select(static member => member.Entry), static entry => entry.Id)], typeOf);
 
     /// <summary>R20. Playback only: the record adds a member, which is empty there.</summary>
-    /// <returns>Null: the unit has it, or is deleted, and the directory does nothing either.</returns>
+    /// <returns>Null: the cohort has it, or is deleted, and the directory does nothing either.</returns>
     public HostedObject? Join(DirectoryEntry member, RecordVersion version)
     {
         var first = _objects[0];
@@ -104,7 +104,7 @@ internal sealed class HostedUnit
         var joined = NewMember(
             member with { Group = first.Entry.Group, Created = version.Position, Birth = version.Position });
         joined.BeBorn(version);
-        // R23: a part of the unit's history is not known here.
+        // R23: a part of the cohort's history is not known here.
         if (_isUnreadable) joined.Stop(first.Stopped!.Version, first.Stopped.InnerException!);
         _objects = [.. _objects, joined];
         MemberAdded?.Invoke(joined);
@@ -114,7 +114,7 @@ internal sealed class HostedUnit
     /// <summary>Goes on with what another playback has made of the same objects. R23: members that have not stopped
     /// stay as they are.</summary>
     /// <param name="position">Where both playbacks stand.</param>
-    public void TakeOver(HostedUnit other, LogPosition position)
+    public void TakeOver(Cohort other, LogPosition position)
     {
         Start = position;
         foreach (var played in other._objects)
@@ -122,7 +122,7 @@ internal sealed class HostedUnit
             var own = Find(played.Id);
             if (own is null)
             {
-                own = new HostedObject(played.Entry, played.Type) { Unit = this };
+                own = new HostedObject(played.Entry, played.Type) { Cohort = this };
                 _objects = [.. _objects, own];
             }
 
@@ -140,5 +140,5 @@ internal sealed class HostedUnit
         _isUnreadable = true;
     }
 
-    private HostedObject NewMember(DirectoryEntry entry) => new(entry, TypeOf(entry)) { Unit = this };
+    private HostedObject NewMember(DirectoryEntry entry) => new(entry, TypeOf(entry)) { Cohort = this };
 }

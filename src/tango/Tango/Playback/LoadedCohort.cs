@@ -4,25 +4,25 @@ using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
-/// <summary>The state of a unit at one position, from which its playback can go on: what a checkpoint holds (R21). It
+/// <summary>The state of a cohort at one position, from which its playback can go on: what a checkpoint holds (R21). It
 /// belongs to the playback that starts from it.</summary>
-/// <param name="End">Everything of the unit's streams below is applied, nothing at or above.</param>
+/// <param name="End">Everything of the cohort's streams below is applied, nothing at or above.</param>
 /// <param name="Members">Those that were born below <paramref name="End"/>, the first one first.</param>
 /// <param name="Awaited">Commit records below <paramref name="End"/> that read members, with their decision records at
 /// or above it, or not in the log yet (R20).</param>
-internal sealed record LoadedUnit(
+internal sealed record LoadedCohort(
     LogPosition End, IReadOnlyList<LoadedObject> Members, ImmutableArray<AwaitedDecision> Awaited)
 {
     /// <summary>Bytes of the checkpoint that it comes from.</summary>
     public long Size { get; init; }
 
-    public static LoadedUnit From(UnitSnapshot checkpoint)
+    public static LoadedCohort From(CohortSnapshot checkpoint)
     {
         var end = checkpoint.End;
 #if PLANTED
         if (Planted.Is("loader-skips-one-entry")) end = end.Next;
 #endif
-        return new LoadedUnit(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited)
+        return new LoadedCohort(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited)
         {
             Size = checkpoint.Size,
         };
@@ -30,7 +30,7 @@ internal sealed record LoadedUnit(
 }
 
 /// <param name="View">A view that no reader holds; null for an object that is played without one.</param>
-/// <param name="Removed">Not null: the record that deleted it out of its unit.</param>
+/// <param name="Removed">Not null: the record that deleted it out of its cohort.</param>
 internal sealed record LoadedObject(
     DirectoryEntry Entry, TangoObject? View, VersionTable Versions, RecordVersion? Removed)
 {
@@ -46,11 +46,11 @@ internal sealed record LoadedObject(
     }
 }
 
-/// <summary>Finds the newest state from which playback of the unit can start.</summary>
-/// <param name="unit">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions
+/// <summary>Finds the newest state from which playback of the cohort can start.</summary>
+/// <param name="cohort">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions
 /// only.</param>
 /// <param name="notAbove">The latest end that serves; null: any.</param>
-/// <param name="findGroup">A checkpoint may have members that were added since the unit was looked up.</param>
+/// <param name="findGroup">A checkpoint may have members that were added since the cohort was looked up.</param>
 /// <returns>Null: there is none, and playback starts at the beginning of the log.</returns>
-internal delegate ValueTask<LoadedUnit?> UnitLoader(
-    HostedUnit unit, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken);
+internal delegate ValueTask<LoadedCohort?> CohortLoader(
+    Cohort cohort, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken);

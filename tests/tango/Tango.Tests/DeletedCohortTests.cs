@@ -8,8 +8,9 @@ using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests;
 
-/// <summary>A deleted unit leaves memory once nothing depends on it, and handles that are kept go on failing.</summary>
-public class DeletedUnitTests
+/// <summary>A deleted cohort leaves memory once nothing depends on it, and handles that are kept go on
+/// failing.</summary>
+public class DeletedCohortTests
 {
     private static readonly ImmutableArray<StreamId> s_both = [new(256), new(257)];
 

@@ -6,38 +6,38 @@ using Tango.Checkpoints;
 namespace Tango.Playback;
 
 /// <summary>
-/// Plays units beside the player, each from its newest checkpoint that serves. Units that are replayed together may
-/// start at different positions: below its start a unit counts as not hosted, so that decisions about what it read come
-/// from its checkpoint or from decision records (R20).
+/// Plays cohorts beside the player, each from its newest checkpoint that serves. Cohorts that are replayed together may
+/// start at different positions: below its start a cohort counts as not hosted, so that decisions about what it read
+/// come from its checkpoint or from decision records (R20).
 /// </summary>
 /// <param name="sync">As for <see cref="Playback"/>.</param>
 /// <param name="probe">As for <see cref="Playback"/>.</param>
-internal sealed class UnitReplay(
+internal sealed class CohortReplay(
     PlaybackContext context, Func<CancellationToken, Task>? sync, DecisionProbe? probe, CancellationToken lifetime)
 {
     public Playback Playback { get; } = new(context, sync, null, probe, lifetime);
 
     /// <summary>
-    /// Everything of the units' streams below <paramref name="end"/> is applied to them and nothing else, whole entries
-    /// only (R17). Commit records whose decision records stand above it are decided: where the units' own streams do
-    /// not tell, the decision record is awaited. Nothing that is decided here is published.
+    /// Everything of the cohorts' streams below <paramref name="end"/> is applied to them and nothing else, whole
+    /// entries only (R17). Commit records whose decision records stand above it are decided: where the cohorts' own
+    /// streams do not tell, the decision record is awaited. Nothing that is decided here is published.
     /// </summary>
-    /// <param name="units">Of which nothing is played yet; they belong to the caller afterwards.</param>
-    /// <returns>Commit records below the end that concern the units, with decision records above it.</returns>
+    /// <param name="cohorts">Of which nothing is played yet; they belong to the caller afterwards.</param>
+    /// <returns>Commit records below the end that concern the cohorts, with decision records above it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The end is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">History up to there is trimmed, and no checkpoint below it can be
     /// loaded.</exception>
     public static async ValueTask<ImmutableArray<AwaitedDecision>> PlayAsync(
-        IReadOnlyList<HostedUnit> units, LogPosition end, PlaybackContext context, CancellationToken cancellationToken)
+        IReadOnlyList<Cohort> cohorts, LogPosition end, PlaybackContext context, CancellationToken cancellationToken)
     {
         if (!await IsSettledAsync(context.Log, end, cancellationToken))
             throw new ArgumentOutOfRangeException(nameof(end), end.Offset, "The log ends below this position.");
-        var replay = new UnitReplay(context, null, null, cancellationToken);
-        foreach (var unit in units)
+        var replay = new CohortReplay(context, null, null, cancellationToken);
+        foreach (var cohort in cohorts)
         {
-            await replay.LoadAsync(unit, end);
+            await replay.LoadAsync(cohort, end);
             // Else it is complete, and its entries above the end may be trimmed.
-            if (unit.Start < end) replay.Playback.Add(unit);
+            if (cohort.Start < end) replay.Playback.Add(cohort);
         }
 
         try
@@ -52,25 +52,25 @@ internal sealed class UnitReplay(
         return replay.Playback.Decisions.HandOver();
     }
 
-    /// <summary>Starts the unit from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
+    /// <summary>Starts the cohort from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
     /// then.</summary>
-    /// <remarks>All playback of a unit begins here. R22: one that was forked has no beginning below its base, which is
-    /// the end of its oldest checkpoint.</remarks>
+    /// <remarks>All playback of a cohort begins here. R22: one that was forked has no beginning below its base, which
+    /// is the end of its oldest checkpoint.</remarks>
     /// <param name="notAbove">The latest end that serves; null: any.</param>
     /// <exception cref="TangoTrimmedException">It was forked, and no checkpoint serves.</exception>
-    public async ValueTask LoadAsync(HostedUnit unit, LogPosition? notAbove)
+    public async ValueTask LoadAsync(Cohort cohort, LogPosition? notAbove)
     {
-        var forked = unit.Objects[0].Entry;
+        var forked = cohort.Objects[0].Entry;
 #if PLANTED
         if (Planted.Is("fork-played-from-nothing") && forked.Origin is not null) return;
 #endif
-        if (await context.LoadUnit(unit, notAbove, context.FindGroup, lifetime) is not { } loaded)
+        if (await context.LoadCohort(cohort, notAbove, context.FindGroup, lifetime) is not { } loaded)
         {
             if (forked.Origin is not null) throw TangoTrimmedException.OfFork(forked, notAbove);
             return;
         }
 
-        unit.StartFrom(loaded);
+        cohort.StartFrom(loaded);
         Playback.Decisions.TakeOver(loaded.Awaited);
     }
 

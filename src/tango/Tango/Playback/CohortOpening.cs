@@ -7,12 +7,12 @@ using Tango.Checkpoints;
 namespace Tango.Playback;
 
 /// <summary>
-/// Opens one unit, or rebuilds one that has stopped (R23). Its history is played beside the player, which goes on
-/// serving the objects that are open (R20: as by a host of this unit alone). Once it is near the tail, the unit joins
-/// the player at one position. Until then nothing of it is to be seen, and an opening that fails or is cancelled leaves
-/// nothing behind.
+/// Opens one cohort, or rebuilds one that has stopped (R23). Its history is played beside the player, which goes on
+/// serving the objects that are open (R20: as by a host of this cohort alone). Once it is near the tail, the cohort
+/// joins the player at one position. Until then nothing of it is to be seen, and an opening that fails or is cancelled
+/// leaves nothing behind.
 /// </summary>
-internal sealed class UnitOpening
+internal sealed class CohortOpening
 {
     // So few entries are played within a cycle of the player, while readers wait.
     private const int NearEnough = 32;
@@ -22,35 +22,35 @@ internal sealed class UnitOpening
     private const int Joined = 2;
     private const int GivenUp = 3;
 
-    private readonly HostedUnit _anew;
+    private readonly Cohort _anew;
     private readonly CancellationTokenSource _cancel = new();
     private readonly CancellationToken _lifetime;
     private readonly PlaybackContext _context;
     private readonly Player _player;
-    private readonly UnitReplay _replay;
+    private readonly CohortReplay _replay;
     private int _state;
 
-    public UnitOpening(HostedUnit unit, Player player, PlaybackContext context, CancellationToken lifetime)
+    public CohortOpening(Cohort cohort, Player player, PlaybackContext context, CancellationToken lifetime)
     {
-        (Unit, _anew) = (unit, unit.Anew());
+        (Cohort, _anew) = (cohort, cohort.Anew());
         (_player, _context, _lifetime) = (player, context, lifetime);
-        _replay = new UnitReplay(context, Done.WaitAsync, null, _cancel.Token);
+        _replay = new CohortReplay(context, Done.WaitAsync, null, _cancel.Token);
     }
 
-    public HostedUnit Unit { get; }
+    public Cohort Cohort { get; }
 
-    /// <summary>Ends when the unit is open.</summary>
+    /// <summary>Ends when the cohort is open.</summary>
     public Completion Done { get; } = new();
 
-    /// <summary>Guarded by the lock of <see cref="UnitOpenings"/>: callers that wait for it.</summary>
+    /// <summary>Guarded by the lock of <see cref="CohortOpenings"/>: callers that wait for it.</summary>
     public int Waiters { get; set; }
 
     private Playback Playback => _replay.Playback;
 
-    /// <summary>Everything below is applied to the unit. Not while <see cref="RunAsync"/> plays.</summary>
+    /// <summary>Everything below is applied to the cohort. Not while <see cref="RunAsync"/> plays.</summary>
     public LogPosition PlayedTo => Playback.Hosted.Applied;
 
-    /// <summary>Once it has ended: what the player takes over with the unit.</summary>
+    /// <summary>Once it has ended: what the player takes over with the cohort.</summary>
     public ImmutableArray<AwaitedDecision> Awaited => Playback.Decisions.HandOver();
 
     /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
@@ -78,7 +78,7 @@ internal sealed class UnitOpening
     }
 
     /// <summary>Answers the callers, after <see cref="RunAsync"/>.</summary>
-    /// <param name="reason">Null: the unit is open.</param>
+    /// <param name="reason">Null: the cohort is open.</param>
     public void End(Exception? reason)
     {
         if (reason is null)
@@ -91,10 +91,10 @@ internal sealed class UnitOpening
         if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
         Done.End(typed);
         if (typed is not (ObjectDisposedException or OperationCanceledException))
-            _context.Logger.LogWarning(reason, "Opening {Name} failed", Unit.Objects[0].Name);
+            _context.Logger.LogWarning(reason, "Opening {Name} failed", Cohort.Objects[0].Name);
     }
 
-    /// <returns>False: the unit is open, or the opening has failed.</returns>
+    /// <returns>False: the cohort is open, or the opening has failed.</returns>
     public bool TryGiveUp()
     {
         if (Interlocked.CompareExchange(ref _state, GivenUp, Running) != Running) return false;
@@ -112,12 +112,12 @@ internal sealed class UnitOpening
         }
         catch (Exception e)
         {
-            _context.Logger.LogDebug(e, "{Name} does not join at {Position}", Unit.Objects[0].Name, end);
+            _context.Logger.LogDebug(e, "{Name} does not join at {Position}", Cohort.Objects[0].Name, end);
             return false;
         }
 
         if (Interlocked.CompareExchange(ref _state, Joined, Running) != Running) return false;
-        Unit.TakeOver(_anew, end);
+        Cohort.TakeOver(_anew, end);
         return true;
     }
 

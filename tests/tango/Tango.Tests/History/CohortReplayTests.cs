@@ -6,13 +6,13 @@ using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.History;
 
-/// <summary>A unit that is played beside the player, exactly up to a position.</summary>
-public class UnitReplayTests
+/// <summary>A cohort that is played beside the player, exactly up to a position.</summary>
+public class CohortReplayTests
 {
     private static readonly ImmutableArray<StreamId> Both = [new(256), new(257)];
 
     [Fact]
-    public async Task A_unit_is_as_it_was_at_every_position()
+    public async Task A_cohort_is_as_it_was_at_every_position()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -27,8 +27,8 @@ public class UnitReplayTests
 
         foreach (var (at, balances) in states)
         {
-            var (unit, _) = await ReplayAsync(runtime, at, 256);
-            Assert.Equal(balances, Balances(unit));
+            var (cohort, _) = await ReplayAsync(runtime, at, 256);
+            Assert.Equal(balances, Balances(cohort));
         }
     }
 
@@ -61,14 +61,14 @@ public class UnitReplayTests
         await accounts.SetAsync("a", 1);
         // In flight before the checkpoint's own entries, and applied after it was captured.
         var snapshot = await runtime.Player.CaptureAsync(
-            ((Tango.Runtime.ObjectHost)accounts.Host).Hosted!.Unit, TestContext.Current.CancellationToken);
+            ((Tango.Runtime.ObjectHost)accounts.Host).Hosted!.Cohort, TestContext.Current.CancellationToken);
         await accounts.SetAsync("a", 2);
         var trimmed = await world.TailAsync();
         var writer = new CheckpointWriter(world.Log, 77, new TangoOptions());
         await writer.WriteAsync(snapshot, TestContext.Current.CancellationToken);
         await world.Log.TrimPrefixAsync(trimmed);
-        var (unit, _) = await ReplayAsync(runtime, snapshot.End, 256);
-        Assert.Equal(1, Balances(unit)["a"]);
+        var (cohort, _) = await ReplayAsync(runtime, snapshot.End, 256);
+        Assert.Equal(1, Balances(cohort)["a"]);
     }
 
     [Fact]
@@ -80,9 +80,9 @@ public class UnitReplayTests
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await ReplayAsync(runtime, above, 256));
     }
 
-    /// <summary>R20: units that start at different checkpoints, with a commit record between them.</summary>
+    /// <summary>R20: cohorts that start at different checkpoints, with a commit record between them.</summary>
     [Fact]
-    public async Task Units_are_played_to_one_position_from_different_starts()
+    public async Task Cohorts_are_played_to_one_position_from_different_starts()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -100,10 +100,10 @@ public class UnitReplayTests
 
         // The decision record is played, so that the end is one of both.
         await runtime.SyncAsync();
-        HostedUnit[] units = [NewUnit(256, "first"), NewUnit(257, "second")];
-        await runtime.ReplayAsync(units, await world.TailAsync(), TestContext.Current.CancellationToken);
-        Assert.Equal(2, Balances(units[0])["a"]);
-        Assert.Equal(12, Balances(units[1])["b"]);
+        Cohort[] cohorts = [NewCohort(256, "first"), NewCohort(257, "second")];
+        await runtime.ReplayAsync(cohorts, await world.TailAsync(), TestContext.Current.CancellationToken);
+        Assert.Equal(2, Balances(cohorts[0])["a"]);
+        Assert.Equal(12, Balances(cohorts[1])["b"]);
     }
 
     /// <summary>R20: the end lies between a commit record and its decision record.</summary>
@@ -162,23 +162,23 @@ public class UnitReplayTests
         Assert.Equal(7, Balances(written)["x"]);
     });
 
-    private static async Task<(HostedUnit Unit, ImmutableArray<AwaitedDecision> Awaited)> ReplayAsync(
+    private static async Task<(Cohort Cohort, ImmutableArray<AwaitedDecision> Awaited)> ReplayAsync(
         TangoRuntime runtime, LogPosition end, ulong id)
     {
-        var unit = NewUnit(id, id == 257 ? "second" : "first");
-        return (unit, await runtime.ReplayAsync([unit], end, TestContext.Current.CancellationToken));
+        var cohort = NewCohort(id, id == 257 ? "second" : "first");
+        return (cohort, await runtime.ReplayAsync([cohort], end, TestContext.Current.CancellationToken));
     }
 
-    private static HostedUnit NewUnit(ulong id, string name) =>
+    private static Cohort NewCohort(ulong id, string name) =>
         new([new DirectoryEntry(new ObjectId(id), name, "test-accounts", null, 65_536)],
             static _ => Type<Accounts>());
 
     private static TangoObjectType Type<T>()
         where T : TangoObject, ITangoObject<T> => T.ObjectType;
 
-    private static ImmutableDictionary<string, long> Balances(HostedUnit unit)
+    private static ImmutableDictionary<string, long> Balances(Cohort cohort)
     {
-        Assert.Null(unit.Objects[0].Stopped);
-        return ((Accounts)unit.Objects[0].CurrentView!).Balances;
+        Assert.Null(cohort.Objects[0].Stopped);
+        return ((Accounts)cohort.Objects[0].CurrentView!).Balances;
     }
 }

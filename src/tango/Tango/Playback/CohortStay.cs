@@ -1,7 +1,7 @@
 namespace Tango.Playback;
 
-/// <summary>How long a unit stays hosted. Guarded by the lock of <see cref="UnitOpenings"/>.</summary>
-internal sealed class UnitStay
+/// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="CohortOpenings"/>.</summary>
+internal sealed class CohortStay
 {
     /// <summary>It was opened for as long as the runtime lives.</summary>
     public bool IsForGood { get; set; }
@@ -15,6 +15,6 @@ internal sealed class UnitStay
     /// <summary>Not null: it was deleted, and leaves when the calls that were made by then are answered.</summary>
     public long? LastCall { get; set; }
 
-    /// <summary>Not null while the unit is hosted and may leave.</summary>
-    public LinkedListNode<HostedUnit>? Unused { get; set; }
+    /// <summary>Not null while the cohort is hosted and may leave.</summary>
+    public LinkedListNode<Cohort>? Unused { get; set; }
 }

@@ -1,9 +1,10 @@
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// Counts what is applied to a unit, and says once when a checkpoint is due. Playback counts; the checkpointer resets.
+/// Counts what is applied to a cohort, and says once when a checkpoint is due. Playback counts; the checkpointer
+/// resets.
 /// </summary>
-internal sealed class UnitTraffic
+internal sealed class CohortTraffic
 {
     // What an update takes in the log beside its key and arguments, about: so that a large object whose updates are
     // small is not played for ever.
@@ -18,7 +19,7 @@ internal sealed class UnitTraffic
     private long _bytesDone;
     private long _checkpointSize;
 
-    // Not null from when the unit is open. _isTold: the checkpointer has it in hand.
+    // Not null from when the cohort is open. _isTold: the checkpointer has it in hand.
     private CheckpointPolicy? _policy;
     private Action? _due;
     private volatile bool _isTold;
@@ -58,8 +59,8 @@ internal sealed class UnitTraffic
         _due!();
     }
 
-    /// <summary>Playback only: the unit goes on with what another playback of it has counted.</summary>
-    public void TakeOver(UnitTraffic other)
+    /// <summary>Playback only: the cohort goes on with what another playback of it has counted.</summary>
+    public void TakeOver(CohortTraffic other)
     {
         Volatile.Write(ref _updates, _updates + other._updates);
         Volatile.Write(ref _bytes, _bytes + other._bytes);
