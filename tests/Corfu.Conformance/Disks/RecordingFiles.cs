@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Conformance;

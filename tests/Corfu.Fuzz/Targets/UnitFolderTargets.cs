@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Text;
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Fuzz;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Corfu.Conformance;
 using Corfu.Simulation.Kernel;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Simulation.Disk;

@@ -1,4 +1,5 @@
 using Corfu.Simulation.Kernel;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Simulation.Disk;

@@ -18,14 +18,15 @@ public sealed class DependencyTests
     private static readonly Dictionary<string, string[]> Allowed = new()
     {
         ["Corfu.Protocol"] = [],
+        ["Corfu.Storage"] = ["Corfu.Protocol"],
         ["Corfu.Transport"] = ["Corfu.Protocol"],
         ["Corfu.Server"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Unit"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Unit"] = ["Corfu.Storage", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Layout"] = ["Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Layout"] = ["Corfu.Storage", "Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Client"] = ["Corfu.Transport", "Corfu.Protocol"],
         ["Corfu.Agent"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Backup"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
+        ["Corfu.Backup"] = ["Corfu.Storage", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
         ["Tango"] = [.. UnderTango],
         ["Tango.Generators"] = [],
         ["Tango.Generators.CodeFixes"] = [],
@@ -35,7 +36,7 @@ public sealed class DependencyTests
         ["Corfu.Hosting"] =
         [
             "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client",
-            "Corfu.Transport", "Corfu.Protocol",
+            "Corfu.Storage", "Corfu.Transport", "Corfu.Protocol",
         ],
         ["Corfu.Grpc.Protocol"] = [],
         ["Corfu.Grpc.Client"] = ["Corfu.Grpc.Protocol", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
@@ -46,17 +47,17 @@ public sealed class DependencyTests
             ["Corfu.Orleans", "Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
         ["Corfu.Cli"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Unit",
-            "Corfu.Sequencer", "Corfu.Layout", "Corfu.Grpc", "Corfu.Grpc.Protocol", "Tango.Collections", "Tango",
-            .. UnderTango,
+            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Storage",
+            "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Grpc", "Corfu.Grpc.Protocol", "Tango.Collections",
+            "Tango", .. UnderTango,
         ],
     };
 
     private const string AspNetCore = "Microsoft.AspNetCore.App";
 
     private static readonly string[] Pure =
-        ["Corfu.Protocol", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent",
-            "Corfu.Backup", "Tango", "Tango.Collections", "Tango.Testing"];
+        ["Corfu.Protocol", "Corfu.Storage", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client",
+            "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections", "Tango.Testing"];
 
     // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its
     // business.

@@ -1,4 +1,5 @@
 using Corfu.Conformance;
+using Corfu.Storage;
 
 namespace Corfu.Unit.Tests;
 

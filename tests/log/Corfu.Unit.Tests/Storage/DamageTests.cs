@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Storage;
 
 namespace Corfu.Unit.Tests;
 

@@ -1,8 +1,8 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The log's port to its files: a numbered set of segments and one small mark. A directory in production, a
 /// disk with faults in tests and the simulator. Every error is an exception and final.</summary>
-internal interface ISegmentFiles : IDisposable
+public interface ISegmentFiles : IDisposable
 {
     /// <summary>Numbers of the segments that exist, ascending.</summary>
     IReadOnlyList<int> List();

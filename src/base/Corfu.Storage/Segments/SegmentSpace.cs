@@ -1,8 +1,8 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>Allocates the log's files ahead of its tail by writing zeros, in a worker of its own. A commit that extends
 /// a file would make every fdatasync a journal commit as well (216 us instead of 143).</summary>
-internal sealed class SegmentSpace : IAsyncDisposable
+public sealed class SegmentSpace : IAsyncDisposable
 {
     private const int ChunkSize = 1 << 20;
     private const int FullRetryMilliseconds = 1000;

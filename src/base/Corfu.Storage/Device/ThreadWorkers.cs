@@ -1,8 +1,8 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>Each worker is a thread of its own, which waits for the end of a step that continues on the thread
 /// pool.</summary>
-internal sealed class ThreadWorkers : IWorkers
+public sealed class ThreadWorkers : IWorkers
 {
     public static readonly ThreadWorkers Instance = new();
 

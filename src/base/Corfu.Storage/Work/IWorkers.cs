@@ -1,7 +1,7 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>Runs the page store's background work: a thread each, or the simulated process.</summary>
-internal interface IWorkers
+public interface IWorkers
 {
     /// <param name="step">A round of work; rounds of one worker never overlap.</param>
     /// <param name="failed">Called with an exception of the step, which ends the worker.</param>
@@ -13,7 +13,7 @@ internal interface IWorkers
 
 /// <summary>Sleeps until there is work. A kick during a step causes another step. Disposal waits for the running step,
 /// then takes a last one.</summary>
-internal interface IWorker : IAsyncDisposable
+public interface IWorker : IAsyncDisposable
 {
     bool IsStopping { get; }
 

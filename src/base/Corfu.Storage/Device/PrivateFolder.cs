@@ -1,4 +1,4 @@
-namespace Corfu.Protocol;
+namespace Corfu.Storage;
 
 /// <summary>Folders that hold data of a log.</summary>
 public static class PrivateFolder

@@ -3,11 +3,11 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The system calls behind durability. .NET's own flush ignores EROFS and EINVAL and cannot flush a directory;
 /// here every error is an exception.</summary>
-internal static partial class Native
+public static partial class Native
 {
     private const int Eintr = 4;
     private const int Enospc = 28;

@@ -2,10 +2,10 @@ using System.Collections.Concurrent;
 using System.Globalization;
 using Microsoft.Win32.SafeHandles;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>Segments as files <c>log.N</c> of one directory, one handle each, plain writes and fdatasync.</summary>
-internal sealed class DirectorySegmentFiles : ISegmentFiles
+public sealed class DirectorySegmentFiles : ISegmentFiles
 {
     private const string Prefix = "log.";
 
