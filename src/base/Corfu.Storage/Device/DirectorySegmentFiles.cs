@@ -30,18 +30,18 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
         PrivateFolder.Create(_directory);
         _mark = OpenFile(_markPath, FileMode.OpenOrCreate);
         // A process that was killed may have created segments without making their names durable.
-        Native.SyncDirectory(_directory);
+        DurableFile.SyncDirectory(_directory);
     }
 
     public IReadOnlyList<int> List() =>
-        [.. Native.ListNumbered(_directory, Prefix).Where(n => n <= int.MaxValue).Select(n => (int)n)];
+        [.. DurableFile.ListNumbered(_directory, Prefix).Where(n => n <= int.MaxValue).Select(n => (int)n)];
 
     public long Length(int segment) => RandomAccess.GetLength(Handle(segment));
 
     public void Create(int segment)
     {
         _open[segment] = OpenFile(PathOf(segment), FileMode.CreateNew);
-        Native.SyncDirectory(_directory);
+        DurableFile.SyncDirectory(_directory);
     }
 
     public (long Free, long Total) Room
@@ -57,15 +57,15 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     {
         if (_open.TryRemove(segment, out var handle)) handle.Dispose();
         File.Delete(PathOf(segment));
-        Native.SyncDirectory(_directory);
+        DurableFile.SyncDirectory(_directory);
     }
 
     public void Write(int segment, long offset, ReadOnlySpan<byte> bytes) =>
-        Native.Write(Handle(segment), PathOf(segment), bytes, offset);
+        DurableFile.Write(Handle(segment), PathOf(segment), bytes, offset);
 
     public ValueTask SyncAsync(int segment)
     {
-        Native.SyncData(Handle(segment), PathOf(segment));
+        DurableFile.Sync(Handle(segment), PathOf(segment));
         return ValueTask.CompletedTask;
     }
 
@@ -90,15 +90,15 @@ public sealed class DirectorySegmentFiles : ISegmentFiles
     }
 
     public bool TryReadCached(int segment, long offset, Span<byte> buffer) =>
-        _open.TryGetValue(segment, out var handle) && Native.TryReadCached(handle, buffer, offset);
+        _open.TryGetValue(segment, out var handle) && DurableFile.TryReadCached(handle, buffer, offset);
 
     public ValueTask ReadAsync(int segment, long offset, Memory<byte> buffer) =>
         new(Task.Run(() => Read(segment, offset, buffer.Span)));
 
     public ValueTask WriteMarkAsync(long offset, ReadOnlyMemory<byte> bytes)
     {
-        Native.Write(_mark!, _markPath, bytes.Span, offset);
-        Native.SyncData(_mark!, _markPath);
+        DurableFile.Write(_mark!, _markPath, bytes.Span, offset);
+        DurableFile.Sync(_mark!, _markPath);
         return ValueTask.CompletedTask;
     }
 

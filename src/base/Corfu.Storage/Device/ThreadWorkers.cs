@@ -74,6 +74,7 @@ internal sealed class ThreadWorker : IWorker
 
     private void Run()
     {
+        TaskCompletionSource[] waiting = [];
         try
         {
             while (true)
@@ -90,7 +91,7 @@ internal sealed class ThreadWorker : IWorker
                 }
 
                 var last = _stopping;
-                var waiting = TakeWaiting(ends: false);
+                waiting = TakeWaiting(ends: false);
                 // Without a synchronization context: answers are sent from within steps, and their awaits outlive the
                 // step.
                 _step().AsTask().GetAwaiter().GetResult();
@@ -104,7 +105,7 @@ internal sealed class ThreadWorker : IWorker
         }
         finally
         {
-            foreach (var done in TakeWaiting(ends: true)) done.TrySetResult();
+            foreach (var done in waiting.Concat(TakeWaiting(ends: true))) done.TrySetResult();
         }
     }
 

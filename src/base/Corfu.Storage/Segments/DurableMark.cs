@@ -2,9 +2,9 @@ using System.Buffers.Binary;
 
 namespace Corfu.Storage;
 
-/// <summary>Keeps outside the log how far it was durable, in two slots written in turn. It may lag or be lost, but is
-/// never ahead of the log, so a log that ends below it came back short (R6). Slot: magic (4), log id (4), durable until
-/// (8), reserved (12), CRC-32C of these 28 bytes (4).</summary>
+/// <summary>Keeps outside the log how far it was durable, in two slots written in turn. The mark may lag or be lost,
+/// but is never ahead of the log, so a log that ends below it came back short. Slot: magic (4), log id (4), durable
+/// until (8), reserved (12), CRC-32C of these 28 bytes (4).</summary>
 public sealed class DurableMark(ISegmentFiles files, uint logId)
 {
     private const uint Magic = 0x314D4643; // "CFM1"

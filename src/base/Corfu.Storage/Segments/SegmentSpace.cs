@@ -32,7 +32,7 @@ public sealed class SegmentSpace : IAsyncDisposable
         _segmentSize = segmentSize;
         _failed = failed;
         _existing = [.. files.List()];
-        _worker = workers.Create("corfu-unit-space", AllocateAsync, failed);
+        _worker = workers.Create("corfu-log-space", AllocateAsync, failed);
     }
 
     public long Allocated => Volatile.Read(ref _allocated);
@@ -47,7 +47,7 @@ public sealed class SegmentSpace : IAsyncDisposable
     {
         _allocated = tail;
         _wanted = needed;
-        // A unit with a full disk starts: its allocated space may suffice for seals and trims.
+        // A log on a full disk starts: its allocated space may suffice for what frees space.
         await AllocateAsync();
         _worker.Start();
     }
@@ -148,7 +148,7 @@ public sealed class SegmentSpace : IAsyncDisposable
             count = (int)Math.Min(ChunkSize, _segmentSize - there);
             _files.Write(segment, there, _zeros.AsSpan(0, count));
         }
-        catch (IOException error) when (Native.IsFull(error))
+        catch (IOException error) when (DurableFile.IsFull(error))
         {
             return false;
         }

@@ -1,6 +1,6 @@
 namespace Corfu.Storage;
 
-/// <summary>Runs the page store's background work: a thread each, or the simulated process.</summary>
+/// <summary>Runs a store's background work: a thread each, or the simulated process.</summary>
 public interface IWorkers
 {
     /// <param name="step">A round of work; rounds of one worker never overlap.</param>

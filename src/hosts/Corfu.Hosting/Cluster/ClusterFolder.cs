@@ -29,7 +29,7 @@ public sealed class ClusterFolder
                 $"There is no cluster in {full}: {ManifestName} is missing. 'corfu cluster up --dir {full}' makes "
                 + "one.");
         var file = System.IO.Path.Combine(full, ManifestName);
-        var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
+        var manifest = JsonFile.Read(file, HostingJson.Default.ClusterManifest);
         if (manifest.Format != ClusterManifest.CurrentFormat)
             throw new NodeStartException(
                 $"{file} has format {manifest.Format}; this version reads {ClusterManifest.CurrentFormat}.");
@@ -77,7 +77,7 @@ public sealed class ClusterFolder
     public static void RequireEmpty(string path)
     {
         if (!Directory.Exists(path)) return;
-        string[] own = [ManifestName + ".new", FolderLock.LockName, FolderLock.OwnerName];
+        string[] own = [ManifestName + DurableFile.FreshSuffix, FolderLock.LockName, FolderLock.OwnerName];
         var others = Directory.EnumerateFileSystemEntries(path)
             .Where(entry => !own.Contains(System.IO.Path.GetFileName(entry)) && !IsEmptyFolder(entry))
             .ToArray();
@@ -95,9 +95,9 @@ public sealed class ClusterFolder
     public void MarkStarted()
     {
         var file = System.IO.Path.Combine(Path, ManifestName);
-        var manifest = DurableFile.ReadJson(file, HostingJson.Default.ClusterManifest);
+        var manifest = JsonFile.Read(file, HostingJson.Default.ClusterManifest);
         if (!manifest.Started)
-            DurableFile.WriteJson(file, manifest with { Started = true }, HostingJson.Default.ClusterManifest);
+            JsonFile.Write(file, manifest with { Started = true }, HostingJson.Default.ClusterManifest);
     }
 
     /// <summary>The same cluster with the identities and addresses that its nodes have now: units format themselves
@@ -110,7 +110,7 @@ public sealed class ClusterFolder
         NodeConfig config;
         try
         {
-            config = DurableFile.ReadJson(ConfigPath(node), HostingJson.Default.NodeConfig);
+            config = JsonFile.Read(ConfigPath(node), HostingJson.Default.NodeConfig);
         }
         catch (NodeStartException)
         {
@@ -133,7 +133,7 @@ public sealed class ClusterFolder
 
     private static ClusterFolder Write(string path, ClusterManifest manifest)
     {
-        DurableFile.WriteJson(System.IO.Path.Combine(path, ManifestName), manifest,
+        JsonFile.Write(System.IO.Path.Combine(path, ManifestName), manifest,
             HostingJson.Default.ClusterManifest);
         return new ClusterFolder(path, manifest);
     }
@@ -159,7 +159,7 @@ public sealed class ClusterFolder
     // A node that is added is configured as the others are.
     private ClusterShape ShapeOfNodes(ClusterShape shape)
     {
-        var config = DurableFile.ReadJson(ConfigPath(Manifest.Nodes[0]), HostingJson.Default.NodeConfig);
+        var config = JsonFile.Read(ConfigPath(Manifest.Nodes[0]), HostingJson.Default.NodeConfig);
         return shape with { Insecure = config.Insecure, Automatic = config.Automatic ?? true };
     }
 

@@ -22,7 +22,7 @@ internal sealed class ReformatFiles(NodeOptions node, NodeRoleOptions role) : IR
             node.ConfigFile
             ?? throw new NodeStartException(
                 $"The {role.Role} {old} was removed from the cluster, and no configuration file can name another.");
-        var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
+        var config = JsonFile.Read(path, HostingJson.Default.NodeConfig);
         (config with { Roles = [.. config.Roles.Select(r => r.Id == old ? r with { Id = id } : r)] }).Save(path);
     }
 

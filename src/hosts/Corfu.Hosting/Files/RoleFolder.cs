@@ -33,10 +33,10 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
             }
 
             if (Directory.EnumerateFileSystemEntries(path)
-                .Any(entry => !entry.EndsWith(IdentityName + ".new", StringComparison.Ordinal)))
+                .Any(entry => !entry.EndsWith(IdentityName + DurableFile.FreshSuffix, StringComparison.Ordinal)))
                 throw new NodeStartException(
                     $"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
-            DurableFile.WriteJson(
+            JsonFile.Write(
                 file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value, false),
                 HostingJson.Default.FolderIdentity);
             DurableFile.SyncDirectory(System.IO.Path.GetDirectoryName(System.IO.Path.GetFullPath(path))!);
@@ -71,7 +71,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
 
     /// <summary>The identity that a folder was formatted with; null if it was not.</summary>
     public static Guid? IdentityOf(string path) => IsFormatted(path)
-        ? DurableFile.ReadJson(System.IO.Path.Combine(path, IdentityName), HostingJson.Default.FolderIdentity).Id
+        ? JsonFile.Read(System.IO.Path.Combine(path, IdentityName), HostingJson.Default.FolderIdentity).Id
         : null;
 
     /// <summary>Durable on return: nothing may be served before.</summary>
@@ -92,7 +92,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
 
     private void Save(FolderIdentity changed)
     {
-        DurableFile.WriteJson(System.IO.Path.Combine(path, IdentityName), changed, HostingJson.Default.FolderIdentity);
+        JsonFile.Write(System.IO.Path.Combine(path, IdentityName), changed, HostingJson.Default.FolderIdentity);
         _identity = changed;
     }
 
@@ -101,7 +101,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
         var file = System.IO.Path.Combine(path, IdentityName);
         if (!File.Exists(file))
             throw new NodeStartException($"The folder {path} was never formatted: {IdentityName} is missing.");
-        var identity = DurableFile.ReadJson(file, HostingJson.Default.FolderIdentity);
+        var identity = JsonFile.Read(file, HostingJson.Default.FolderIdentity);
         if (identity.Format != FolderIdentity.CurrentFormat)
             throw new NodeStartException(
                 $"The folder {path} has format {identity.Format}; this version reads {FolderIdentity.CurrentFormat}.");

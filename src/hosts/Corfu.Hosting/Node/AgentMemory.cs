@@ -15,7 +15,7 @@ internal sealed record AgentMemory(long Version, bool Automatic)
         if (path is null || !File.Exists(path)) return null;
         try
         {
-            var memory = DurableFile.ReadJson(path, HostingJson.Default.AgentMemory);
+            var memory = JsonFile.Read(path, HostingJson.Default.AgentMemory);
             return new Automation(memory.Version, memory.Automatic);
         }
         catch (NodeStartException)
@@ -28,7 +28,7 @@ internal sealed record AgentMemory(long Version, bool Automatic)
     {
         try
         {
-            DurableFile.WriteJson(path, new AgentMemory(automation.Version, automation.IsOn),
+            JsonFile.Write(path, new AgentMemory(automation.Version, automation.IsOn),
                 HostingJson.Default.AgentMemory);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
@@ -43,7 +43,7 @@ internal sealed record AgentMemory(long Version, bool Automatic)
         if (path is null || !File.Exists(path + ProjectionSuffix)) return null;
         try
         {
-            return ProjectionCodec.Decode(DurableFile.ReadJson(path + ProjectionSuffix, HostingJson.Default.ByteArray));
+            return ProjectionCodec.Decode(JsonFile.Read(path + ProjectionSuffix, HostingJson.Default.ByteArray));
         }
         catch (Exception e) when (e is NodeStartException or MalformedDataException)
         {
@@ -52,6 +52,6 @@ internal sealed record AgentMemory(long Version, bool Automatic)
     }
 
     /// <exception cref="IOException">The file cannot be written.</exception>
-    public static void SaveProjection(string path, Projection projection) => DurableFile.WriteJson(
+    public static void SaveProjection(string path, Projection projection) => JsonFile.Write(
         path + ProjectionSuffix, ProjectionCodec.Encode(projection), HostingJson.Default.ByteArray);
 }

@@ -24,7 +24,7 @@ public sealed record NodeConfig(
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
     public static NodeOptions Load(string path, out string? log)
     {
-        var config = DurableFile.ReadJson(path, HostingJson.Default.NodeConfig);
+        var config = JsonFile.Read(path, HostingJson.Default.NodeConfig);
         log = config.Log is null ? null : Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, config.Log);
         return config.ToOptions(path);
     }
@@ -74,7 +74,7 @@ public sealed record NodeConfig(
 
     // A file without peers is read as a default array, which cannot be written.
     public void Save(string path) =>
-        DurableFile.WriteJson(path, this with { Peers = Peers.IsDefault ? [] : Peers }, HostingJson.Default.NodeConfig);
+        JsonFile.Write(path, this with { Peers = Peers.IsDefault ? [] : Peers }, HostingJson.Default.NodeConfig);
 }
 
 /// <param name="Id">Empty for a sequencer.</param>

@@ -17,7 +17,7 @@ internal sealed class StoppedNode(string folder, FolderLock folderLock, NodeConf
         var held = FolderLock.Take(full, FolderUse.Command);
         try
         {
-            return new StoppedNode(full, held, DurableFile.ReadJson(file, HostingJson.Default.NodeConfig));
+            return new StoppedNode(full, held, JsonFile.Read(file, HostingJson.Default.NodeConfig));
         }
         catch
         {

@@ -1,15 +1,10 @@
-using System.Runtime.InteropServices;
-using Microsoft.Win32.SafeHandles;
-
 namespace Corfu.Backup;
 
 /// <summary>A backup in a directory of this machine.</summary>
-public sealed partial class DirectoryBackupFolder : IBackupFolder
+public sealed class DirectoryBackupFolder : IBackupFolder
 {
     private const string LockName = ".lock";
-    private const string Temporary = ".new";
     private const int WriteBuffer = 1 << 20;
-    private const int CloseOnExec = 0x80000; // O_CLOEXEC on Linux
 
     private readonly string _path;
     private readonly FileStream? _lock;
@@ -38,12 +33,13 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
         }
 
         // An earlier run may have ended before its own sync, and only a durable manifest tells files from leftovers.
-        SyncDirectory(path);
-        SyncDirectory(Path.GetDirectoryName(path) ?? path);
+        DurableFile.SyncDirectory(path);
+        DurableFile.SyncDirectory(Path.GetDirectoryName(path) ?? path);
         var names = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).Where(n => n != LockName)
             .ToList();
         if (names.Count > 0 && !names.Contains(BackupManifest.FileName)
-            && !names.TrueForAll(n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + Temporary))
+            && !names.TrueForAll(
+                n => BackupFile.IsAnyName(n!) || n == BackupManifest.FileName + DurableFile.FreshSuffix))
             throw new BackupException($"The folder {path} holds something else than a backup: give an empty one.");
         try
         {
@@ -78,17 +74,9 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
 
     public void Replace(string name, ReadOnlySpan<byte> content)
     {
-        var path = Path.Combine(_path, name);
-        using (var writer = Create(name + Temporary))
-        {
-            writer.Append(content);
-            writer.Sync();
-        }
-
         // The files that the content names have their directory entries before it has its own.
-        SyncDirectory(_path);
-        File.Move(path + Temporary, path, overwrite: true);
-        SyncDirectory(_path);
+        DurableFile.SyncDirectory(_path);
+        DurableFile.Replace(Path.Combine(_path, name), content);
     }
 
     public void Delete(string name) => File.Delete(Path.Combine(_path, name));
@@ -99,30 +87,12 @@ public sealed partial class DirectoryBackupFolder : IBackupFolder
     {
         public void Append(ReadOnlySpan<byte> bytes) => stream.Write(bytes);
 
-        // .NET's own flush to disk passes over errors of read-only file systems.
         public void Sync()
         {
-            stream.Flush(flushToDisk: false);
-            if (OperatingSystem.IsWindows()) stream.Flush(flushToDisk: true);
-            else if (FSync(stream.SafeFileHandle) != 0) throw Failed(stream.Name);
+            stream.Flush();
+            DurableFile.Sync(stream.SafeFileHandle, stream.Name);
         }
 
         public void Dispose() => stream.Dispose();
     }
-
-    private static void SyncDirectory(string path)
-    {
-        if (OperatingSystem.IsWindows()) return;
-        using var directory = OpenHandle(path, OperatingSystem.IsLinux() ? CloseOnExec : 0);
-        if (directory.IsInvalid || FSync(directory) != 0) throw Failed(path);
-    }
-
-    private static IOException Failed(string path) =>
-        new($"{path} cannot be synced to disk: {Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError())}.");
-
-    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
-    private static partial SafeFileHandle OpenHandle(string path, int flags);
-
-    [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
-    private static partial int FSync(SafeFileHandle file);
 }

@@ -52,8 +52,8 @@ internal sealed class UnitFolder : IDisposable
             }
 
             // An earlier process may have been killed before it made these names durable.
-            Native.SyncDirectory(path);
-            if (Path.GetDirectoryName(path) is { Length: > 0 } parent) Native.SyncDirectory(parent);
+            DurableFile.SyncDirectory(path);
+            if (Path.GetDirectoryName(path) is { Length: > 0 } parent) DurableFile.SyncDirectory(parent);
             if (!File.Exists(Path.Combine(path, LogName, MarkName)))
                 throw Lost($"{path} has lost its log. Rebuild this unit from its replicas on a new folder.");
             var identity = UnitIdentity.Parse(File.ReadAllText(identityPath), identityPath, store);
@@ -103,13 +103,13 @@ internal sealed class UnitFolder : IDisposable
     private static void Format(string path, string identityPath, UnitIdentity identity)
     {
         var foreign = Directory.EnumerateFileSystemEntries(path).Select(Path.GetFileName).FirstOrDefault(name =>
-            name is not (LockName or IdentityName + ".new") && !(name == LogName && IsFresh(path)));
+            name is not (LockName or IdentityName + DurableFile.FreshSuffix) && !(name == LogName && IsFresh(path)));
         if (foreign is not null)
             throw new UnitFolderException(
                 $"{path} is not empty ('{foreign}') and holds no unit identity: refusing to format it.");
         // Before the identity: once that exists, a missing log is a lost one.
         new DirectorySegmentFiles(Path.Combine(path, LogName)).Dispose();
-        Native.Replace(identityPath, identityPath + ".new", Encoding.UTF8.GetBytes(identity.ToText()));
+        DurableFile.Replace(identityPath, Encoding.UTF8.GetBytes(identity.ToText()));
     }
 
     // An interrupted formatting leaves a log folder with an empty mark and nothing else.

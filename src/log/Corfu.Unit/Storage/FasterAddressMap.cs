@@ -50,7 +50,7 @@ internal sealed class FasterAddressMap : IAddressMap
         await _kv.CompleteCheckpointAsync();
         _device.Sync();
         _checkpoints.Sync(token);
-        Native.SyncDirectory(_folder);
+        DurableFile.SyncDirectory(_folder);
     }
 
     private void Recover(Guid token)

@@ -32,7 +32,7 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
         var maps = new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small, (file, path, bytes, offset) =>
         {
             if (full) throw FullDisk.Error();
-            Native.Write(file, path, bytes, offset);
+            DurableFile.Write(file, path, bytes, offset);
         });
         using var map = maps.Open(null, error => Assert.Fail(error.Message));
         Fill(0);

@@ -5,11 +5,13 @@ namespace Corfu.Layout;
 /// <summary>The two areas as files of a folder, locked while open. Flushes are fdatasync.</summary>
 public sealed class FileAcceptorDevice : IAcceptorDevice
 {
+    private readonly string _folder;
     private readonly FileStream _lock;
     private readonly SafeFileHandle[] _files;
 
-    private FileAcceptorDevice(FileStream @lock, SafeFileHandle[] files)
+    private FileAcceptorDevice(string folder, FileStream @lock, SafeFileHandle[] files)
     {
+        _folder = folder;
         _lock = @lock;
         _files = files;
     }
@@ -26,14 +28,14 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
             var files = new SafeFileHandle[IAcceptorDevice.Areas];
             for (var area = 0; area < files.Length; area++)
             {
-                var path = Path.Combine(folder, $"acceptor.{area}");
-                files[area] = File.OpenHandle(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.Read);
+                files[area] = File.OpenHandle(PathOf(folder, area), FileMode.OpenOrCreate, FileAccess.ReadWrite,
+                    FileShare.Read);
             }
 
             // The names too: an earlier process may have been killed between the creation and this flush.
-            Durability.FlushFolder(folder);
-            if (Path.GetDirectoryName(folder) is { } parent) Durability.FlushFolder(parent);
-            return new FileAcceptorDevice(held, files);
+            DurableFile.SyncDirectory(folder);
+            if (Path.GetDirectoryName(folder) is { } parent) DurableFile.SyncDirectory(parent);
+            return new FileAcceptorDevice(folder, held, files);
         }
         catch
         {
@@ -58,11 +60,11 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
     }
 
     public void Write(int area, long offset, ReadOnlySpan<byte> bytes) =>
-        RandomAccess.Write(_files[area], bytes, offset);
+        DurableFile.Write(_files[area], PathOf(_folder, area), bytes, offset);
 
     public void Truncate(int area, long length) => RandomAccess.SetLength(_files[area], length);
 
-    public ValueTask FlushAsync(int area) => new(Task.Run(() => Durability.FlushFile(_files[area])));
+    public ValueTask FlushAsync(int area) => new(Task.Run(() => DurableFile.Sync(_files[area], PathOf(_folder, area))));
 
     public ValueTask DisposeAsync()
     {
@@ -70,6 +72,8 @@ public sealed class FileAcceptorDevice : IAcceptorDevice
         _lock.Dispose();
         return ValueTask.CompletedTask;
     }
+
+    private static string PathOf(string folder, int area) => Path.Combine(folder, $"acceptor.{area}");
 
     private static FileStream Hold(string folder)
     {

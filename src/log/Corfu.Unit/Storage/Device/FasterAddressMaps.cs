@@ -8,19 +8,17 @@ internal sealed class FasterAddressMaps(string folder, PageStoreOptions options,
     : IAddressMaps
 {
     private const string Prefix = "checkpoint.";
-    private const string FreshName = "new.checkpoint";
 
     public IAddressMap Open(Guid? checkpoint, Action<Exception> failed) =>
         new FasterAddressMap(folder, options.MapIndexSize, options.MapMemory, failed, checkpoint, write);
 
-    public IReadOnlyList<long> List() => Directory.Exists(folder) ? Native.ListNumbered(folder, Prefix) : [];
+    public IReadOnlyList<long> List() => Directory.Exists(folder) ? DurableFile.ListNumbered(folder, Prefix) : [];
 
     public byte[] Read(long number) => File.ReadAllBytes(PathOf(number));
 
     public ValueTask PublishAsync(long number, ReadOnlyMemory<byte> document)
     {
-        Native.Replace(PathOf(number), Path.Combine(folder, FreshName), document.Span);
-        Native.SyncDirectory(folder);
+        DurableFile.Replace(PathOf(number), document.Span);
         return ValueTask.CompletedTask;
     }
 
@@ -28,7 +26,7 @@ internal sealed class FasterAddressMaps(string folder, PageStoreOptions options,
     {
         if (numbers.Count == 0) return;
         foreach (var number in numbers) File.Delete(PathOf(number));
-        Native.SyncDirectory(folder);
+        DurableFile.SyncDirectory(folder);
     }
 
     public void Purge(IReadOnlyCollection<Guid> kept) => FasterCheckpointFiles.Purge(folder, kept);

@@ -56,11 +56,11 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
             foreach (var path in Directory.GetFiles(folder))
             {
                 using var file = File.OpenHandle(path, access: FileAccess.ReadWrite, share: FileShare.ReadWrite);
-                Native.SyncData(file, path);
+                DurableFile.Sync(file, path);
             }
 
-            Native.SyncDirectory(folder);
-            Native.SyncDirectory(parent);
+            DurableFile.SyncDirectory(folder);
+            DurableFile.SyncDirectory(parent);
         }
 
         if (_failure is not { } failure) return;

@@ -19,7 +19,7 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     private readonly Lock _gate = new();
     private readonly Dictionary<int, SafeFileHandle> _open = [];
     private readonly HashSet<int> _written = [];
-    private readonly WriteBytes _write = write ?? Native.Write;
+    private readonly WriteBytes _write = write ?? DurableFile.Write;
 
     // Writes that found the disk full, in their order. Guarded by itself.
     private readonly List<(int Segment, long Offset, byte[] Bytes)> _held = [];
@@ -70,7 +70,7 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
                 WriteHeld();
                 _write(Handle(segment), PathOf(segment), bytes, offset);
             }
-            catch (IOException error) when (Native.IsFull(error))
+            catch (IOException error) when (DurableFile.IsFull(error))
             {
                 var end = offset + bytes.Length;
                 _held.RemoveAll(h => h.Segment == segment && h.Offset >= offset && h.Offset + h.Bytes.Length <= end);
@@ -126,7 +126,7 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
 
         foreach (var segment in written)
         {
-            if (File.Exists(PathOf(segment))) Native.SyncData(Handle(segment), PathOf(segment));
+            if (File.Exists(PathOf(segment))) DurableFile.Sync(Handle(segment), PathOf(segment));
         }
     }
 
