@@ -18,7 +18,7 @@ public sealed class DurableFileTests : IDisposable
     }
 
     [Fact]
-    public void Write_goes_to_its_offset()
+    public void Write_goes_to_the_given_offset()
     {
         var path = _folder.File("a");
         using (var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write))
@@ -32,7 +32,7 @@ public sealed class DurableFileTests : IDisposable
     }
 
     [Fact]
-    public void Write_to_a_full_device_fails_and_says_so()
+    public void Write_to_a_full_device_fails_as_full()
     {
         if (!OperatingSystem.IsLinux()) return;
         using var full = File.OpenHandle("/dev/full", FileMode.Open, FileAccess.Write);

@@ -20,7 +20,7 @@ public sealed class DurableMarkTests : IDisposable
     [Theory]
     [InlineData(0)]
     [InlineData(512)]
-    public async Task Torn_slot_leaves_the_other_one(int slot)
+    public async Task Torn_slot_leaves_the_older_or_newer_mark(int slot)
     {
         await WriteAsync(LogId, 100, 200);
         var bytes = File.ReadAllBytes(_folder.File("mark"));
@@ -30,7 +30,7 @@ public sealed class DurableMarkTests : IDisposable
     }
 
     [Fact]
-    public async Task Mark_of_another_log_counts_for_nothing()
+    public async Task Mark_of_another_log_is_ignored()
     {
         await WriteAsync(LogId, 100);
         Assert.Equal(0, Read(LogId + 1));

@@ -13,7 +13,7 @@ public sealed class ThreadWorkersTests
     }
 
     [Fact]
-    public async Task Kick_during_a_step_causes_another()
+    public async Task Kick_during_a_step_causes_a_second_step()
     {
         var second = new TaskCompletionSource();
         var steps = 0;
@@ -29,7 +29,7 @@ public sealed class ThreadWorkersTests
     }
 
     [Fact]
-    public async Task Worker_that_fails_reports_once_and_frees_its_waiters()
+    public async Task Worker_that_fails_reports_once_and_frees_the_waiters()
     {
         var failed = new TaskCompletionSource<Exception>();
         await using var worker = ThreadWorkers.Instance.Create("test",
