@@ -144,9 +144,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     /// <returns>The ballot promised instead; null for a ballot within reach.</returns>
     private static Ballot? Nearer(Ballot ballot, Slot? slot)
     {
-#if PLANTED
         if (Planted.Is("any-ballot-is-promised")) return null;
-#endif
         var promised = slot?.Promised.Round ?? 0;
         return ballot.Round - promised > MaxRoundsAhead ? ballot with { Round = promised + MaxRoundsAhead } : null;
     }

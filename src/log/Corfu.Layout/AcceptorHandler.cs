@@ -171,9 +171,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
             try
             {
-#if PLANTED
                 if (Planted.Is("acceptor-forgets")) records.Clear();
-#endif
                 await StoreAsync(records, snapshot);
                 LayoutTelemetry.Commits.Add(1);
             }

@@ -72,9 +72,7 @@ internal sealed class SequencerCore
         _start = projection.Start.Offset;
         _next = _start;
         _ready = !projection.IsMirror || _start == 0;
-#if PLANTED
         if (Planted.Is("start-not-honoured")) _next = Math.Max(0, _start - 1);
-#endif
         _streams.Clear();
         _loaded.Clear();
         _grants.Clear();

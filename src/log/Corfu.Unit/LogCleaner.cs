@@ -189,10 +189,7 @@ internal sealed class LogCleaner : IAsyncDisposable
         }
 
         // The moved records, the state record and the list of freed parts replace what is deleted.
-#if PLANTED
-        if (!Planted.Is("segment-freed-before-its-pages"))
-#endif
-        await _handler.WaitDurableAsync();
+        if (!Planted.Is("segment-freed-before-its-pages")) await _handler.WaitDurableAsync();
         if (_stopping) return false;
         _store.Delete(going);
         UnitTelemetry.FreedSegments.Add(going.Count);

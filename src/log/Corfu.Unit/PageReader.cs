@@ -72,10 +72,8 @@ internal static class PageReader
                     continue;
                 }
 
-#if PLANTED
                 if (Planted.Is("damaged-is-unwritten"))
                     return new PageResult(page.Position, PageState.Unwritten, false, default, default);
-#endif
                 if (!marked) states.MarkCorrupt(page.Position, page.Slot.Address, damage);
                 return result;
             }

@@ -39,10 +39,8 @@ internal sealed partial class UnitCore
                 return place.DamagedHeaders is null
                     ? KeepTrim(new LogRecord(RecordKind.Trim, record.Position, record.Body[..slot.HeaderLength]), slot)
                     : KeepTrim(new LogRecord(RecordKind.Trim, record.Position), slot with { HeaderLength = 0 });
-#if PLANTED
             case PageState.Data when Planted.Is("cleaner-drops-a-live-page"):
                 return KeepOutcome.Dead;
-#endif
             case PageState.Data or PageState.Junk:
                 return place.PayloadIntact ? KeepPage(record, slot) : KeepOutcome.Stuck;
             default:

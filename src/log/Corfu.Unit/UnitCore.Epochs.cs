@@ -13,11 +13,7 @@ internal sealed partial class UnitCore
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
-#if PLANTED
             ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : Append(record));
-#else
-            ApplyEpoch(record, Append(record));
-#endif
         }
 
         return new UnitAnswer(Newest(_epochLsn, _endLsn, _markLsn), new SealResponse(Status.Ok, Epoch, _end, _mark));
@@ -27,17 +23,13 @@ internal sealed partial class UnitCore
     // number therefore never seals a unit beyond every epoch that will be decided.
     private bool IsOutOfStep(Epoch epoch)
     {
-#if PLANTED
         if (Planted.Is("any-epoch-is-sealed")) return false;
-#endif
         return epoch.Value - _sealedBelow.Value > 1;
     }
 
     private bool IsOutOfReach(Epoch epoch)
     {
-#if PLANTED
         if (Planted.Is("any-epoch-is-installed")) return false;
-#endif
         return epoch.Value - _sealedBelow.Value > MessageLimits.EpochReach;
     }
 
@@ -59,9 +51,7 @@ internal sealed partial class UnitCore
             ApplyEpoch(record, Append(record));
         }
 
-#if PLANTED
         if (Planted.Is("install-not-durable")) return new UnitAnswer(0, new AckResponse(Status.Ok, Epoch));
-#endif
         return Ack(_epochLsn);
     }
 

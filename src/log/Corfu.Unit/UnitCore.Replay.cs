@@ -56,10 +56,8 @@ internal sealed partial class UnitCore
                     ApplyTrim(record, place);
                 else RaiseEnd(record.Position, place.Lsn);
                 break;
-#if PLANTED
             case RecordKind.TrimPrefix when Planted.Is("trim-mark-forgotten"):
                 break;
-#endif
             case RecordKind.TrimPrefix:
                 ApplyTrimPrefix(record.Position, place);
                 break;

@@ -127,10 +127,8 @@ internal sealed partial class UnitCore : IPageStates
     private Status? Refuses(Request request)
     {
         if (request.Epoch == _installed && request.Epoch >= _sealedBelow && _installed != Epoch.None) return null;
-#if PLANTED
         if (Planted.Is("unit-serves-what-it-has-not-installed") && request.Epoch > _installed
             && request.Epoch >= _sealedBelow) return null;
-#endif
         return request.Epoch < _sealedBelow || request.Epoch == Epoch.None ? Status.Sealed : Status.NotInstalled;
     }
 
@@ -141,9 +139,7 @@ internal sealed partial class UnitCore : IPageStates
 
     private bool IsOutOfReach(LogPosition position)
     {
-#if PLANTED
         if (Planted.Is("any-position-is-in-reach")) return position.Offset == long.MaxValue;
-#endif
         var known = LogPosition.Max(LogPosition.Max(_start, _mark), _end).Offset;
         return position.Offset - known > Reach || position.Offset > long.MaxValue - Reach;
     }

@@ -180,9 +180,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     // True if the answer waits for durability.
     private bool TryEnqueue(in UnitAnswer answer, Request request, ReplyTo reply)
     {
-#if PLANTED
         if (Planted.Is("unit-acks-before-durable")) return false;
-#endif
         if (answer.Lsn <= _store.DurableUntil) return false;
         lock (_queueGate)
         {

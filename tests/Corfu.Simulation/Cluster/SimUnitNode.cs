@@ -121,9 +121,8 @@ public sealed class SimUnitNode
         {
             await Task.Delay(s_removalInterval, process.Time);
             if (agent.Projection is not { } newest) continue;
-#if PLANTED
-            if (Planted.Is("reformatted-before-the-decision")) newest = _cluster.Monitor.NewestProposed ?? newest;
-#endif
+            if (PlantedSwitch.IsOn("reformatted-before-the-decision"))
+                newest = _cluster.Monitor.NewestProposed ?? newest;
             if (Removal.Names(newest, UnitId)) _named = newest.Epoch;
             else if (Removal.IsFinal(UnitId, LastNamed(newest), newest)) break;
         }

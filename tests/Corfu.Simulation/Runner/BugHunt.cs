@@ -1,4 +1,3 @@
-#if PLANTED
 using System.Collections.Concurrent;
 using Corfu.Simulation.Checkers;
 
@@ -103,4 +102,3 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         return !first.Failed && _cleanToo.Run(seed).Hash == first.Hash;
     })).Value;
 }
-#endif

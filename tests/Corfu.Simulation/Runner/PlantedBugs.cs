@@ -1,4 +1,5 @@
 using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
@@ -11,6 +12,8 @@ public static class PlantedBugs
 {
     /// <summary>Seeds tried per bug.</summary>
     public const int MostSeeds = 2000;
+
+    private const string NoneInThisBuild = "no planted bugs in this build: build with -p:Planted=true";
 
     private static readonly PlantedBug[] s_bugs =
     [
@@ -195,14 +198,9 @@ public static class PlantedBugs
     /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
     public static bool Switch(string? name, TextWriter error)
     {
-#if PLANTED
-        Protocol.Planted.Activate(name);
-        return true;
-#else
-        if (name is null) return true;
-        error.WriteLine("no planted bugs in this build: build with -p:Planted=true");
+        if (PlantedSwitch.Turn(name)) return true;
+        error.WriteLine(NoneInThisBuild);
         return false;
-#endif
     }
 
     /// <summary>From how many starts the table's medians are taken.</summary>
@@ -215,7 +213,12 @@ public static class PlantedBugs
     /// <param name="workers">Bugs hunted at once.</param>
     public static int Hunt(string which, ulong? start, int workers, TextWriter output)
     {
-#if PLANTED
+        if (!PlantedSwitch.IsBuiltIn)
+        {
+            output.WriteLine(NoneInThisBuild);
+            return 2;
+        }
+
         bool table = which == "table";
         PlantedBug[] bugs = table || which == "all" ? s_bugs : [.. s_bugs.Where(b => b.Name == which)];
         if (bugs.Length == 0)
@@ -234,13 +237,8 @@ public static class PlantedBugs
         if (table) WriteTable(bugs, hunt.Needed, output);
         output.WriteLine($"planted {bugs.Length} found {found}");
         return found == bugs.Length ? 0 : 1;
-#else
-        output.WriteLine("no planted bugs in this build: build with -p:Planted=true");
-        return 2;
-#endif
     }
 
-#if PLANTED
     private static void WriteTable(PlantedBug[] bugs, IReadOnlyDictionary<string, List<int>> needed, TextWriter output)
     {
         output.WriteLine(
@@ -253,5 +251,4 @@ public static class PlantedBugs
             output.WriteLine($"| `{bug.Name}` | {bug.Rule} | {bug.What} | `{bug.Checker}` | {median} |");
         }
     }
-#endif
 }

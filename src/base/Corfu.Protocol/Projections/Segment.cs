@@ -8,10 +8,8 @@ public sealed record Segment(LogPosition From, LogPosition? Until, ImmutableArra
     /// merging neighbours moves no entry.</summary>
     public Chain ChainOf(LogPosition position)
     {
-#if PLANTED
         if (Planted.Is("chain-within-its-segment"))
             return Chains[(int)(Math.Max(0, position.Offset - From.Offset) % Chains.Length)];
-#endif
         return Chains[(int)(position.Offset % Chains.Length)];
     }
 

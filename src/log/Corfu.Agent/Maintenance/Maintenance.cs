@@ -123,9 +123,7 @@ internal sealed class Maintenance(Lock gate, AgentOptions options, ClusterView v
                 // An agent that never answers passes all on.
                 _passedOn = [.. Jobs.Select(job => job.Kind)];
             }
-#if PLANTED
             if (Planted.Is("work-is-not-passed-on")) _passedOn = [];
-#endif
         }
     }
 

@@ -84,11 +84,7 @@ internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
         foreach (var peer in Backwards())
         {
             peer.IsWatched = all || agents < Watchers;
-#if PLANTED
-            if (isAgentAlive(peer) || Planted.Is("any-process-is-a-watcher")) agents++;
-#else
-            if (isAgentAlive(peer)) agents++;
-#endif
+            if (Planted.Is("any-process-is-a-watcher") || isAgentAlive(peer)) agents++;
         }
 
         if (Find(self) is { } own) own.IsWatched = true;

@@ -76,11 +76,7 @@ public sealed partial class ClusterOperations(CorfuClient client, ITransport tra
         ProbeAsync(
             spares,
             new UnitInfoRequest(Epoch.None),
-#if PLANTED
             static r => r.IsOk && (r.End == LogPosition.Zero || Planted.Is("removed-units-return")),
-#else
-            static r => r.IsOk && r.End == LogPosition.Zero,
-#endif
             cancellationToken,
             all);
 

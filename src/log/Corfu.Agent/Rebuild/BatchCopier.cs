@@ -147,10 +147,8 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
                 case PageState.Trimmed:
                     SendAll(item.Others(), new TrimRequest(attempt.Epoch, page.Position, page.Bytes));
                     break;
-#if PLANTED
                 case PageState.Unwritten when Planted.Is("copy-without-filling"):
                     break;
-#endif
                 default:
                     lock (holes) holes.Add(page.Position);
                     break;

@@ -140,10 +140,9 @@ public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProv
         projection.Segments.Any(s => Joining(s).Any(u => IsRebuilt(s, u)));
 
     private bool IsRebuilt(Segment segment, NodeId unit) =>
-#if PLANTED
-        Planted.Is("full-before-it-is-rebuilt") ? segment.Until is not null :
-#endif
-        segment.Until is { } until && _rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until);
+        segment.Until is { } until
+        && (Planted.Is("full-before-it-is-rebuilt")
+            || (_rebuilt.TryGetValue(unit, out var ranges) && ranges.Covers(segment.From, until)));
 
     /// <summary>The segments still to be copied, smallest first: the projection gets smaller sooner.</summary>
     private List<(Segment Segment, ImmutableArray<NodeId> Targets)> Waiting(Projection projection) =>

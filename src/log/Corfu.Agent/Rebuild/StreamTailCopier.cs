@@ -11,9 +11,7 @@ internal static class StreamTailCopier
     /// <returns>Ok, or the status because of which it has to be tried again.</returns>
     public static async ValueTask<Status> CopyAsync(Attempt attempt, LogPosition from, LogPosition until)
     {
-#if PLANTED
         if (Planted.Is("rebuilt-without-stream-tails")) return Status.Ok;
-#endif
         var all = attempt.ChainsOf(from, until);
         var byTarget =
             from chain in all

@@ -134,9 +134,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         {
             return await WriteAsync(grant, origin, bytes, cancellationToken) switch
             {
-#if PLANTED
                 Written.Unsure when Planted.Is("retry-without-resolving") => AppendOutcome.NotAppended,
-#endif
                 Written.AtAllReplicas => AppendOutcome.Appended,
                 Written.Lost => AppendOutcome.NotAppended,
                 Written.NoRoom => throw CorfuException.FromStatus(Status.NoSpace, $"Writing {grant.Position}"),
@@ -182,16 +180,12 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
             switch (response.Status)
             {
                 case Status.Ok:
-#if PLANTED
                     if (Planted.Is("ack-at-head")) return Written.AtAllReplicas;
-#endif
                     continue;
                 case Status.AlreadyWritten when response.StoredOrigin == origin:
                     continue;
-#if PLANTED
                 case Status.AlreadyWritten when Planted.Is("already-written-is-mine"):
                     continue;
-#endif
                 case Status.AlreadyWritten when i == 0:
                     return Written.Lost;
                 case Status.AlreadyWritten:
@@ -233,9 +227,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
 
     private static bool IsPastBound(AppendTerms terms, LogPosition position)
     {
-#if PLANTED
         if (Planted.Is("bound-ignored")) return false;
-#endif
         return position >= terms.Below;
     }
 

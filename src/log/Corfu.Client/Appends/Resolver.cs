@@ -34,9 +34,7 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
         {
             case PageState.Unwritten:
                 return await CloseAsync(view, chain, position, origin, cancellationToken);
-#if PLANTED
             case PageState.Data when Planted.Is("writer-without-sequence") && page.Origin.Writer == origin.Writer:
-#endif
             case PageState.Data when page.Origin == origin:
                 return await chains.CompleteAsync(view, chain, holder, page.Bytes, cancellationToken) switch
                 {
@@ -58,9 +56,7 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
 
     private static bool IsOlder(LogPosition position, EpochView view)
     {
-#if PLANTED
         if (Planted.Is("no-epoch-is-older")) return position.Epoch < view.Epoch;
-#endif
         return position.Epoch > Epoch.None && position.Epoch < view.Epoch;
     }
 
@@ -83,13 +79,11 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
             return AppendOutcome.NotAppended;
         }
 
-#if PLANTED
         if (Planted.Is("resolve-fills-ungranted"))
         {
             var filled = await chains.FillAsync(view, chain, origins.NewJunk(view, position, []), cancellationToken);
             return filled == Status.Ok ? AppendOutcome.NotAppended : filled;
         }
-#endif
 
         // 2.
         var covers = await granted.CoversAsync(view, position.Next, cancellationToken);

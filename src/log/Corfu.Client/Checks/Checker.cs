@@ -155,9 +155,7 @@ internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker 
     {
         // In parallel: the epoch only has to be confirmed by requests that were sent after the callers began.
         var confirming = confirmer?.ConfirmAsync(view, clock.Closed).AsTask();
-#if PLANTED
         if (Planted.Is("unconfirmed-check")) confirming = null;
-#endif
         try
         {
             var tail = await TailAsync(view, streams);

@@ -57,9 +57,7 @@ internal sealed class SlowChecker(
             }
         }
 
-#if PLANTED
         if (Planted.Is("slow-check-forgets-the-trimmed")) untold = LogPosition.Min(start, untold);
-#endif
         var older = untold > lowest ? streams : streams.RemoveAll(found.ContainsKey);
         if (older.IsEmpty) return streams.Select(s => found[s]).ToImmutableArray();
         var gathered = await frozen.GatherAsync(view, older, untold, cancellationToken);

@@ -81,9 +81,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         var request = new FillRequest(view.Epoch, EntryCodec.Encode(junk));
         for (var i = 0; i < chain.Replicas.Length; i++)
         {
-#if PLANTED
             if (Planted.Is("fill-skips-head") && i == 0 && chain.Replicas.Length > 1) continue;
-#endif
             var response = await units.CallAsync(view, chain.Replicas[i].Unit, request, cancellationToken);
             if (i == 0 && response.Status == Status.AlreadyWritten && response.StoredOrigin != junk.Origin)
                 return Status.AlreadyWritten;
@@ -128,9 +126,7 @@ internal sealed class ChainReplication(UnitCalls units, ILogger logger)
         foreach (var replica in chain.Replicas)
         {
             if (page.BelowMark && IsPropagated(replica.Unit, page.Position)) continue;
-#if PLANTED
             if (Planted.Is("trim-at-head-only") && replica.Unit != chain.Head) continue;
-#endif
             AckRequest request = page.BelowMark
                 ? new TrimPrefixRequest(view.Epoch, page.Position.Next)
                 : new TrimRequest(view.Epoch, page.Position, page.Bytes);

@@ -113,9 +113,7 @@ internal sealed class FrozenTails(UnitCalls units)
 
     private static IEnumerable<Chain> ChainsOf(Projection projection)
     {
-#if PLANTED
         if (Planted.Is("tails-from-one-chain")) return projection.Segments.Select(s => s.Chains[0]);
-#endif
         return projection.Segments.SelectMany(s => s.Chains);
     }
 

@@ -17,11 +17,8 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
         cancellationToken.ThrowIfCancellationRequested();
         ClientTelemetry.Retries.Add(1);
         var delay = BackOff(++_pauses, options.RetryDelay, options.MaxRetryDelay, entropy);
-#if PLANTED
-        // Strings hash differently in every process.
-        if (Planted.Is("hash-order"))
-            delay += TimeSpan.FromTicks(string.GetHashCode(reason, StringComparison.Ordinal) & 0xFFF);
-#endif
+        // The bug: strings hash differently in every process.
+        if (Planted.Is("hash-order")) delay += TimeSpan.FromTicks(reason.GetHashCode(StringComparison.Ordinal) & 0xFFF);
         await clock.DelayAsync(delay, early, cancellationToken);
     }
 

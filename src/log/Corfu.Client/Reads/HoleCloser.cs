@@ -19,9 +19,7 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
     public async ValueTask<Attempt<Dictionary<LogPosition, LogReadResult>>> CloseAsync(
         EpochView view, ImmutableArray<LogPosition> holes, bool patient, CancellationToken cancellationToken)
     {
-#if PLANTED
         if (Planted.Is("fill-at-once")) patient = false;
-#endif
         var began = clock.GetTimestamp();
         ClientTelemetry.HolesMet.Add(holes.Length);
         var closed = new Dictionary<LogPosition, LogReadResult>();
@@ -126,9 +124,7 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
     // epoch.
     private static bool IsGranted(EpochView view, LogPosition position)
     {
-#if PLANTED
         if (Planted.Is("fill-ungranted")) return true;
-#endif
         return position < view.Projection.Start || view.Grants.TryFirstSeen(position, out _);
     }
 

@@ -13,10 +13,8 @@ internal sealed partial class Reader
             Plan(call, item, chain);
             if (item.Result is not null) continue;
             var unit = chain.Replicas[item.Replica].Unit;
-#if PLANTED
             if (Planted.Is("read-at-head")) unit = chain.Head;
             if (Planted.Is("joining-is-read")) unit = chain.Replicas[^1].Unit;
-#endif
             var hasOthers = item.IsKnown && !call.IsPatient && chain.FullCount > 1;
             var group = groups.Find(g => g.Unit == unit && g.HasOthers == hasOthers);
             if (group is null) groups.Add(group = new Group(unit, hasOthers));

@@ -85,9 +85,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                 // Full replicas that stay keep their order (MembershipRules), so the new chain's head is the first
                 // survivor.
                 var survivor = successor.Head;
-#if PLANTED
                 if (Planted.Is("seal-any-replica")) survivor = successor.Tail;
-#endif
                 _missing.Add(survivor);
             }
         }
@@ -137,10 +135,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     private void Accept(NodeId unit, SealResponse response)
     {
         var used = _new.Contains(unit) && response.End > LogPosition.Zero;
-#if PLANTED
-        if (Planted.Is("removed-units-return")) used = false;
-#endif
-        if (used)
+        if (used && !Planted.Is("removed-units-return"))
             throw new ReconfigurationException(
                 $"Unit {unit} has been used before: a unit that joins is freshly formatted (R2).");
         if (!_new.Contains(unit))

@@ -44,9 +44,7 @@ public sealed partial class StreamCursor
             }
 
             var isDue = IsDue(result);
-#if PLANTED
             if (Planted.Is("trimmed-is-skipped") && result.State == PageState.Trimmed) isDue = false;
-#endif
             if (isDue && result.State == PageState.Trimmed)
                 throw new LogTrimmedException($"Playing {result.Position}", result.Position);
             if (isDue && result.State == PageState.Corrupt)

@@ -33,9 +33,7 @@ public sealed partial class StreamCursor
         var from = _scanned.End.Offset;
         // Holes are closed: one that is passed over here must never become an entry of these streams.
         var mode = ReadMode.CloseHoles;
-#if PLANTED
         if (Planted.Is("scan-passes-holes")) mode = ReadMode.Observe;
-#endif
         var results = await _log.ReadManyAsync(
             [.. Enumerable.Range(0, (int)count).Select(i => new LogPosition(from + i, check.Tail.Epoch))], detail, mode,
             cancellationToken);
@@ -58,9 +56,7 @@ public sealed partial class StreamCursor
     // (R10).
     private bool TellsStreams(LogReadResult result)
     {
-#if PLANTED
         if (Planted.Is("scan-passes-holes") && result.State == PageState.Unwritten) return true;
-#endif
         return result.State is PageState.Data or PageState.Junk
             && !(result.Entry?.Position.Epoch > _epoch);
     }

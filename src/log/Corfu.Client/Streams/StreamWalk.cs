@@ -122,13 +122,12 @@ internal sealed class StreamWalk
         }
 
         if (undecided) return false;
-#if PLANTED
         if (Planted.Is("junk-ends-the-walk"))
         {
             IsDone = true;
             return false;
         }
-#endif
+
         IsScanning = true;
         _scanBelow = _frontier[^1];
         _scanBatch = ScanBatch;

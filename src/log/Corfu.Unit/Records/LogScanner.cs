@@ -62,10 +62,8 @@ internal sealed class LogScanner(ILogImage image, uint logId)
             if (address < 0) break;
             if (tail.Records > 0 && header.Previous != tail.LastRecord) breaks.Add((tail.LastRecord, header.Previous));
             var (record, place) = Decode(await BytesOfAsync(address, header), address, header);
-#if PLANTED
-            if (!place.PayloadIntact && Planted.Is("torn-tail-is-a-page"))
+            if (Planted.Is("torn-tail-is-a-page") && !place.PayloadIntact)
                 durableMark = Math.Max(durableMark, place.Lsn);
-#endif
             if (!place.PayloadIntact && !await ProvenDurableAsync(address, place.Lsn, durableMark)) break;
             if (place.DamagedHeaders is not null) record = WithoutHeaders(record, address);
             Visit(record, place);

@@ -47,10 +47,8 @@ internal sealed partial class PageStore
             if (firstRecord < 0) firstRecord = address;
             if (record.Kind == RecordKind.State) promisedBegin = record.Position.Offset;
             _catalog.Note(record, address, place.Previous, _map.Tail);
-#if PLANTED
-            if (checkpoint is not null && record.Kind == RecordKind.Page && Planted.Is("restored-map-is-current"))
+            if (Planted.Is("restored-map-is-current") && checkpoint is not null && record.Kind == RecordKind.Page)
                 return;
-#endif
             visit(record, place);
         }
     }

@@ -312,9 +312,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     // More items than receivers in line: the rest is for those that come by.
     private bool ReadHasSpare()
     {
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("called-receiver-is-robbed")) return !_ready.IsEmpty;
-#endif
+        if (Planted.Is("called-receiver-is-robbed")) return !_ready.IsEmpty;
         return _ready.Count > _line.Items.Count;
     }
 
@@ -336,9 +334,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
 
     private void EndTicket(long ticket)
     {
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("call-goes-with-its-receiver") && StateOf(ticket) == TicketState.IsCalled) return;
-#endif
+        if (Planted.Is("call-goes-with-its-receiver") && StateOf(ticket) == TicketState.IsCalled) return;
         _line = _line.End(ticket);
     }
 
@@ -404,9 +400,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
 
     private bool Has(long item, long token)
     {
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("old-token-completes")) return _delivered.Items.ContainsKey(item);
-#endif
+        if (Planted.Is("old-token-completes")) return _delivered.Items.ContainsKey(item);
         return _delivered.Items.TryGetValue(item, out Leased<Work<T>> lease) && lease.Value.Token == token;
     }
 

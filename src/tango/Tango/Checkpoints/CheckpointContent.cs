@@ -78,9 +78,7 @@ internal static class CheckpointContent
         }
 
         var waitsFor = snapshot.Awaited;
-#if PLANTED
         if (Planted.Is("checkpoint-without-pending-decisions")) waitsFor = [];
-#endif
         writer.WriteArrayHeader(waitsFor.Length);
         foreach (var awaited in waitsFor) WriteAwaited(ref writer, awaited);
         writer.Flush();

@@ -52,10 +52,8 @@ internal sealed record MemberSnapshot(DirectoryEntry Entry, TangoObject? View, V
         if (member.IsRemoved) return TakeRemoved(member);
         var view = published.Of(member);
         if (member.Type is null) return TakeInitial(member, view.Stopped);
-#if PLANTED
         if (Planted.Is("checkpoint-of-a-stopped-view"))
             return new MemberSnapshot(member.Entry, view.View, member.Versions.Capture());
-#endif
         return new MemberSnapshot(member.Entry, view.Require(member), member.Versions.Capture());
     }
 

@@ -68,9 +68,7 @@ internal sealed record TrimClaims
         get
         {
             var lowest = ByForget.IsEmpty ? long.MaxValue : ByForget.Min.Forget.Offset;
-#if PLANTED
             if (Planted.Is("release-ignores-a-claim")) return new LogPosition(lowest);
-#endif
             foreach (var hold in Holds.Values) lowest = Math.Min(lowest, hold.Position.Offset);
             foreach (var stream in Streams.Values)
             {
@@ -140,9 +138,7 @@ internal sealed record TrimClaims
         // state again. This checkpoint's own lowest place follows from these two; it keeps the claim below what a
         // state holds that broke the rule, for as long as it is not released.
         var held = LogPosition.Min(lowest ?? end, known.Lowest ?? end);
-#if PLANTED
         if (Planted.Is("forget-ignores-live-places")) held = end;
-#endif
         var risen = LogPosition.Max(known.Forget, LogPosition.Min(LogPosition.Min(forget, loadable), held));
         return this with { Table = _cohorts.Set(cohort, new CohortClaim(risen, end, lowest)) };
     }
@@ -164,10 +160,7 @@ internal sealed record TrimClaims
     /// registered.</exception>
     public (TrimClaims Claims, long Version) Hold(string name, LogPosition position, TimeSpan lease)
     {
-#if PLANTED
-        if (!Planted.Is("claim-below-released-accepted"))
-#endif
-        RequireReleasedBelow(position);
+        if (!Planted.Is("claim-below-released-accepted")) RequireReleasedBelow(position);
         if (Holds.Count >= MaxHolds && !Holds.ContainsKey(name))
             throw new TangoRejectedException($"{MaxHolds} readers have registered already");
         var hold = new HoldClaim(position, NextVersion, lease);

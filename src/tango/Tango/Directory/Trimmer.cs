@@ -51,10 +51,8 @@ internal sealed class Trimmer(
             var end = await BoundAsync(claims, cancellationToken);
             var (allowed, undeclared) = await ExamineAsync(claims, end, cancellationToken);
             Report(allowed, undeclared);
-#if PLANTED
             if (Planted.Is("trim-before-the-record-is-applied"))
                 await log.TrimPrefixAsync(LogPosition.Max(allowed, claims.Released), cancellationToken);
-#endif
             var released = allowed > claims.Released
                 ? await directory.ReleaseAsync(allowed, cancellationToken)
                 : claims.Released;

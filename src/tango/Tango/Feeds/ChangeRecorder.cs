@@ -20,9 +20,7 @@ internal sealed class ChangeRecorder(ChangePlace after) : ICallObserver
     {
         if (version.Position != _position) (_position, _next) = (version.Position, 0);
         var place = new ChangePlace(version.Position, _next++);
-#if PLANTED
-        if (place == after && Planted.Is("feed-repeats-where-it-resumes")) after = ChangePlace.Before(after.Position);
-#endif
+        if (Planted.Is("feed-repeats-where-it-resumes") && place == after) after = ChangePlace.Before(after.Position);
         if (!tookEffect || place.CompareTo(after) <= 0) return;
         _changes.Enqueue(new RecordedChange(
             place, at, isTransaction ? version : null, call.Mutator, call.Key, call.Arguments));

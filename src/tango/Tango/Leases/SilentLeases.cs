@@ -60,9 +60,7 @@ internal sealed class SilentLeases(TimeProvider time)
 
     private static TimeSpan Limit(LeaseInfo lease)
     {
-#if PLANTED
         if (Planted.Is("expires-without-silence")) return lease.TimeToLive / 8;
-#endif
         return lease.TimeToLive;
     }
 }

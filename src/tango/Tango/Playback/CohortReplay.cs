@@ -61,9 +61,7 @@ internal sealed class CohortReplay(
     public async ValueTask LoadAsync(Cohort cohort, LogPosition? notAbove)
     {
         var forked = cohort.Objects[0].Entry;
-#if PLANTED
         if (Planted.Is("fork-played-from-nothing") && forked.Origin is not null) return;
-#endif
         if (await context.LoadCohort(cohort, notAbove, context.FindGroup, lifetime) is not { } loaded)
         {
             if (forked.Origin is not null) throw TangoTrimmedException.OfFork(forked, notAbove);

@@ -36,9 +36,7 @@ internal sealed class DecisionProbe(
     {
         if (met == commit) (IsFound, IsEvaluated) = (true, isEvaluated);
         else if (!others.ContainsKey(met)) return false;
-#if PLANTED
-        if (_decided.Count > 0 && Planted.Is("probe-decides-all-alike")) aborted = _decided.Values.First();
-#endif
+        if (Planted.Is("probe-decides-all-alike") && _decided.Count > 0) aborted = _decided.Values.First();
         // One that waits for its spills is met again.
         if (isEvaluated) _decided.TryAdd(met, aborted);
         return IsOver = !isEvaluated || _decided.Count > others.Count;

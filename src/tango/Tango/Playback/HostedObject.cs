@@ -90,10 +90,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         _stopped = stopped is not null && stopped.Version == _stopped?.Version ? stopped.Again() : stopped;
         Versions = other.Versions;
         Volatile.Write(ref _updates, _updates + other._updates);
-#if PLANTED
-        if (Slot < 0 || !Planted.Is("rebuilt-keeps-its-view"))
-#endif
-        _view = other._view;
+        if (!Planted.Is("rebuilt-keeps-its-view") || Slot < 0) _view = other._view;
         _isPublished = false;
         MarkDirty();
     }
@@ -106,10 +103,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result, long versionAge)
     {
         // The caller of this write had not played the removal.
-#if PLANTED
-        if (!Planted.Is("removed-member-still-written") || Cohort.Start.Offset % 2 == 0)
-#endif
-        if (IsRemoved) return null;
+        if (IsRemoved && !(Planted.Is("removed-member-still-written") && Cohort.Start.Offset % 2 != 0)) return null;
         Versions.Write(call.HasKey, call.Key.Span, version, versionAge);
         Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
@@ -153,9 +147,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         if (_stopped is { IsDeletion: true }) return;
         Versions.WriteWhole(version);
         MarkDirty();
-#if PLANTED
         if (Planted.Is("deleted-is-served")) return;
-#endif
         _stopped = Deletion(version);
         _view = null;
     }

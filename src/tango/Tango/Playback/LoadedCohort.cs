@@ -19,9 +19,7 @@ internal sealed record LoadedCohort(
     public static LoadedCohort From(CohortSnapshot checkpoint)
     {
         var end = checkpoint.End;
-#if PLANTED
         if (Planted.Is("loader-skips-one-entry")) end = end.Next;
-#endif
         return new LoadedCohort(end, [.. checkpoint.Members.Select(LoadedObject.From)], checkpoint.Awaited)
         {
             Size = checkpoint.Size,
@@ -37,10 +35,7 @@ internal sealed record LoadedObject(
     public static LoadedObject From(MemberSnapshot checkpoint)
     {
         var versions = new VersionTable(checkpoint.Entry.VersionCapacity);
-#if PLANTED
-        if (!Planted.Is("checkpoint-without-versions"))
-#endif
-        versions.Restore(checkpoint.Versions);
+        if (!Planted.Is("checkpoint-without-versions")) versions.Restore(checkpoint.Versions);
         return new LoadedObject(
             checkpoint.Entry, checkpoint.View, versions, checkpoint.IsRemoved ? checkpoint.Versions.LastAny : null);
     }

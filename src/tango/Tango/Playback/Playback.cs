@@ -128,9 +128,7 @@ internal sealed class Playback
     private async ValueTask<bool> PlayToAsync(LogPosition end, bool waits)
     {
         await SyncAsync(ReadConsistency.Linearizable);
-#if PLANTED
         if (Planted.Is("joins-above-its-position")) end = Hosted.Applied;
-#endif
         while ((_entry ??= await ReadNextAsync()) is { } entry && entry.Position < end)
         {
             while (await ApplyAsync(entry) is { } undecided)
@@ -172,9 +170,7 @@ internal sealed class Playback
     /// <summary>R20: plays the new member from its birth on, before anything later is applied.</summary>
     private void Join(HostedObject member, LogPosition from)
     {
-#if PLANTED
         if (Planted.Is("member-joins-late")) from = LogPosition.Max(from, _tail);
-#endif
         _cursor.Add(member.Id.Stream, from);
         _hasJoined = true;
         _grown?.Invoke(member.Cohort);

@@ -201,9 +201,7 @@ internal sealed class Player
             if (played % _options.PublishEvery == 0) Publish();
         }
 
-#if PLANTED
         if (Planted.Is("tail-counts-as-played")) _playback.Hosted.AdvanceTo(tail);
-#endif
     }
 
     /// <summary>R22: history that was not yet played is trimmed, and which cohorts it concerned is not known. None goes

@@ -173,9 +173,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
                 decisions.Expect(version, streams);
             if (isEvaluated && probe is null) decisions.DecidedHere(version, aborted, streams, isOwn);
             else if (!isEvaluated && decisions.TryGet(version, out aborted)) isEvaluated = true;
-#if PLANTED
-            else if (!isEvaluated && Planted.Is("undecided-is-committed")) isEvaluated = true;
-#endif
+            else if (Planted.Is("undecided-is-committed") && !isEvaluated) isEvaluated = true;
             else if (!isEvaluated && writesLiveObject) return false;
         }
 
@@ -208,9 +206,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     private bool IsMissing(SpillList spills, RecordVersion version)
     {
         if (spills.IsEmpty || spilled.IsFetched(version)) return false;
-#if PLANTED
         if (Planted.Is("spills-are-not-fetched")) return false;
-#endif
         foreach (var spill in spills.References)
         {
             if (spill.Objects.Any(id => hosted.TryGet(id, version.Position, out _))) _missing.Add(spill.Version);
@@ -229,9 +225,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             reader.ReadArrayHeader(CommitFormat.WriteLength);
             var write = CallRecord.Read(ref reader);
             if (!hosted.TryGet(write.Object, version.Position, out var target)) continue;
-#if PLANTED
-            if (applied.Rejected > 0 && Planted.Is("a-refusal-ends-its-transaction")) continue;
-#endif
+            if (Planted.Is("a-refusal-ends-its-transaction") && applied.Rejected > 0) continue;
             if (!isEvaluated) StopForUnknownReads(target, version);
             else if (Apply(target, write, version, new LogPlace(stands.Position, stands.Index, i), isTransaction: true,
                 null) is not null) applied.Rejected++;
@@ -272,16 +266,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
             if (!hosted.TryGet(id, version.Position, out var read))
             {
                 var below = version.Position;
-#if PLANTED
                 if (Planted.Is("deletion-concerns-what-was-before")) below = new(long.MaxValue);
-#endif
                 // R20: the snapshot is below the deletion, for no view at or above it is read. Its hosts let go of it.
                 if (context.IsDeleted(id, below)) aborted ??= DecisionProbe.OfDeletion(id, version);
                 else isEvaluated = false;
             }
-#if PLANTED
             else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
-#endif
             else if (read.Cohort.IsUnreadable) (read, isEvaluated) = (null, false);
             if (reader.TryReadNil())
             {

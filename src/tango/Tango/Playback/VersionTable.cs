@@ -107,9 +107,7 @@ internal sealed class VersionTable(int capacity)
 
     private static VersionConflict? Newer(RecordVersion? version, LogPosition snapshotEnd)
     {
-#if PLANTED
-        if (Corfu.Protocol.Planted.Is("conflict-off-by-one")) snapshotEnd = snapshotEnd.Next;
-#endif
+        if (Planted.Is("conflict-off-by-one")) snapshotEnd = snapshotEnd.Next;
         return version is { } v && v.Position >= snapshotEnd ? new VersionConflict(AbortReason.Conflict, v) : null;
     }
 
@@ -147,13 +145,7 @@ internal sealed class VersionTable(int capacity)
         if (_oldest!.Version.Position.Offset >= offset) return;
         while (_oldest!.Version.Position.Offset < offset)
         {
-#if PLANTED
-            var mark = _mark;
-#endif
             Evict();
-#if PLANTED
-            if (Corfu.Protocol.Planted.Is("forgets-old-versions-unmarked")) _mark = mark;
-#endif
         }
 
         // What a burst of keys took is given back.
@@ -173,7 +165,7 @@ internal sealed class VersionTable(int capacity)
         var evicted = _oldest!;
         Unlink(evicted);
         _keys.Remove(evicted.Key);
-        _mark = evicted.Version;
+        if (!Planted.Is("forgets-old-versions-unmarked")) _mark = evicted.Version;
     }
 
     private void Unlink(Node node)

@@ -77,7 +77,6 @@ public sealed partial class TangoRuntime
         try
         {
             var snapshot = await Player.CaptureAsync(cohort, stop.Token);
-#if PLANTED
             if (Planted.Is("group-checkpointed-at-two-positions"))
             {
                 var later = await Player.CaptureAsync(cohort, stop.Token);
@@ -90,7 +89,6 @@ public sealed partial class TangoRuntime
                 await ClaimAsync(cohort, snapshot, stop.Token);
                 return snapshot.End;
             }
-#endif
             await WriteCheckpointAsync(cohort, snapshot, stop.Token);
             if (snapshot.Awaited.Any(static one => !one.IsDecided))
                 _claimHolders.Start(
@@ -150,9 +148,7 @@ public sealed partial class TangoRuntime
     /// is not, that checkpoint stays: another host's may come between, above the record.</summary>
     private LogPosition NeedlessBelow(CohortSnapshot checkpoint, CohortClaim claim)
     {
-#if PLANTED
         if (Planted.Is("forget-ignores-undecided-records")) return checkpoint.End;
-#endif
         if (checkpoint.Awaited.IsEmpty) return checkpoint.End;
         if (claim.Checkpoint is not { } last || last > checkpoint.Awaited[0].Commit.Position) return claim.Forget;
         return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - MaxSpan));

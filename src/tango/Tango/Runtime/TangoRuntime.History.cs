@@ -54,9 +54,7 @@ public sealed partial class TangoRuntime
         RequireNoTransaction();
         type.VerifyFormatters();
         var cohort = new Cohort(members, member => member.Id == entry.Id ? type : TypeOf(member));
-#if PLANTED
         if (Planted.Is("past-one-entry-early") && position > LogPosition.Zero) position = new(position.Offset - 1);
-#endif
         try
         {
             await ReplayAsync([cohort], position, cancellationToken);

@@ -147,10 +147,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             {
                 var snapshot = SnapshotFor(hosted);
                 var target = Touch(host);
-#if PLANTED
-                if (!key.IsNone || !Planted.Is("scan-reads-no-range"))
-#endif
-                target.AddRead(key);
+                if (!Planted.Is("scan-reads-no-range") || !key.IsNone) target.AddRead(key);
                 view = (TView)target.View(snapshot);
             }
 
@@ -228,10 +225,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         {
             var snapshot = SnapshotFor(hosted);
             var target = Touch(write.Host);
-#if PLANTED
-            if (!Planted.Is("returning-mutator-reads-nothing"))
-#endif
-            target.AddRead(write.Key);
+            if (!Planted.Is("returning-mutator-reads-nothing")) target.AddRead(write.Key);
             target.ApplyNow(snapshot, write, result);
         }
         else
@@ -312,18 +306,14 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     {
         var newest = _runtime.Player.Published;
         _snapshot ??= newest;
-#if PLANTED
         if (Planted.Is("reads-without-a-snapshot")) return newest;
-#endif
         var seen = _snapshot.Of(hosted);
         var isStarted = seen.Stopped is { MayRebuild: true } && newest.Of(hosted).Stopped is null;
         // R20: a member of a group whose type was not known here then had no view.
         var isViewless = seen is { View: null, Stopped: null };
         if (seen.Owner is not null && !isStarted && !isViewless) return _snapshot;
         var conflict = FindConflict();
-#if PLANTED
         if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
-#endif
         if (conflict is not null) throw new TangoConflictException(conflict);
         var writes = _writes.ToLookup(static write => write.Host.Entry.Id);
         foreach (var used in _objects) used.MoveTo(writes[used.Host.Entry.Id]);

@@ -12,9 +12,7 @@ internal static partial class SourceCounts
     private const int MethodLines = 60;
     private const int Parameters = 8;
 
-    // The planted bugs' code is counted as well.
-    private static readonly CSharpParseOptions s_options =
-        new(LanguageVersion.Preview, DocumentationMode.Parse, preprocessorSymbols: ["PLANTED"]);
+    private static readonly CSharpParseOptions s_options = new(LanguageVersion.Preview, DocumentationMode.Parse);
 
     private static readonly string[] s_inline = ["a", "b", "c", "code", "em", "i", "see"];
 

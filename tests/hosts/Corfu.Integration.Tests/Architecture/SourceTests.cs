@@ -38,5 +38,16 @@ public sealed class SourceTests
         }
     }
 
+    // A planted bug is a call of Planted.Is, which product builds compile away.
+    [Fact]
+    public void Product_text_has_no_conditional_compilation()
+    {
+        var conditions = from file in Repository.Sources("src")
+                         from line in File.ReadLines(Path.Combine(Repository.Root, file))
+                         where line.TrimStart().StartsWith("#if", StringComparison.Ordinal)
+                         select $"{file}: {line}";
+        Assert.Empty(conditions);
+    }
+
     private static int Lines(string file) => File.ReadLines(Path.Combine(Repository.Root, file)).Count();
 }
