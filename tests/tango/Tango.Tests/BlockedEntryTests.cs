@@ -35,35 +35,41 @@ public class BlockedEntryTests
         });
         using var lifetime = new CancellationTokenSource();
         var logger = NullLogger.Instance;
-        var calls = new CallBatcher(log, Runtime, () => throw new InvalidOperationException("The append returned"),
-            new TangoOptions(), LoopContext.Pool, logger, lifetime.Token);
+        var calls = new CallBatcher(
+            log, Runtime, new TangoOptions(), LoopContext.Pool, logger, lifetime.Token);
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
-        var call = new CommitCall(CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], true,
-            SpillList.Empty, TangoDirectory.DefaultMaxSpan, entry)
+        var call = new CommitCall(
+            CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], new NotPlayed(), SpillList.Empty,
+            TangoDirectory.DefaultMaxSpan, entry)
         { Log = log };
         calls.Send(call);
         await written.Task;
 
         var hosted = new HostedObjects();
         hosted.Add(new Cohort([entry], static _ => null));
-        var decisions = new Decisions(calls, _ => Task.CompletedTask, TimeSpan.FromDays(1), TimeProvider.System,
-            LoopContext.Pool, logger, lifetime.Token);
+        var commits = new Commits();
         var context = new PlaybackContext(
             log, calls, static () => TangoDirectory.DefaultMaxSpan, static () => TangoDirectory.DefaultVersionAge,
             log.OpenCursor, static (_, _, _, _) => default, static (_, _) => default, static (_, _) => false,
             new TangoOptions(), TimeProvider.System, LoopContext.Pool, SystemEntropy.Instance, logger);
-        var applier = new RecordApplier(hosted, decisions, new SpilledWrites(log), context, calls, null);
+        var applier = new RecordApplier(hosted, commits, new SpilledWrites(log), context, calls, null);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;
-        var blockedAt = applier.ApplyRecords(played, ref progress);
+        var blockedAt = applier.ApplyRecords(played, ref progress, 0);
         Assert.Equal(new RecordVersion(LogPosition.Zero, 0), blockedAt);
-        decisions.Learn(blockedAt!.Value, null, new LogPosition(1));
-        Assert.Null(applier.ApplyRecords(played, ref progress));
+        commits.Learn(blockedAt!.Value, null, new LogPosition(1));
+        Assert.Null(applier.ApplyRecords(played, ref progress, 0));
         Assert.True(progress.IsOwn);
         Assert.Same(call, Assert.Single(progress.Calls!));
-        call.OnPublished();
+        call.Publish();
         Assert.True((await call.Task).IsCommitted);
         await lifetime.CancelAsync();
+    }
+
+    private sealed class NotPlayed : IPlayedEntries
+    {
+        public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) =>
+            throw new InvalidOperationException("The append returned");
     }
 
     private static ReadOnlyMemory<byte> CommitReading(int read, int writing)

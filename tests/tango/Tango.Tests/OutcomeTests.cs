@@ -117,12 +117,19 @@ public class OutcomeTests
     [InlineData(false)]
     public async Task Update_without_a_result_is_done_when_it_is_in_the_log(bool playedFirst)
     {
-        var call = new UpdateCall<ValueTuple>(default, [], needsPlayback: false, null);
-        if (!playedFirst) call.OnAppended(default);
-        call.OnApplied(default, null, new InvalidOperationException("The object has stopped"));
-        call.OnPublished();
-        if (playedFirst) call.OnAppended(default);
+        var call = new UpdateCall<ValueTuple>(default, [], played: null, null);
+        call.TryBecomeSent();
+        if (!playedFirst) Append();
+        call.BecomeApplied(null, new InvalidOperationException("The object has stopped"));
+        call.Publish();
+        if (playedFirst) Append();
         await call.Task;
+
+        void Append()
+        {
+            call.BecomePlaced(default, 0);
+            call.BecomeAppended(default);
+        }
     }
 
     [Fact]

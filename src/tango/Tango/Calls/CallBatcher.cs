@@ -3,7 +3,6 @@ using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Tango.Formatting;
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Calls;
@@ -12,8 +11,8 @@ namespace Tango.Calls;
 /// Puts the records of concurrent callers into shared entries: sends at once when nothing is in flight, gathers while
 /// something is. Each caller's outcome stays its own.
 /// </summary>
-internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> player, TangoOptions options,
-    LoopContext loops, ILogger logger, CancellationToken lifetime)
+internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions options, LoopContext loops, ILogger logger,
+    CancellationToken lifetime)
 {
     // What the writer asks for at once.
     private const int MinimumBuffer = 256;
@@ -58,6 +57,22 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         }
 
         loops.Start(SendLoopAsync);
+    }
+
+    /// <summary>Sends a decision that no caller waits for (R20).</summary>
+    /// <param name="failed">Called if the decision is not known to be in the log: it is left to other hosts.</param>
+    public void SendDecision(DecidedCommit decided, Action failed)
+    {
+        try
+        {
+            Send(new DecisionCall(decided, failed));
+        }
+        catch (Exception e) when (e is TangoException or ObjectDisposedException)
+        {
+            failed();
+            logger.LogWarning(
+                e, "The decision about {Commit} could not be sent; it is left to other hosts", decided.Commit);
+        }
     }
 
     /// <summary>Called by playback for every entry: whether this runtime wrote it, and those who still wait for
@@ -137,7 +152,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
                 || streams + call.Streams.Length > options.MaxBatchStreams
                 || IsForDirectory(call) != IsForDirectory(batch[0]))) break;
             Leave(call);
-            if (!call.TryMarkSent()) continue;
+            if (!call.TryBecomeSent()) continue;
             batch.Add(call);
             bytes += call.Record.Length;
             if (batch.Count == 1 || !IsSameStreams(batch[^2], call)) streams += call.Streams.Length;
@@ -164,29 +179,29 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
         {
             // By the log's contract nothing is in it.
             var reason = lifetime.IsCancellationRequested ? new ObjectDisposedException(nameof(TangoRuntime)) : e;
-            Abandon(batch, sequence, call => call.OnFailed(reason));
+            Abandon(batch, sequence, call => call.BecomeFailed(reason));
             if (reason == e) logger.LogWarning(e, "The log refused an append of {Records} records", batch.Length);
             return;
         }
         catch (Exception e)
         {
-            Abandon(batch, sequence, call => call.OnInDoubt(null, "The append failed", e));
+            Abandon(batch, sequence, call => call.BecomeInDoubt(null, "The append failed", e));
             logger.LogError(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
             return;
         }
 
-        for (var i = 0; i < batch.Length; i++) batch[i].OnPlaced(result, i);
+        for (var i = 0; i < batch.Length; i++) batch[i].BecomePlaced(result, i);
         if (!result.IsAppended)
         {
             Abandon(batch, sequence,
-                call => call.OnInDoubt(result.Position, "The append's outcome is unknown", unresolved));
+                call => call.BecomeInDoubt(result.Position, "The append's outcome is unknown", unresolved));
             return;
         }
 
         Acknowledge(result.Position.Next);
-        for (var i = 0; i < batch.Length; i++) batch[i].OnAppended(new RecordVersion(result.Position, i));
-        if (Array.Exists(batch, static call => call.NeedsPlayback))
-            loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position));
+        for (var i = 0; i < batch.Length; i++) batch[i].BecomeAppended(new RecordVersion(result.Position, i));
+        if (Array.Find(batch, static call => call.NeedsPlayback) is { Played: { } played })
+            loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position, played));
     }
 
     /// <exception cref="Exception">Nothing is in the log.</exception>
@@ -217,20 +232,21 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, Func<Player> pla
 
     /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded
     /// number of times.</summary>
-    private async Task AwaitPlaybackAsync(PendingCall[] batch, long sequence, LogPosition position)
+    private async Task AwaitPlaybackAsync(
+        PendingCall[] batch, long sequence, LogPosition position, IPlayedEntries played)
     {
         try
         {
-            await player().PlayToAsync(position.Next, CancellationToken.None);
+            await played.PlayToAsync(position.Next, CancellationToken.None);
             // R22: playback of the entry takes its callers; a cohort that was reloaded from above it does not.
             if (TryRemove(sequence))
-                Array.ForEach(batch, call => call.OnInDoubt(
+                Array.ForEach(batch, call => call.BecomeInDoubt(
                     position, "The record is in the log, but history was trimmed before it was played", null));
         }
         catch (Exception e)
         {
             Abandon(batch, sequence,
-                call => call.OnInDoubt(position, "The record is in the log, but playing it failed", e));
+                call => call.BecomeInDoubt(position, "The record is in the log, but playing it failed", e));
         }
     }
 

@@ -10,14 +10,14 @@ namespace Tango.Calls;
 /// <param name="spills">Spilled too early, the transaction aborts (R19).</param>
 /// <param name="firstWritten">An object that it writes.</param>
 internal sealed class CommitCall(
-    ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, bool needsPlayback, SpillList spills, long maxSpan,
-    DirectoryEntry firstWritten)
-    : PendingCall(record, streams, needsPlayback)
+    ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, IPlayedEntries? played, SpillList spills,
+    long maxSpan, DirectoryEntry firstWritten)
+    : PendingCall(record, streams, played)
 {
     private readonly TaskCompletionSource<TxOutcome> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // What is learnt after the caller was told that it is in doubt: few calls need it.
-    private TaskCompletionSource<TxOutcome>? _later;
+    // The outcome for a caller that cancelled. Invariant: set before the caller is told of it.
+    private volatile TaskCompletionSource<TxOutcome>? _later;
     private TxOutcome? _outcome;
     private volatile AppendedRecord? _place;
 
@@ -25,12 +25,6 @@ internal sealed class CommitCall(
     public required ICorfuLog Log { get; init; }
 
     public Task<TxOutcome> Task => _done.Task;
-
-    /// <summary>Of a caller that did not wait: what it would have heard.</summary>
-    public Task<TxOutcome> Later => LaterSource.Task;
-
-    private TaskCompletionSource<TxOutcome> LaterSource => LazyInitializer.EnsureInitialized(
-        ref _later, static () => new(TaskCreationOptions.RunContinuationsAsynchronously))!;
 
     /// <summary>Null: no position is known.</summary>
     public AppendedRecord? Place => _place;
@@ -44,32 +38,36 @@ internal sealed class CommitCall(
     public TxOutcome DecideByPlace(RecordVersion version) =>
         spills.AbortAt(version, maxSpan) ?? (TxOutcome)new TxOutcome.Committed(version);
 
-    public override void OnAppended(RecordVersion version)
+    protected override void OnPlaced(AppendResult append, int index) => _place = new AppendedRecord(append, index);
+
+    protected override void OnDecided(TxOutcome outcome) => _outcome = outcome;
+
+    protected override void TellDurable(RecordVersion version) => Tell(DecideByPlace(version));
+
+    protected override void TellPublished() => Tell(_outcome!);
+
+    protected override void TellInDoubt(LogPosition? position, string message, Exception? reason) =>
+        Tell(InDoubt(position, message, reason));
+
+    protected override void TellFailed(Exception reason)
     {
-        if (!NeedsPlayback) Complete(DecideByPlace(version));
+        if (!_done.TrySetException(reason)) _later!.TrySetResult(NotWritten());
     }
 
-    public override void OnPlaced(AppendResult append, int index) => _place = new AppendedRecord(append, index);
-
-    public override void OnDecided(TxOutcome outcome) => _outcome = outcome;
-
-    public override void OnPublished() => Complete(_outcome!);
-
-    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
-        Complete(new TxOutcome.InDoubt(position, reason is null ? message : $"{message}: {reason.Message}")
-        {
-            Call = this,
-        });
-
-    public override void OnFailed(Exception reason)
+    protected override void TellCancelled(string message, OperationCanceledException reason)
     {
-        if (!_done.TrySetException(reason)) LaterSource.TrySetResult(NotWritten());
+        var later = new TaskCompletionSource<TxOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
+        _later = later;
+        _done.TrySetResult(InDoubt(null, message, reason) with { Later = later.Task });
     }
 
-    private void Complete(TxOutcome outcome)
+    private void Tell(TxOutcome outcome)
     {
-        if (!_done.TrySetResult(outcome)) LaterSource.TrySetResult(outcome);
+        if (!_done.TrySetResult(outcome)) _later!.TrySetResult(outcome);
     }
+
+    private TxOutcome.InDoubt InDoubt(LogPosition? position, string message, Exception? reason) =>
+        new(position, reason is null ? message : $"{message}: {reason.Message}") { Call = this };
 }
 
 /// <summary>Where a record stands, or would stand if its append is unknown.</summary>

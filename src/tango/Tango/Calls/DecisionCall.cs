@@ -1,23 +1,23 @@
-using System.Collections.Immutable;
 using Corfu.Protocol;
+using Tango.Records;
 
 namespace Tango.Calls;
 
 /// <summary>A decision record. No caller waits for it: if it does not reach the log, a host that meets the orphan
 /// writes another (R20).</summary>
 /// <param name="failed">Called if the record is not known to be in the log.</param>
-internal sealed class DecisionCall(ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, Action failed)
-    : PendingCall(record, streams, needsPlayback: false)
+internal sealed class DecisionCall(DecidedCommit decided, Action failed)
+    : PendingCall(DecisionFormat.Encode(decided.Commit, decided.Aborted), decided.Streams, played: null)
 {
-    public override void OnAppended(RecordVersion version)
+    protected override void TellDurable(RecordVersion version)
     {
     }
 
-    public override void OnPublished()
+    protected override void TellPublished()
     {
     }
 
-    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) => failed();
+    protected override void TellInDoubt(LogPosition? position, string message, Exception? reason) => failed();
 
-    public override void OnFailed(Exception reason) => failed();
+    protected override void TellFailed(Exception reason) => failed();
 }

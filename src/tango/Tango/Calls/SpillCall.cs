@@ -9,7 +9,7 @@ namespace Tango.Calls;
 /// position.</summary>
 /// <param name="objects">Those that its writes concern.</param>
 internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<ObjectId> objects)
-    : PendingCall(record, [SpillFormat.Stream], needsPlayback: false)
+    : PendingCall(record, [SpillFormat.Stream], played: null)
 {
     private readonly TaskCompletionSource<RecordVersion> _done =
         new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -25,18 +25,18 @@ internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<Obje
         static failed => failed.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted,
         TaskScheduler.Current);
 
-    public override void OnAppended(RecordVersion version) => _done.TrySetResult(version);
+    protected override void TellDurable(RecordVersion version) => _done.TrySetResult(version);
 
-    public override void OnPublished()
+    protected override void TellPublished()
     {
     }
 
-    public override void OnInDoubt(LogPosition? position, string message, Exception? reason) =>
+    protected override void TellInDoubt(LogPosition? position, string message, Exception? reason) =>
         _done.TrySetException(reason is OperationCanceledException
             ? reason
             : new TangoSpillException($"The writes could not be spilled; nothing took effect: {message}", reason));
 
-    public override void OnFailed(Exception reason) => _done.TrySetException(reason is LogUnavailableException
+    protected override void TellFailed(Exception reason) => _done.TrySetException(reason is LogUnavailableException
         ? new TangoSpillException($"The writes could not be spilled; nothing took effect: {reason.Message}", reason)
         : reason);
 }

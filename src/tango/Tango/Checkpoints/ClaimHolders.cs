@@ -105,7 +105,6 @@ internal sealed class ClaimHolders(PlaybackContext context, CancellationToken li
         if (!page.IsData) throw new TangoFormatException($"Commit record {commit} is {page.State}");
         context.Logger.LogWarning("No host has decided {Commit}, which holds history: playing its read set", commit);
         var decided = await DecisionProbe.RunAsync(page.Entry!, commit, context, lifetime);
-        context.Calls.Send(new DecisionCall(
-            DecisionFormat.Encode(commit, decided.Aborted), decided.Streams, static () => { }));
+        context.Calls.Send(new DecisionCall(decided, static () => { }));
     }
 }

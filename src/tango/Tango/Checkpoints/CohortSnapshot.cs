@@ -23,16 +23,16 @@ internal sealed record CohortSnapshot(
     /// <summary>Within a cycle, when everything that it played is published.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: a view that stopped is not the state at its end.</exception>
     /// <exception cref="TangoDirectoryException">A member has no view here.</exception>
-    public static CohortSnapshot Take(Cohort cohort, PublishedViews published, Decisions decisions) => new(
+    public static CohortSnapshot Take(Cohort cohort, PublishedViews published, Commits commits) => new(
         published.End, [.. cohort.Objects.Select(member => MemberSnapshot.Take(member, published))],
-        decisions.AwaitedBy(StreamsOf(cohort)));
+        commits.AwaitedBy(StreamsOf(cohort)));
 
     /// <summary>Of a playback that has ended.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
     /// <exception cref="TangoDirectoryException">As above.</exception>
     public static CohortSnapshot Take(Cohort cohort, Playback.Playback playback) => new(
         playback.Hosted.Applied, [.. cohort.Objects.Select(MemberSnapshot.Take)],
-        playback.Decisions.AwaitedBy(StreamsOf(cohort)));
+        playback.Commits.AwaitedBy(StreamsOf(cohort)));
 
     private static HashSet<StreamId> StreamsOf(Cohort cohort) =>
         [.. cohort.Objects.Select(static member => member.Id.Stream)];

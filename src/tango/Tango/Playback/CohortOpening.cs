@@ -51,7 +51,7 @@ internal sealed class CohortOpening
     public LogPosition PlayedTo => Playback.Hosted.Applied;
 
     /// <summary>Once it has ended: what the player takes over with the cohort.</summary>
-    public ImmutableArray<AwaitedDecision> Awaited => Playback.Decisions.HandOver();
+    public ImmutableArray<AwaitedDecision> Awaited => Playback.Commits.HandOver();
 
     /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, New) == New;

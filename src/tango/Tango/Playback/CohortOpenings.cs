@@ -85,7 +85,7 @@ internal sealed class CohortOpenings(
 
     /// <summary>Within a cycle of the player: the cohorts that leave now. R20: a cohort stays while a decision about it
     /// is awaited. One that was deleted needs no users to be gone: what they hold of it says so.</summary>
-    public IReadOnlyList<Cohort> TakeUnused(Decisions decisions)
+    public IReadOnlyList<Cohort> TakeUnused(Commits commits)
     {
         List<Cohort> leaving = [];
         lock (_gate)
@@ -118,7 +118,7 @@ internal sealed class CohortOpenings(
 
         // One that is played anew joins again.
         bool MayLeave(Cohort cohort) =>
-            !_running.ContainsKey(cohort.Objects[0].Id) && !decisions.Concerns(cohort);
+            !_running.ContainsKey(cohort.Objects[0].Id) && !commits.Concerns(cohort);
     }
 
     /// <param name="first">The cohort's first member.</param>

@@ -49,7 +49,7 @@ internal sealed class CohortReplay(
             throw new TangoTrimmedException(e);
         }
 
-        return replay.Playback.Decisions.HandOver();
+        return replay.Playback.Commits.HandOver();
     }
 
     /// <summary>Starts the cohort from its newest checkpoint, if there is one. <see cref="Playback.Add"/> it
@@ -69,7 +69,7 @@ internal sealed class CohortReplay(
         }
 
         cohort.StartFrom(loaded);
-        Playback.Decisions.TakeOver(loaded.Awaited);
+        Playback.TakeOver(loaded.Awaited);
     }
 
     /// <summary>R10: a later epoch may grant positions anew that were never written. Below one that is final it

@@ -15,7 +15,7 @@ namespace Tango.Playback;
 /// probe.</param>
 /// <param name="probe">Not null: the playback that waits is its own.</param>
 internal sealed class DecisionLookahead(
-    HostedObjects hosted, Decisions decisions, PlaybackContext context, OrphanWaits waits, DecisionProbe? probe,
+    HostedObjects hosted, Commits commits, PlaybackContext context, OrphanWaits waits, DecisionProbe? probe,
     CancellationToken lifetime)
 {
     // So many commit records are decided by one replay at most.
@@ -30,7 +30,7 @@ internal sealed class DecisionLookahead(
     private IStreamCursor? _cursor;
 
     /// <summary>
-    /// Returns when <see cref="Decisions"/> knows the outcome. A record that has stood in the log for twice the orphan
+    /// Returns when <see cref="Commits"/> knows the outcome. A record that has stood in the log for twice the orphan
     /// time-out has no host of its read set that publishes it, and a probe plays the read set. Where that is
     /// impossible, the wait goes on until a host that can decides.
     /// </summary>
@@ -74,13 +74,13 @@ internal sealed class DecisionLookahead(
     private async ValueTask ProbeAsync(LogEntry entry, RecordVersion commit)
     {
         var others = _undecided.Where(other => other.Key.CompareTo(commit) > 0 && waits.Covers(other.Key.Position)
-            && !decisions.TryGet(other.Key, out _) && !IsDecidedHere(other.Key, other.Value)).Take(MaxTogether);
+            && !commits.TryGet(other.Key, out _) && !IsDecidedHere(other.Key, other.Value)).Take(MaxTogether);
         context.Logger.LogWarning("No host has decided {Commit}: playing its read set", commit);
-        foreach (var (decided, outcome) in await DecisionProbe.RunAsync(
+        foreach (var decided in await DecisionProbe.RunAsync(
             entry, commit, [.. others], context, waits, lifetime))
         {
-            decisions.Publish(decided, outcome);
-            decisions.Learn(decided, outcome.Aborted, decided.Position);
+            context.Calls.SendDecision(decided, static () => { });
+            commits.Learn(decided.Commit, decided.Aborted, decided.Commit.Position);
         }
     }
 
@@ -107,8 +107,13 @@ internal sealed class DecisionLookahead(
         while (_undecided.Count > 0 && _undecided.First().Key is var passed && passed.Position < hosted.Applied)
             _undecided.Remove(passed);
         waits.Saw(await _cursor.SyncAsync(ReadConsistency.Session, lifetime));
-        while (!decisions.IsLearnt(commit) && await _cursor.ReadNextAsync(lifetime) is { } ahead) Read(ahead);
-        return decisions.IsLearnt(commit);
+        while (!commits.TryGet(commit, out _))
+        {
+            if (await _cursor.ReadNextAsync(lifetime) is not { } ahead) return false;
+            Read(ahead);
+        }
+
+        return true;
     }
 
     private void Read(LogEntry entry)
@@ -134,7 +139,7 @@ internal sealed class DecisionLookahead(
                 else if (kind == RecordKind.Decision && elements == RecordFormat.DecisionLength)
                 {
                     var decision = DecisionFormat.Read(ref peek);
-                    decisions.Learn(decision.Commit, decision.Aborted, entry.Position);
+                    commits.Learn(decision.Commit, decision.Aborted, entry.Position);
                     _undecided.Remove(decision.Commit);
                 }
             }

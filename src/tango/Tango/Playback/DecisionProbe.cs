@@ -46,15 +46,15 @@ internal sealed class DecisionProbe(
     /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
     /// decide.</exception>
     /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
-    public static async ValueTask<PendingDecision> RunAsync(
+    public static async ValueTask<DecidedCommit> RunAsync(
         LogEntry entry, RecordVersion commit, PlaybackContext context, CancellationToken lifetime) =>
-        (await RunAsync(entry, commit, [], context, new OrphanWaits(context.Time), lifetime))[0].Decision;
+        (await RunAsync(entry, commit, [], context, new OrphanWaits(context.Time), lifetime))[0];
 
     /// <summary>As the other one, and decides of the others what can be decided without a wait.</summary>
     /// <param name="undecided">In the order of the log.</param>
     /// <returns>The record's own decision first.</returns>
     /// <inheritdoc cref="RunAsync(LogEntry, RecordVersion, PlaybackContext, CancellationToken)"/>
-    public static async ValueTask<ImmutableArray<(RecordVersion Commit, PendingDecision Decision)>> RunAsync(
+    public static async ValueTask<ImmutableArray<DecidedCommit>> RunAsync(
         LogEntry entry, RecordVersion commit, ImmutableArray<KeyValuePair<RecordVersion, Participants>> undecided,
         PlaybackContext context, OrphanWaits waits, CancellationToken lifetime)
     {
@@ -69,7 +69,7 @@ internal sealed class DecisionProbe(
             var group = await context.FindGroup(id, lifetime);
             // The record stands behind the deletion, which it did not see.
             if (group.Count == 0 && context.IsDeleted(id, commit.Position))
-                return [(commit, new PendingDecision(OfDeletion(id, commit), streams, 0))];
+                return [new DecidedCommit(commit, OfDeletion(id, commit), streams)];
             // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
             if (group.Count == 0 && context.IsDeleted(id, s_end))
                 throw new TangoTrimmedException(
@@ -109,9 +109,9 @@ internal sealed class DecisionProbe(
         if (!probe.IsEvaluated) throw new UndecidableException(commit, null);
         return
         [
-            (commit, new PendingDecision(probe._decided[commit], streams, 0)),
-            .. others.Where(other => probe._decided.ContainsKey(other.Key)).Select(other =>
-                (other.Key, new PendingDecision(probe._decided[other.Key], other.Value.Streams, 0))),
+            new DecidedCommit(commit, probe._decided[commit], streams),
+            .. others.Where(other => probe._decided.ContainsKey(other.Key)).Select(
+                other => new DecidedCommit(other.Key, probe._decided[other.Key], other.Value.Streams)),
         ];
     }
 

@@ -1,7 +1,9 @@
+using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
+using Tango.Checkpoints;
 
 namespace Tango.Playback;
 
@@ -17,6 +19,10 @@ internal sealed class Playback
     private readonly RecordApplier _applier;
     private readonly DecisionLookahead _lookahead;
     private readonly IStreamCursor _cursor;
+    private readonly TimeProvider _time;
+
+    // R20. Null: what is decided here is not published.
+    private readonly DecisionPublisher? _publisher;
 
     private readonly ILogger _logger;
 
@@ -46,19 +52,21 @@ internal sealed class Playback
     {
         (_lifetime, _probe, _logger, _grown) = (lifetime, probe, context.Logger, grown);
         _cursor = context.OpenCursor();
-        Decisions = new Decisions(
-            context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops, context.Logger,
-            lifetime);
+        _time = context.Time;
+        if (sync is not null)
+            _publisher = new DecisionPublisher(
+                Commits, context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops,
+                context.Logger, lifetime);
         _spilled = new SpilledWrites(context.Log);
-        _applier = new RecordApplier(Hosted, Decisions, _spilled, context, calls, probe);
+        _applier = new RecordApplier(Hosted, Commits, _spilled, context, calls, probe);
         _lookahead = new DecisionLookahead(
-            Hosted, Decisions, context, probe?.Waits ?? new OrphanWaits(context.Time), probe, lifetime);
+            Hosted, Commits, context, probe?.Waits ?? new OrphanWaits(context.Time), probe, lifetime);
         (Hosted.Joined, Hosted.Deleted) = (Join, deleted);
     }
 
     public HostedObjects Hosted { get; } = new();
 
-    public Decisions Decisions { get; }
+    public Commits Commits { get; } = new();
 
     /// <summary>Callers whose records are applied and not yet shown to readers.</summary>
     public List<PendingCall> Answerable { get; } = [];
@@ -73,6 +81,14 @@ internal sealed class Playback
         foreach (var added in cohort.Objects) _cursor.Add(added.Id.Stream, cohort.Start);
     }
 
+    /// <summary>A cohort of another playback, or of a checkpoint, goes on here: commit records that concern it and wait
+    /// for their decision records (R20).</summary>
+    public void TakeOver(ImmutableArray<AwaitedDecision> awaited)
+    {
+        Commits.TakeOver(awaited, _time.GetTimestamp());
+        _publisher?.OnDecided();
+    }
+
     /// <summary>The cohort is not played any more. At a whole entry only.</summary>
     public void Remove(Cohort cohort)
     {
@@ -80,13 +96,13 @@ internal sealed class Playback
         if (!Hosted.Has(cohort)) return;
         Hosted.Remove(cohort);
         foreach (var removed in cohort.Objects) _cursor.Remove(removed.Id.Stream);
-        Decisions.ForgetLearntBelow(Hosted.Applied);
+        Commits.ForgetLearntBelow(Hosted.Applied);
     }
 
     /// <summary>Learns what is to be played. Returns the tail up to which the following calls play.</summary>
     public async ValueTask<LogPosition> SyncAsync(ReadConsistency consistency)
     {
-        Decisions.ThrowIfDiverged();
+        Commits.ThrowIfDiverged();
         ThrowIfFailed();
         TangoTelemetry.Checks.Add(1);
         // A cheap check may answer with a lower tail than the one up to which the other streams are known.
@@ -148,11 +164,11 @@ internal sealed class Playback
     /// goes to the other hosts, which may wait for it.</summary>
     public void End(TangoTrimmedException reason)
     {
-        foreach (var call in Answerable) call.OnPublished();
+        foreach (var call in Answerable) call.Publish();
         foreach (var call in _progress.Calls ?? [])
-            call.OnInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
+            call.BecomeInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
         Hosted.Stop(reason);
-        Decisions.PublishPending();
+        _publisher?.PublishAll();
     }
 
     /// <exception cref="TangoPlaybackFailedException">An error of the process.</exception>
@@ -192,13 +208,22 @@ internal sealed class Playback
     {
         try
         {
-            return _applier.ApplyRecords(entry, ref _progress);
+            return _applier.ApplyRecords(entry, ref _progress, _time.GetTimestamp());
         }
         catch (Exception e) when (TangoPlaybackFailedException.IsReason(e))
         {
             _failure = new TangoPlaybackFailedException(entry.Position, e);
             _logger.LogCritical(_failure, "Playback has ended");
             throw _failure;
+        }
+        catch (TangoDivergenceException e)
+        {
+            _logger.LogCritical(e, "Decisions differ");
+            throw;
+        }
+        finally
+        {
+            _publisher?.OnDecided();
         }
     }
 

@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
+using Tango.Calls;
 using Tango.Checkpoints;
 
 namespace Tango.Playback;
@@ -10,14 +11,14 @@ namespace Tango.Playback;
 /// other while a caller waits; all callers that wait when a cycle starts share its check. A cohort that is opened
 /// catches up beside it and joins at the end of a cycle.
 /// </summary>
-internal sealed class Player
+internal sealed class Player : IPlayedEntries
 {
     private readonly TangoOptions _options;
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
     private readonly PlaybackContext _context;
-    private readonly Func<Decisions, IReadOnlyList<Cohort>> _takeUnused;
+    private readonly Func<Commits, IReadOnlyList<Cohort>> _takeUnused;
     private readonly Action<LogPosition> _played;
     private readonly Action<Cohort>? _grown;
     private readonly Action<Cohort>? _deleted;
@@ -39,7 +40,7 @@ internal sealed class Player
     /// <param name="grown">Called within the cycle in which a cohort gets a member. It must not throw.</param>
     /// <param name="deleted">Called within the cycle in which a cohort is deleted. It must not throw.</param>
     public Player(
-        PlaybackContext context, Func<Decisions, IReadOnlyList<Cohort>> takeUnused, Action<LogPosition> played,
+        PlaybackContext context, Func<Commits, IReadOnlyList<Cohort>> takeUnused, Action<LogPosition> played,
         CancellationToken lifetime, Action<Cohort>? grown = null, Action<Cohort>? deleted = null)
     {
         (_takeUnused, _grown, _deleted) = (takeUnused, grown, deleted);
@@ -79,7 +80,7 @@ internal sealed class Player
         {
             try
             {
-                captured.TrySetResult(CohortSnapshot.Take(cohort, Published, _playback.Decisions));
+                captured.TrySetResult(CohortSnapshot.Take(cohort, Published, _playback.Commits));
             }
             catch (Exception e)
             {
@@ -88,11 +89,14 @@ internal sealed class Player
         }
     }
 
+    public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) =>
+        PlayToAsync(end, cancellationToken, null);
+
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
     /// <param name="isHosted">Null: the object stays until then. False ends the wait.</param>
     public async ValueTask PlayToAsync(
-        LogPosition end, CancellationToken cancellationToken, Func<bool>? isHosted = null)
+        LogPosition end, CancellationToken cancellationToken, Func<bool>? isHosted)
     {
         for (var attempt = 0; Published.End < end && isHosted?.Invoke() != false; attempt++)
         {
@@ -239,7 +243,7 @@ internal sealed class Player
         foreach (var opening in openings)
         {
             if (!await opening.TryEndAsync(end)) continue;
-            _playback.Decisions.TakeOver(opening.Awaited);
+            _playback.TakeOver(opening.Awaited);
             if (_playback.Hosted.Has(opening.Cohort)) continue;
             _playback.Add(opening.Cohort);
             _views.Add(opening.Cohort);
@@ -248,7 +252,7 @@ internal sealed class Player
 
     private void RemoveUnused()
     {
-        foreach (var cohort in _takeUnused(_playback.Decisions))
+        foreach (var cohort in _takeUnused(_playback.Commits))
         {
             _playback.Remove(cohort);
             _views.Remove(cohort);
@@ -259,7 +263,7 @@ internal sealed class Player
     private void Publish()
     {
         _views.Publish(_playback.Hosted.Applied);
-        foreach (var call in _playback.Answerable) call.OnPublished();
+        foreach (var call in _playback.Answerable) call.Publish();
         _playback.Answerable.Clear();
     }
 

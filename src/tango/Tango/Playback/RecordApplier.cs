@@ -11,7 +11,7 @@ namespace Tango.Playback;
 /// at their positions from versions alone, so that every runtime decides alike (Tango 3.2).
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
-internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, SpilledWrites spilled,
+internal sealed class RecordApplier(HostedObjects hosted, Commits commits, SpilledWrites spilled,
     PlaybackContext context, CallBatcher? calls, DecisionProbe? probe)
 {
     private readonly ILogger _logger = context.Logger;
@@ -23,10 +23,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
     /// decision (R20).</summary>
     public IReadOnlyList<RecordVersion> MissingSpills => _missing;
 
+    /// <param name="now">Timestamp: the time of the decisions that are made here.</param>
     /// <returns>The commit record at which playback must wait; null at the end of the entry.</returns>
-    public RecordVersion? ApplyRecords(LogEntry entry, ref EntryProgress progress)
+    public RecordVersion? ApplyRecords(LogEntry entry, ref EntryProgress progress, long now)
     {
         _missing.Clear();
+        progress.Now = now;
         try
         {
             var reader = new MessagePackReader(entry.Payload);
@@ -51,7 +53,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
                 entry, new RecordVersion(entry.Position, progress.Next),
                 e as TangoLevelException ?? (Exception)TangoFormatException.Of(e));
             foreach (var call in progress.Calls?[progress.Next..] ?? [])
-                call.OnInDoubt(entry.Position, "The record's entry cannot be read", e);
+                call.BecomeInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
 
         return null;
@@ -71,7 +73,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             StopObjectsOf(entry, version, TangoFormatException.Of(e));
-            progress.Calls?[version.Index].OnInDoubt(version.Position, "The record cannot be read", e);
+            progress.Calls?[version.Index].BecomeInDoubt(version.Position, "The record cannot be read", e);
             reader = start;
             reader.SkipValue();
             return true;
@@ -91,9 +93,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
                 ApplyUpdate(CallRecord.Read(ref reader), version, call);
                 return true;
             case RecordKind.Commit when elements == RecordFormat.CommitLength:
-                return TryApplyCommit(ref reader, version, call, progress.IsOwn);
+                return TryApplyCommit(ref reader, version, call, progress);
             case RecordKind.Decision when elements == RecordFormat.DecisionLength:
-                decisions.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
+                commits.OnDecisionRecord(DecisionFormat.Read(ref reader), version);
                 return true;
             case RecordKind.Spill when elements == RecordFormat.SpillLength:
                 // R19: without effect here; its commit record names it.
@@ -116,13 +118,14 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         {
             // R22: the object was let go at a trim and is not loaded yet; the entry is played for another one.
             if (call is { NeedsPlayback: true })
-                call.OnInDoubt(version.Position, "The record is in the log, but its object is not played here", null);
+                call.BecomeInDoubt(
+                    version.Position, "The record is in the log, but its object is not played here", null);
             return;
         }
 
         var place = new LogPlace(version.Position, version.Index, 0);
         var rejection = Apply(target, update, version, place, isTransaction: false, call?.Result);
-        call?.OnApplied(version, rejection, target.Stopped?.Told);
+        call?.BecomeApplied(rejection, target.Stopped?.Told);
     }
 
     /// <summary>The directory's record stands in the cohort's streams too, so that each member is told at the same
@@ -152,7 +155,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
     /// <returns>False: not all of the read set is hosted and readable here, and the decision is not known
     /// yet.</returns>
-    private bool TryApplyCommit(ref MessagePackReader reader, RecordVersion version, PendingCall? call, bool isOwn)
+    private bool TryApplyCommit(ref MessagePackReader reader, RecordVersion version, PendingCall? call,
+        in EntryProgress progress)
     {
         var flags = (CommitFlags)reader.ReadInt32();
         if ((flags & ~CommitFlags.NeedsDecision) != 0)
@@ -170,9 +174,9 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
         {
             var (readSet, streams) = CommitFormat.ReadParticipants(participants);
             if (isEvaluated || readSet.Exists(id => hosted.TryGet(id, version.Position, out _)))
-                decisions.Expect(version, streams);
-            if (isEvaluated && probe is null) decisions.DecidedHere(version, aborted, streams, isOwn);
-            else if (!isEvaluated && decisions.TryGet(version, out aborted)) isEvaluated = true;
+                commits.Expect(version, streams);
+            if (isEvaluated && probe is null) commits.Decide(version, aborted, progress.IsOwn, progress.Now);
+            else if (!isEvaluated && commits.TryGet(version, out aborted)) isEvaluated = true;
             else if (Planted.Is("undecided-is-committed") && !isEvaluated) isEvaluated = true;
             else if (!isEvaluated && writesLiveObject) return false;
         }
@@ -192,12 +196,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Decisions decisions, S
 
         reader.SkipValue();
         if (isEvaluated && applied.StoppedAt is { } name)
-            call?.OnInDoubt(
+            call?.BecomeInDoubt(
                 version.Position, $"It committed, but '{name}' has stopped here and may have refused a write", null);
         else if (isEvaluated)
-            call?.OnDecided(aborted ?? (TxOutcome)new TxOutcome.Committed(version, applied.Rejected));
+            call?.BecomeApplied(aborted ?? (TxOutcome)new TxOutcome.Committed(version, applied.Rejected));
         // No record says what it came to, or nothing here waits for the one that does.
-        else call?.OnInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
+        else call?.BecomeInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
         return true;
     }
 
@@ -370,5 +374,9 @@ internal struct EntryProgress
     public bool HasBegun;
 
     public bool IsOwn;
+
+    /// <summary>Timestamp at which playback began with the entry, or went on with it.</summary>
+    public long Now;
+
     public PendingCall[]? Calls;
 }

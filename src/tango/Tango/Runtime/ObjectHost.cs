@@ -210,7 +210,8 @@ internal sealed class ObjectHost(
         cancellationToken.ThrowIfCancellationRequested();
         runtime.Player.ThrowIfFailed();
         if (played is not null && runtime.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
-        var call = new UpdateCall<TResult>(Encode(mutator, key, arguments), _streams, mutator.Reads, result);
+        var call = new UpdateCall<TResult>(
+            Encode(mutator, key, arguments), _streams, mutator.Reads ? runtime.Player : null, result);
         runtime.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }

@@ -73,7 +73,7 @@ public sealed partial class TangoRuntime
         writer.Flush();
         ImmutableArray<StreamId> streams =
             [ObjectId.Directory.Stream, .. told.Select(static member => member.Id.Stream)];
-        var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, needsPlayback: true, null);
+        var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, Player, null);
         Calls.Send(call);
         try
         {

@@ -82,7 +82,7 @@ public sealed partial class TangoRuntime
             writer.Flush();
             ImmutableArray<StreamId> streams = [ObjectId.Directory.Stream, cohort.Stream, reserved.Id.Stream];
             var call = new UpdateCall<DirectoryEntry>(
-                buffer.WrittenMemory, streams, needsPlayback: true, new ApplyResult<DirectoryEntry>());
+                buffer.WrittenMemory, streams, Player, new ApplyResult<DirectoryEntry>());
             Calls.Send(call);
             await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
         }

@@ -30,10 +30,10 @@ public sealed partial class TangoRuntime
             throw new ArgumentException("The outcome is of a transaction of another log", nameof(inDoubt));
         await AttachDirectoryAsync(cancellationToken);
         // A caller that was cancelled: the record goes on without it.
-        if (call.IsUnattended)
+        if (inDoubt.Later is { } later)
         {
-            await call.Later.WaitOrCancelAsync(cancellationToken);
-            var heard = await call.Later;
+            await later.WaitOrCancelAsync(cancellationToken);
+            var heard = await later;
             if (heard is not TxOutcome.InDoubt again) return heard;
             inDoubt = again;
         }

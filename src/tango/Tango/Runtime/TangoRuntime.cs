@@ -55,7 +55,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = _runtimeId = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         _logger = logger ??= NullLogger.Instance;
-        Calls = new CallBatcher(log, id, () => Player!, _options, loops, logger, _lifetime.Token);
+        Calls = new CallBatcher(log, id, _options, loops, logger, _lifetime.Token);
         _checkpointWriter = new CheckpointWriter(log, id, _options);
         _checkpointReader = new CheckpointReader(log, _options.NewestLevel, logger);
         _checkpointer = new Checkpointer(
@@ -71,7 +71,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
         Changes = new ChangeWaits(() => Player!, _options.WaitInterval, time, loops, _lifetime.Token);
         var leases = new LeaseWatch(id, () => Player!, NewLeaseHandle, time, loops, logger, _lifetime.Token);
         Player = new Player(
-            context, decisions => _openings!.TakeUnused(decisions), OnPlayed, _lifetime.Token, leases.Watch,
+            context, commits => _openings!.TakeUnused(commits), OnPlayed, _lifetime.Token, leases.Watch,
             cohort => _openings!.OnDeleted(cohort));
         var beside = _beside = context with { FindGroup = FindGroupAsync, IsDeleted = IsDeletedBefore };
         _claimHolders = new ClaimHolders(_beside, _lifetime.Token);

@@ -111,7 +111,7 @@ public sealed partial class TangoTransaction
             record = CommitFormat.Encode(flags, snapshotEnd, reads, [], spills);
         }
 
-        var call = new CommitCall(record, streams, needsPlayback: reads.Count > 0, spills,
+        var call = new CommitCall(record, streams, reads.Count > 0 ? _runtime.Player : null, spills,
             _runtime.MaxSpan, _writes[0].Host.Entry)
         {
             Log = _runtime.Log,

@@ -56,5 +56,8 @@ public abstract record TxOutcome
     public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome
     {
         internal CommitCall? Call { get; init; }
+
+        /// <summary>The outcome for a caller that cancelled; null: the call has ended in doubt.</summary>
+        internal Task<TxOutcome>? Later { get; init; }
     }
 }

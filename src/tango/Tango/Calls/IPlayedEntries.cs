@@ -1,0 +1,11 @@
+using Corfu.Protocol;
+
+namespace Tango.Calls;
+
+/// <summary>The playback that shows a caller's record to readers.</summary>
+internal interface IPlayedEntries
+{
+    /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
+    /// applied and published.</summary>
+    ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken);
+}
