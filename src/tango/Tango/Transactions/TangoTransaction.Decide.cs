@@ -75,42 +75,44 @@ public sealed partial class TangoTransaction
         return FindConflict() ?? (TxOutcome)new TxOutcome.Committed(new RecordVersion(end, 0));
     }
 
+    /// <summary>Tango 3.2 and 4.1: the transaction's end becomes one commit record, which playback decides.</summary>
+    /// <remarks>
+    /// <list type="number">
+    /// <item>Refuse what cannot commit: a write that failed, an object that has stopped or was deleted.</item>
+    /// <item>Abort early: a conflict now is a conflict at any later position, and no record is appended.</item>
+    /// <item>Choose the streams that the record goes to, and whether its outcome has to be published (R20).</item>
+    /// <item>Encode the record. Writes that do not fit are spilled into the log first (R19). Until here the
+    /// transaction can be dropped.</item>
+    /// <item>Send the record, and wait for its outcome: durable without reads, played with reads.</item>
+    /// </list>
+    /// </remarks>
     private async ValueTask<TxOutcome> CommitAsync(CancellationToken cancellationToken)
     {
+        // 1.
         if (_objects.Find(static o => o.IsBroken) is { } broken)
             throw new TangoTransactionException(
                 $"A write to '{broken.Host.Name}' failed while it was applied to the transaction's snapshot");
-        // One that only writes meets it here.
+        // A transaction that only writes has met no stopped object before.
         await RestartStoppedAsync(cancellationToken);
-        foreach (var used in _objects)
-        {
-            if (used.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
-                throw stopped.Told;
-            if (used.Hosted is null && _runtime.IsDeleted(used.Host.Entry.Id))
-                throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
-        }
+        ThrowIfGone();
 
-        var reads = _objects.FindAll(static o => o.HasReads);
-        // A conflict now is a conflict at any later position: no need to append a record that must abort.
+        // 2.
         if (FindConflict() is { } early) return early;
+
+        // 3.
+        var reads = _objects.FindAll(static o => o.HasReads);
         var flags = reads.Count > 0 && !IsOneCohort() ? CommitFlags.NeedsDecision : CommitFlags.None;
         var streams = StreamsFor(flags, reads);
         // Before anything is spilled: no log takes the commit record.
         if (streams.Length > EntryCodec.MaxStreams)
             throw TangoTooLargeException.OfObjects(streams.Length, EntryCodec.MaxStreams);
         _runtime.Player.ThrowIfFailed();
-        var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
-        var record = CommitFormat.Encode(flags, snapshotEnd, reads, _writes, SpillList.Empty);
-        var spills = SpillList.Empty;
-        var started = _runtime.Time.GetTimestamp();
-        if (record.Length > _runtime.Calls.MaxRecordBytes)
-        {
-            spills = await SpillAsync(cancellationToken);
-            // Spills alone have no effect: until here the transaction can still be dropped.
-            cancellationToken.ThrowIfCancellationRequested();
-            record = CommitFormat.Encode(flags, snapshotEnd, reads, [], spills);
-        }
 
+        // 4.
+        var started = _runtime.Time.GetTimestamp();
+        var (record, spills) = await EncodeAsync(flags, reads, cancellationToken);
+
+        // 5.
         var call = new CommitCall(record, streams, reads.Count > 0 ? _runtime.Player : null, spills,
             _runtime.MaxSpan, _writes[0].Host.Entry)
         {
@@ -120,6 +122,31 @@ public sealed partial class TangoTransaction
         var outcome = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
         if (!spills.IsEmpty) Spilling = _runtime.Time.GetElapsedTime(started);
         return outcome;
+    }
+
+    /// <exception cref="TangoObjectStoppedException">An object has stopped, or was deleted.</exception>
+    /// <exception cref="TangoObjectDeletedException">An object that is only written was deleted.</exception>
+    private void ThrowIfGone()
+    {
+        foreach (var used in _objects)
+        {
+            if (used.Hosted is { } hosted && _runtime.Player.Published.Of(hosted).Stopped is { } stopped)
+                throw stopped.Told;
+            if (used.Hosted is null && _runtime.IsDeleted(used.Host.Entry.Id))
+                throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
+        }
+    }
+
+    private async ValueTask<(ReadOnlyMemory<byte> Record, SpillList Spills)> EncodeAsync(
+        CommitFlags flags, List<TxObject> reads, CancellationToken cancellationToken)
+    {
+        var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
+        var whole = CommitFormat.Encode(flags, snapshotEnd, reads, _writes, SpillList.Empty);
+        if (whole.Length <= _runtime.Calls.MaxRecordBytes) return (whole, SpillList.Empty);
+        var spills = await SpillAsync(cancellationToken);
+        // Spills alone have no effect.
+        cancellationToken.ThrowIfCancellationRequested();
+        return (CommitFormat.Encode(flags, snapshotEnd, reads, [], spills), spills);
     }
 
     /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>
