@@ -95,7 +95,3 @@ internal enum SpaceUse
     /// <summary>Seals and installs, without which there is no next epoch, and prefix trims, which make room.</summary>
     Vital,
 }
-
-/// <summary>The store met a fatal error: the unit stops serving, and nothing is retried (a failed fsync is
-/// final).</summary>
-public sealed class StoreFailedException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Corfu.Storage;
 using Corfu.Unit;
 using Xunit;
 

@@ -1,4 +1,5 @@
 using Corfu.Protocol;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Conformance;
@@ -45,7 +46,7 @@ internal sealed class MemoryPageStore(bool commitByHand = false) : IPageStore
             var address = _tail + RecordCodec.HeaderSize;
             if (!record.Body.IsEmpty) _bodies[address] = record.Body.ToArray();
             _bytes += RecordCodec.Size(record);
-            _tail = RecordCodec.Align(address + record.Body.Length);
+            _tail = IRecordLog.Align(address + record.Body.Length);
             if (!commitByHand) Volatile.Write(ref _durable, _tail);
             return new RecordPlace(address, _tail);
         }

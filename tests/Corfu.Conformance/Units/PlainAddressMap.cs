@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Buffers.Binary;
 using System.Globalization;
 using Corfu.Protocol;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Conformance;

@@ -1,5 +1,4 @@
 using Corfu.Storage;
-using Corfu.Unit;
 
 namespace Corfu.Conformance;
 
@@ -7,12 +6,12 @@ namespace Corfu.Conformance;
 /// The simulator's record log: FASTER's places for records and its way to write them, from one thread. A commit ends
 /// with a frame of the log's own, and the newest sector is written again with what follows in it.
 /// </summary>
-internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options) : IRecordLog
+internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, RecordLogSizes sizes) : IRecordLog
 {
     private const int Sector = 512;
     private const int CommitBody = 60;
 
-    private readonly byte[] _memory = new byte[options.LogMemory];
+    private readonly byte[] _memory = new byte[sizes.Memory];
 
     // [.., _flushed) is durable, [_flushed, _committed) is written by the next flush.
     private long _flushed = IRecordLog.FirstAddress;
@@ -25,14 +24,14 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
 
     public void GoOnFrom(long address, uint incarnation)
     {
-        if (address % options.LogPageSize != 0)
+        if (address % sizes.Page != 0)
             throw new ArgumentException("not the beginning of a page", nameof(address));
         Tail = _committed = _flushed = address;
     }
 
     public bool TryAppend(ReadOnlySpan<byte> record, out long frame)
     {
-        frame = Take(IRecordLog.FrameHeader + RecordCodec.Align(record.Length));
+        frame = Take(IRecordLog.FrameHeader + IRecordLog.Align(record.Length));
         if (frame < 0) return false;
         var target = At(frame);
         BitConverter.TryWriteBytes(target[8..], record.Length);
@@ -60,11 +59,11 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
         var touched = new SortedSet<int>();
         for (var at = _flushed / Sector * Sector; at < until;)
         {
-            var pageEnd = ((at / options.LogPageSize) + 1) * options.LogPageSize;
+            var pageEnd = ((at / sizes.Page) + 1) * sizes.Page;
             var end = Math.Min(pageEnd, (until + Sector - 1) / Sector * Sector);
-            var segment = (int)(at / options.SegmentSize);
+            var segment = (int)(at / sizes.Segment);
             space.EnsureSegment(segment);
-            files.Write(segment, at % options.SegmentSize, At(at)[..(int)(end - at)]);
+            files.Write(segment, at % sizes.Segment, At(at)[..(int)(end - at)]);
             touched.Add(segment);
             at = end;
         }
@@ -81,14 +80,14 @@ internal sealed class PlainRecordLog(ISegmentFiles files, SegmentSpace space, Pa
     // is not flushed.
     private long Take(int size)
     {
-        long page = options.LogPageSize;
+        long page = sizes.Page;
         var frame = (Tail % page) + size <= page ? Tail : ((Tail / page) + 1) * page;
-        if (size > page || (frame / page) - (_flushed / page) >= options.LogMemory / page) return -1;
+        if (size > page || (frame / page) - (_flushed / page) >= sizes.Memory / page) return -1;
         // A page is entered once, at its beginning or where a run begins: what its memory held before goes.
         if (frame / page != (Tail - 1) / page) At(frame / page * page)[..(int)page].Clear();
         Tail = frame + size;
         return frame;
     }
 
-    private Span<byte> At(long address) => _memory.AsSpan((int)(address % options.LogMemory));
+    private Span<byte> At(long address) => _memory.AsSpan((int)(address % sizes.Memory));
 }

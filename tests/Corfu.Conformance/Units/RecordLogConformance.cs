@@ -8,10 +8,10 @@ namespace Corfu.Conformance;
 /// <summary>Expectations of the page store of a record log. Inherited once per implementation.</summary>
 public abstract class RecordLogConformance
 {
-    private static readonly PageStoreOptions s_options = Stores.Small;
+    private static readonly RecordLogSizes s_sizes = Stores.Small.Log;
     private static readonly uint s_logId = RecordCodec.LogIdOf(Stores.Unit);
 
-    internal abstract IRecordLog Open(RecordingFiles files, PageStoreOptions options);
+    internal abstract IRecordLog Open(RecordingFiles files, RecordLogSizes sizes);
 
     [Theory]
     [InlineData(1)]
@@ -27,7 +27,7 @@ public abstract class RecordLogConformance
         for (var i = 0; i < 600; i++)
         {
             var record = new byte[random.Next(4) == 0
-                ? random.Next(1, s_options.LogPageSize - IRecordLog.FrameHeader)
+                ? random.Next(1, s_sizes.Page - IRecordLog.FrameHeader)
                 : random.Next(1, 300)];
             random.NextBytes(record);
             written.Add((Append(log, record), record));
@@ -45,7 +45,7 @@ public abstract class RecordLogConformance
         {
             var found = new byte[record.Length];
             var address = frame + IRecordLog.FrameHeader;
-            files.Read((int)(address / s_options.SegmentSize), address % s_options.SegmentSize, found);
+            files.Read((int)(address / s_sizes.Segment), address % s_sizes.Segment, found);
             Assert.Equal(record, found);
         }
     }
@@ -68,7 +68,7 @@ public abstract class RecordLogConformance
     {
         var files = new RecordingFiles();
         using var log = Log(files);
-        var start = 7L * s_options.LogPageSize;
+        var start = 7L * s_sizes.Page;
         log.GoOnFrom(start, 3);
         Assert.Equal((start, start), (log.Tail, log.FlushedUntil));
         Assert.Equal(start, Append(log, [1, 2, 3]));
@@ -76,19 +76,19 @@ public abstract class RecordLogConformance
         await log.FlushAsync();
         var found = new byte[3];
         var address = start + IRecordLog.FrameHeader;
-        files.Read((int)(address / s_options.SegmentSize), address % s_options.SegmentSize, found);
+        files.Read((int)(address / s_sizes.Segment), address % s_sizes.Segment, found);
         Assert.Equal([1, 2, 3], found);
         // The bytes before belong to earlier runs.
         Assert.DoesNotContain(files.Events,
-            e => e is DiskEvent.Write w && (w.Segment * (long)s_options.SegmentSize) + w.Offset < start);
+            e => e is DiskEvent.Write w && (w.Segment * (long)s_sizes.Segment) + w.Offset < start);
     }
 
     [Fact]
     public async Task Memory_that_is_full_is_free_again_after_a_flush()
     {
         using var log = Log(new RecordingFiles());
-        var record = new byte[s_options.LogPageSize - IRecordLog.FrameHeader];
-        var pages = s_options.LogMemory / s_options.LogPageSize;
+        var record = new byte[s_sizes.Page - IRecordLog.FrameHeader];
+        var pages = s_sizes.Memory / s_sizes.Page;
         for (var round = 0; round < 3; round++)
         {
             // As many as the store admits at once: a page stays free for the commit.
@@ -132,7 +132,7 @@ public abstract class RecordLogConformance
             {
                 var body = new byte[random.Next(5) == 0 ? random.Next(9000) : random.Next(200)];
                 random.NextBytes(body);
-                var frame = PlaceOf(IRecordLog.FrameHeader + RecordCodec.Align(RecordCodec.HeaderSize + body.Length),
+                var frame = PlaceOf(IRecordLog.FrameHeader + IRecordLog.Align(RecordCodec.HeaderSize + body.Length),
                     log.Tail);
                 var address = frame + IRecordLog.FrameHeader;
                 var kind = i == 0 ? RecordKind.Open : RecordKind.StreamTails;
@@ -144,7 +144,7 @@ public abstract class RecordLogConformance
                 if (i > 0 && random.Next(3) != 0) continue;
                 log.Commit();
                 await log.FlushAsync();
-                written.Add((RecordCodec.Align(address + record.Length), body));
+                written.Add((IRecordLog.Align(address + record.Length), body));
                 files.Note(new DiskEvent.Acknowledged(written[^1].End));
             }
         }
@@ -154,7 +154,7 @@ public abstract class RecordLogConformance
             foreach (var fate in new Func<DiskEvent.Write, IEnumerable<Range>>[] { _ => [], _ => [Range.All],
                 w => CrashFate.Of(random, w) })
             {
-                var image = new SegmentImage(files.AfterCrash(before, events, fate), s_options.SegmentSize);
+                var image = new SegmentImage(files.AfterCrash(before, events, fate), s_sizes.Segment);
                 var acknowledged = files.Events.Take(events).OfType<DiskEvent.Acknowledged>().Select(a => a.Lsn)
                     .DefaultIfEmpty(0).Max();
                 var tail = await new LogScanner(image, s_logId).ScanAsync(acknowledged,
@@ -164,11 +164,11 @@ public abstract class RecordLogConformance
         }
     }
 
-    private IRecordLog Log(RecordingFiles files) => Open(files, s_options);
+    private IRecordLog Log(RecordingFiles files) => Open(files, s_sizes);
 
     private static long Append(IRecordLog log, ReadOnlySpan<byte> record)
     {
-        var size = IRecordLog.FrameHeader + RecordCodec.Align(record.Length);
+        var size = IRecordLog.FrameHeader + IRecordLog.Align(record.Length);
         var expected = PlaceOf(size, log.Tail);
         Assert.True(log.TryAppend(record, out var frame));
         Assert.Equal((expected, expected + size), (frame, log.Tail));
@@ -177,10 +177,10 @@ public abstract class RecordLogConformance
 
     private static long PlaceOf(int size, long tail)
     {
-        var offset = tail % s_options.LogPageSize;
-        return offset + size <= s_options.LogPageSize ? tail : tail - offset + s_options.LogPageSize;
+        var offset = tail % s_sizes.Page;
+        return offset + size <= s_sizes.Page ? tail : tail - offset + s_sizes.Page;
     }
 
-    internal static SegmentSpace Space(RecordingFiles files, PageStoreOptions options) =>
-        new(files, options.SegmentSize, 0, ThreadWorkers.Instance, _ => { });
+    internal static SegmentSpace Space(RecordingFiles files, RecordLogSizes sizes) =>
+        new(files, sizes.Segment, 0, ThreadWorkers.Instance, _ => { });
 }

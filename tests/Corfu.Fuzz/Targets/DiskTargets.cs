@@ -5,6 +5,7 @@ using Corfu.Hosting;
 using Corfu.Layout;
 using Corfu.Protocol;
 using Corfu.Protocol.Tests;
+using Corfu.Storage;
 using Corfu.Unit;
 using JobScheduler.Workloads;
 
@@ -70,7 +71,7 @@ public static class DiskTargets
             RecordCodec.Encode(record, at, previous, previous, 1, LogId, bytes);
             previous = at;
             log.AddRange(bytes);
-            while (log.Count % RecordCodec.Alignment != 0) log.Add(0);
+            while (log.Count % IRecordLog.Alignment != 0) log.Add(0);
         }
 
         return [.. log];
@@ -91,7 +92,7 @@ public static class DiskTargets
 
     public static void RepairRecords(byte[] log)
     {
-        for (var at = 0; at + RecordCodec.HeaderSize <= log.Length; at += RecordCodec.Alignment)
+        for (var at = 0; at + RecordCodec.HeaderSize <= log.Length; at += IRecordLog.Alignment)
         {
             if (BinaryPrimitives.ReadUInt32LittleEndian(log.AsSpan(at)) == RecordCodec.Magic) RepairRecordAt(log, at);
         }

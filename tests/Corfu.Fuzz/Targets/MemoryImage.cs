@@ -1,3 +1,4 @@
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Fuzz;

@@ -7,6 +7,7 @@ using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Network;
 using Corfu.Simulation.Workload;
+using Corfu.Storage;
 using Corfu.Transport;
 using Corfu.Unit;
 

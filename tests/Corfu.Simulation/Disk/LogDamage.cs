@@ -1,6 +1,7 @@
 using System.Globalization;
 using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.Simulation.Disk;
@@ -27,13 +28,13 @@ internal static class LogDamage
             {
                 if (!RecordCodec.TryDecode(bytes.Span[at..], begin + at, out RecordHeader header))
                 {
-                    at += RecordCodec.Alignment;
+                    at += IRecordLog.Alignment;
                     continue;
                 }
 
                 floor = Math.Max(floor, header.Floor);
                 int from = at + RecordCodec.HeaderSize + header.CheckedLength;
-                at = RecordCodec.Align(at + RecordCodec.HeaderSize + header.BodyLength);
+                at = IRecordLog.Align(at + RecordCodec.HeaderSize + header.BodyLength);
                 if (header.Kind is RecordKind.Page or RecordKind.Moved && header.CheckedLength < header.BodyLength)
                     payloads.Add((name, from, header.BodyLength - header.CheckedLength, header.Position, begin + at));
             }

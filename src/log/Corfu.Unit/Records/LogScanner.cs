@@ -114,7 +114,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
         {
             (var at, _) = await FindAsync(_window, address);
             if (at < 0) return found;
-            address = at + RecordCodec.Alignment;
+            address = at + IRecordLog.Alignment;
         }
     }
 
@@ -128,7 +128,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
             if (at < 0) return (-1, default);
             var candidate = await window.GetAsync(at, RecordCodec.HeaderSize);
             if (RecordCodec.TryDecode(candidate.Span, at, out var header)) return (at, header);
-            from = at + RecordCodec.Alignment;
+            from = at + IRecordLog.Alignment;
         }
     }
 
@@ -142,7 +142,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
             : RecordCodec.Identity(bytes.Span, address);
         var bodyAddress = address + RecordCodec.HeaderSize;
         // Aligned, like the sequence numbers that stores hand out: floors and ends are compared.
-        var place = new RecordPlace(bodyAddress, RecordCodec.Align(bodyAddress + header.BodyLength),
+        var place = new RecordPlace(bodyAddress, IRecordLog.Align(bodyAddress + header.BodyLength),
             damaged is null && PayloadIntact(address, header, body))
         {
             Previous = header.Previous,
@@ -179,7 +179,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
 
             // Left behind by a write that was never synced, or by an earlier run: its floor was true then and proves
             // nothing now.
-            from = address + RecordCodec.Alignment;
+            from = address + IRecordLog.Alignment;
         }
     }
 
@@ -219,8 +219,8 @@ internal sealed class LogScanner(ILogImage image, uint logId)
             var at = IndexOfMagic(bytes.Span, from);
             if (at >= 0) return from + at;
             // Keep the last bytes: a magic number may straddle the window's end.
-            var searched = (bytes.Length - (MagicBytes.Length - 1)) & ~(RecordCodec.Alignment - 1);
-            from += Math.Max(RecordCodec.Alignment, searched);
+            var searched = (bytes.Length - (MagicBytes.Length - 1)) & ~(IRecordLog.Alignment - 1);
+            from += Math.Max(IRecordLog.Alignment, searched);
         }
 
         return -1;
@@ -233,7 +233,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
             var next = span[at..].IndexOf(MagicBytes);
             if (next < 0) return -1;
             at += next;
-            if ((address + at) % RecordCodec.Alignment == 0) return at;
+            if ((address + at) % IRecordLog.Alignment == 0) return at;
         }
     }
 
@@ -275,7 +275,7 @@ internal sealed class LogScanner(ILogImage image, uint logId)
         if (durableMark >= end) return true;
         while (true)
         {
-            var (found, header) = await FindAsync(_ahead, address + RecordCodec.Alignment);
+            var (found, header) = await FindAsync(_ahead, address + IRecordLog.Alignment);
             if (found < 0) return false;
             if (header.Floor >= end && header.LogId == logId) return true;
             address = found;

@@ -10,9 +10,6 @@ internal static class RecordCodec
     public const byte Version = 2;
     public const int HeaderSize = 64;
 
-    /// <summary>Records start at multiples of this.</summary>
-    public const int Alignment = 4;
-
     private const int KindOffset = 5;
     private const int BodyLengthOffset = 8;
     private const int CheckedLengthOffset = 12;
@@ -26,10 +23,6 @@ internal static class RecordCodec
     private const int CheckOffset = 60;
 
     public static int Size(in LogRecord record) => HeaderSize + record.Body.Length;
-
-    public static int Align(int length) => (length + Alignment - 1) & ~(Alignment - 1);
-
-    public static long Align(long address) => (address + Alignment - 1) & ~(long)(Alignment - 1);
 
     /// <summary>Writes the record, which will stand at <paramref name="address"/>, into exactly its size.</summary>
     /// <returns>The check of the record.</returns>

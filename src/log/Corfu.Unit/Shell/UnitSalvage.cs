@@ -57,7 +57,7 @@ public sealed class UnitSalvage : IDisposable
         {
             var (address, header) = await LogScanner.FindAsync(_window, next);
             if (address < 0) break;
-            next = address + RecordCodec.Alignment;
+            next = address + IRecordLog.Alignment;
             var bytes = await _window.GetAsync(address, RecordCodec.HeaderSize + header.BodyLength);
             if (header.LogId != logId || bytes.Length < RecordCodec.HeaderSize + header.BodyLength
                 || !RecordCodec.CheckedPartIntact(bytes.Span, address, header)) continue;

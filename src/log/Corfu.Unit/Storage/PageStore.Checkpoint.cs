@@ -22,7 +22,7 @@ internal sealed partial class PageStore
     {
         lock (_gate)
         {
-            var tail = new LogTail(_lastEnd, _lastRecord, _incarnation, _records);
+            var tail = new LogTail(AppendedUntil, _lastRecord, _incarnation, _records);
             _recordsAtCheckpoint = _records;
             _checkpointAsked = false;
             return new MapCheckpoint(_logId, _map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(),
@@ -48,7 +48,7 @@ internal sealed partial class PageStore
             if (!await AgreesAsync(image, candidate)) continue;
             try
             {
-                _map = _maps.Open(candidate.Map, Fail);
+                _map = _maps.Open(candidate.Map, _log.Fail);
                 restore(candidate.Core);
             }
             catch (Exception error)
@@ -79,7 +79,7 @@ internal sealed partial class PageStore
         return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
             && header.Incarnation == candidate.Tail.Incarnation
             // As the scan computes it: it goes on there.
-            && RecordCodec.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength)
+            && IRecordLog.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength)
                 == candidate.Tail.End
             && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
     }

@@ -20,12 +20,12 @@ internal sealed partial class PageStore
 
     internal int SegmentSize => _options.SegmentSize;
 
-    internal bool IsFull => _space.IsFull;
+    internal bool IsFull => _log.Space.IsFull;
 
     public int SegmentOf(long address) => (int)(address / _options.SegmentSize);
 
     public bool OpensSegment(int bodyLength) =>
-        _stateDue || SegmentOf(PlaceOf(FrameSize(bodyLength), _log.Tail)) != SegmentOf(_lastRecord);
+        _stateDue || SegmentOf(_log.NextAddress(RecordCodec.HeaderSize + bodyLength)) != SegmentOf(_lastRecord);
 
     public void Dead(long address, int bytes, bool wholePage)
     {
@@ -111,13 +111,13 @@ internal sealed partial class PageStore
             var oldest = _catalog.Oldest!;
             begin = oldest.Index * (long)_options.SegmentSize;
             map = oldest.MapAddress;
-            files.UnionWith(_space.Below(oldest.Index));
+            files.UnionWith(_log.Space.Below(oldest.Index));
         }
 
         // Readers check these first: what is deleted is trimmed or stands elsewhere, it is not damaged.
         Volatile.Write(ref _gone, [.. _gone.Where(s => s >= begin / _options.SegmentSize), .. segments]);
         Volatile.Write(ref _begin, begin);
-        foreach (var segment in files) _space.Delete(segment);
+        foreach (var segment in files) _log.Space.Delete(segment);
         _map.Forget(map);
     }
 

@@ -2,11 +2,6 @@ namespace Corfu.Unit;
 
 internal sealed partial class PageStore
 {
-    private const int WipeChunk = 64 << 10;
-
-    /// <summary>Allocated before the first append, besides the reserve; at most a segment.</summary>
-    private const int StartRoom = 4 << 20;
-
     // The log was durable up to here, as the checkpoint in use says.
     private long _proven;
 
@@ -17,12 +12,12 @@ internal sealed partial class PageStore
         if (_map is not null) await ForgetAttemptAsync();
         var checkpoint = restore is null ? null : await TryCheckpointAsync(image, restore);
         StartedFromCheckpoint = checkpoint is not null;
-        _map ??= _maps.Open(null, Fail);
+        _map ??= _maps.Open(null, _log.Fail);
         var firstRecord = -1L;
         var promisedBegin = checkpoint?.FirstKept ?? -1;
         var freed = new LogGaps();
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body);
-        var mark = _mark.Read();
+        var mark = _log.ReadMark();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
         _proven = Math.Max(_proven, checkpoint?.Needs ?? 0);
         var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail,
@@ -36,8 +31,8 @@ internal sealed partial class PageStore
         _firstKept = Math.Max(0, firstRecord);
         foreach (var (before, last) in found.Breaks) _gaps.Add(before, last);
         _records = found.Records;
-        await SecureAsync(image, mark, found.End);
-        if (found.TornBytes) await WipeAsync(found.End, image.End);
+        await _log.SecureAsync(image, mark, found.End);
+        if (found.TornBytes) await _log.WipeAsync(found.End, image.End);
         await GoOnFromAsync(found);
 
         void Visit(in LogRecord record, in RecordPlace place)
@@ -56,7 +51,7 @@ internal sealed partial class PageStore
     // The start from a checkpoint failed and is repeated without. The durable mark that the checkpoint proves is kept.
     private async ValueTask ForgetAttemptAsync()
     {
-        if (_proven > _mark.Read()) await _mark.WriteAsync(_proven);
+        if (_proven > _log.ReadMark()) await _log.WriteMarkAsync(_proven);
         _map.Dispose();
         _map = null!;
         _catalog.Clear();
@@ -64,35 +59,11 @@ internal sealed partial class PageStore
         RecordsRead = 0;
     }
 
-    // R4, R6: what a killed process wrote may be in the page cache only, and counts as durable from now on. The mark is
-    // written before the torn tail is erased: a record there may hold the only floor that proves damage before it.
-    private async ValueTask SecureAsync(SegmentImage image, long mark, long end)
-    {
-        if (end <= mark)
-        {
-            if (mark > 0) await _mark.SecureAsync(mark);
-            return;
-        }
-
-        for (var at = image.SkipMissing(mark); at < end;
-            at = image.SkipMissing((at / _options.SegmentSize + 1) * _options.SegmentSize))
-            await _files.SyncAsync((int)(at / _options.SegmentSize));
-        await _mark.WriteAsync(end);
-        _marked = end;
-    }
-
-    // R6: a new run begins on a log page of its own. Behind other bytes of a page the log would rewrite their last
-    // sector from memory that it did not load.
     private async ValueTask GoOnFromAsync(LogTail found)
     {
-        var page = (long)_options.LogPageSize;
-        var start = found.Records == 0 ? 0 : (found.End + page - 1) / page * page;
         _incarnation = found.Incarnation + 1;
-        if (start > 0) _log.GoOnFrom(start, _incarnation);
         _lastRecord = found.LastRecord;
-        _durable = _committed = _lastEnd = found.End;
-        await _space.StartAsync(start, start + _options.Reserve + Math.Min(StartRoom, _options.SegmentSize));
-        _writer.Start();
+        await _log.StartAsync(found.End, _incarnation);
         // Nothing else is written before the Open record is durable, so an incarnation is never used twice.
         var open = Append(new LogRecord(RecordKind.Open, LogPosition.Zero));
         var opened = new Opened(open.Lsn);
@@ -106,7 +77,7 @@ internal sealed partial class PageStore
     public ValueTask<ReadOnlyMemory<byte>> ReadAsync(long address, int length)
     {
         var bytes = new byte[length];
-        if (_hot.TryRead(address, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
+        if (_log.TryReadHot(address, bytes)) return new ValueTask<ReadOnlyMemory<byte>>(bytes);
         if (IsGone(address)) return default;
         var segment = (int)(address / _options.SegmentSize);
         var offset = address % _options.SegmentSize;
@@ -129,30 +100,6 @@ internal sealed partial class PageStore
 
         // Deleted while it was read: the zeros are not the page.
         return IsGone(address) ? default : (ReadOnlyMemory<byte>)bytes;
-    }
-
-    // A torn tail is erased, durably, before the log goes on: a half-written page must not reappear as a damaged one.
-    private async ValueTask WipeAsync(long from, long until)
-    {
-        var chunk = new byte[WipeChunk];
-        var zeros = new byte[WipeChunk];
-        var touched = new SortedSet<int>();
-        for (var at = from; at < until;)
-        {
-            var offset = at % _options.SegmentSize;
-            var count = (int)Math.Min(Math.Min(WipeChunk, _options.SegmentSize - offset), until - at);
-            var segment = (int)(at / _options.SegmentSize);
-            _files.Read(segment, offset, chunk.AsSpan(0, count));
-            if (chunk.AsSpan(0, count).ContainsAnyExcept((byte)0))
-            {
-                _files.Write(segment, offset, zeros.AsSpan(0, count));
-                touched.Add(segment);
-            }
-
-            at += count;
-        }
-
-        foreach (var segment in touched) await _files.SyncAsync(segment);
     }
 
     // Waits for the first record of a run.

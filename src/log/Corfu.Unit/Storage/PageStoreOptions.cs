@@ -37,6 +37,8 @@ public sealed record PageStoreOptions
     /// or, if that is more, an eighth of the number of pages.</summary>
     public int CheckpointRecords { get; init; } = 1_000_000;
 
+    internal RecordLogSizes Log => new(LogPageSize, LogMemory, SegmentSize, Reserve, Headroom, HotBytes);
+
     /// <summary>All faults in one message, or null.</summary>
     internal string? Fault()
     {

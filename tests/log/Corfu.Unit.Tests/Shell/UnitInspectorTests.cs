@@ -34,7 +34,7 @@ public sealed class UnitInspectorTests : IDisposable
         var bytes = await File.ReadAllBytesAsync(Log);
         var end = (int)(await UnitInspector.CheckAsync(unit)).LogEnd;
         Assert.True(bytes.AsSpan(end).IndexOfAnyExcept((byte)0) >= 0);
-        bytes.AsSpan(bytes.AsSpan().IndexOf("CFR1"u8), 24).CopyTo(bytes.AsSpan(end + (16 * RecordCodec.Alignment)));
+        bytes.AsSpan(bytes.AsSpan().IndexOf("CFR1"u8), 24).CopyTo(bytes.AsSpan(end + (16 * IRecordLog.Alignment)));
         await File.WriteAllBytesAsync(Log, bytes);
         var report = await UnitInspector.CheckAsync(unit);
         Assert.True(report is { TornTail: true, IsClean: true });

@@ -368,8 +368,8 @@ public sealed class DamageTests : IDisposable
         public async ValueTask ReadAsync(long address, Memory<byte> buffer)
         {
             await _image.ReadAsync(address, buffer);
-            for (var at = RecordCodec.Align(Math.Max(address, end)); at + 512 < address + buffer.Length;
-                at += RecordCodec.Alignment)
+            for (var at = IRecordLog.Align(Math.Max(address, end)); at + 512 < address + buffer.Length;
+                at += IRecordLog.Alignment)
             {
                 var span = buffer.Span[(int)(at - address)..];
                 if (!RecordCodec.TryDecode(span, at, out var header) || header.Floor <= end) continue;

@@ -4,18 +4,6 @@ using Corfu.Storage;
 
 namespace Corfu.Unit.Tests;
 
-public sealed class FasterRecordLogConformanceTests : RecordLogConformance
-{
-    internal override IRecordLog Open(RecordingFiles files, PageStoreOptions options) =>
-        new FasterRecordLog(files, Space(files, options), options);
-}
-
-public sealed class PlainRecordLogConformanceTests : RecordLogConformance
-{
-    internal override IRecordLog Open(RecordingFiles files, PageStoreOptions options) =>
-        new PlainRecordLog(files, Space(files, options), options);
-}
-
 public sealed class FasterAddressMapConformanceTests : AddressMapConformance, IDisposable
 {
     private readonly TempFolder _folder = new();

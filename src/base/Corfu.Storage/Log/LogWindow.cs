@@ -1,7 +1,7 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The bytes of a log as a recovery scan finds them on a device, holes and garbage included.</summary>
-internal interface ILogImage
+public interface ILogImage
 {
     /// <summary>The lowest address that may hold a record; above 0 only after trimmed parts were deleted.</summary>
     long Begin { get; }
@@ -20,7 +20,7 @@ internal interface ILogImage
 }
 
 /// <summary>A sliding window over a log image: sequential reads of a few megabytes instead of one per record.</summary>
-internal sealed class LogWindow(ILogImage image, int size)
+public sealed class LogWindow(ILogImage image, int size)
 {
     private byte[] _buffer = new byte[(int)Math.Clamp(image.End, 1, size)];
     private long _start;

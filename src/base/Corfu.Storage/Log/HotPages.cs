@@ -1,4 +1,4 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The last few megabytes of the log in a ring, so that reads at the tail need no system call. One writer,
 /// under the store's lock; readers copy and then check that nothing was overwritten meanwhile.</summary>

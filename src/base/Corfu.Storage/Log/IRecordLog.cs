@@ -1,12 +1,11 @@
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
-/// <summary>The page store's port to its log of records: FasterLog, or the simulator's. One growing address space in
-/// pages of <see cref="PageStoreOptions.LogPageSize"/>, from address <see cref="FirstAddress"/> on. Each record stands
-/// in a frame, <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to
-/// <see cref="RecordCodec.Alignment"/> and never cross a page's end: what does not fit goes to the next page. A commit
-/// may add a frame of the log's own, of at most <see cref="CommitFrame"/> bytes. Appends and commits never
-/// overlap.</summary>
-internal interface IRecordLog : IDisposable
+/// <summary>A store's port to its log of records: FasterLog, or the simulator's. One growing address space in pages of
+/// <see cref="RecordLogSizes.Page"/>, from address <see cref="FirstAddress"/> on. Each record stands in a frame,
+/// <see cref="FrameHeader"/> bytes behind its beginning; frames are aligned to <see cref="Alignment"/> and never cross
+/// a page's end: what does not fit goes to the next page. A commit may add a frame of the log's own, of at most
+/// <see cref="CommitFrame"/> bytes. Appends and commits never overlap.</summary>
+public interface IRecordLog : IDisposable
 {
     /// <summary>FASTER's: XOR checksum (8), length (4).</summary>
     const int FrameHeader = 12;
@@ -14,6 +13,13 @@ internal interface IRecordLog : IDisposable
     const int CommitFrame = 1024;
 
     const int FirstAddress = 64;
+
+    /// <summary>Frames, and so records, start at multiples of this.</summary>
+    const int Alignment = 4;
+
+    static int Align(int length) => (length + Alignment - 1) & ~(Alignment - 1);
+
+    static long Align(long address) => (address + Alignment - 1) & ~(long)(Alignment - 1);
 
     /// <summary>The address of the next frame if it fits.</summary>
     long Tail { get; }
@@ -36,4 +42,4 @@ internal interface IRecordLog : IDisposable
 }
 
 /// <summary>Opens a log over the store's segments; it is empty until it is told to go on from somewhere.</summary>
-internal delegate IRecordLog OpenRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options);
+public delegate IRecordLog OpenRecordLog(ISegmentFiles files, SegmentSpace space, RecordLogSizes sizes);

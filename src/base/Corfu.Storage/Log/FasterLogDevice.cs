@@ -1,6 +1,6 @@
 using FASTER.core;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>FASTER's view of the segment files. Its writes are queued, and <see cref="DrainAsync"/> carries them out on
 /// the store's writer thread: all writes, one fdatasync per file touched, then the callbacks. (FASTER's own Linux

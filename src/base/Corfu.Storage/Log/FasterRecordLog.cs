@@ -1,24 +1,24 @@
 using FASTER.core;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The record log as a FasterLog, for its paged, lock-free tail and its flush scheduling. fdatasync and errors
 /// are the device's business, recovery is the store's own scan.</summary>
-internal sealed class FasterRecordLog : IRecordLog
+public sealed class FasterRecordLog : IRecordLog
 {
     private readonly FasterLogDevice _device;
     private readonly FasterLog _log;
 
-    public FasterRecordLog(ISegmentFiles files, SegmentSpace space, PageStoreOptions options)
+    public FasterRecordLog(ISegmentFiles files, SegmentSpace space, RecordLogSizes sizes)
     {
         _device = new FasterLogDevice(files, space);
         _log = new FasterLog(new FasterLogSettings
         {
             LogDevice = _device,
             LogCommitManager = new NoFileCommitManager(),
-            PageSize = options.LogPageSize,
-            MemorySize = options.LogMemory,
-            SegmentSize = options.SegmentSize,
+            PageSize = sizes.Page,
+            MemorySize = sizes.Memory,
+            SegmentSize = sizes.Segment,
             MutableFraction = 0,
             LogChecksum = LogChecksumType.PerEntry,
             FastCommitMode = true,
@@ -46,7 +46,7 @@ internal sealed class FasterRecordLog : IRecordLog
 
     public void Dispose() => _log.Dispose();
 
-    /// <summary>Keeps no commit metadata: recovery goes by the records themselves (R6). The default manager creates and
+    /// <summary>Keeps no commit metadata: recovery goes by the records themselves. The default manager creates and
     /// deletes a file per commit and only logs its errors.</summary>
     private sealed class NoFileCommitManager : ILogCommitManager
     {
