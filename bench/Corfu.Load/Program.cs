@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Corfu;
 using Corfu.Load;
 using Corfu.Load.Suite;
 using Corfu.Load.Suite.Compare;

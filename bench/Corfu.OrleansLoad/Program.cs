@@ -1,9 +1,9 @@
 using System.CommandLine;
+using Corfu;
 using Corfu.Hosting;
 using Corfu.Load;
 using Corfu.OrleansLoad;
 using Corfu.Peers;
-using Corfu.Protocol;
 using Orleans.Runtime;
 
 var quick = new Option<bool>("--quick") { Description = "Two short rounds: whether it works, not how fast it is." };

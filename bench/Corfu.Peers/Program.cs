@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Corfu;
 using Corfu.Load;
 using Corfu.Peers;
 using Corfu.Protocol;

@@ -10,9 +10,9 @@ public sealed class LogCheckerTests
     private static LogHistory Good()
     {
         var history = new LogHistory();
-        history.Appends.Add(new AppendOp(1, 101, [Stream], 1, 5, AppendOutcome.Acknowledged, 0));
-        history.Appends.Add(new AppendOp(2, 102, [Stream], 6, 9, AppendOutcome.Acknowledged, 2));
-        history.Appends.Add(new AppendOp(2, 103, [], 6, LogHistory.Never, AppendOutcome.Unknown, -1));
+        history.Appends.Add(new AppendOp(1, 101, [Stream], 1, 5, AppendFate.Acknowledged, 0));
+        history.Appends.Add(new AppendOp(2, 102, [Stream], 6, 9, AppendFate.Acknowledged, 2));
+        history.Appends.Add(new AppendOp(2, 103, [], 6, LogHistory.Never, AppendFate.Unknown, -1));
         history.Reads.Add(new ReadOp(1, 2, 3, 4, SeenKind.Unwritten, 0));
         history.Reads.Add(new ReadOp(1, 0, 5, 8, SeenKind.Data, 101));
         history.Reads.Add(new ReadOp(1, 1, 5, 8, SeenKind.Junk, 0));
@@ -87,7 +87,7 @@ public sealed class LogCheckerTests
     public void A_refused_append_in_the_log_is_found()
     {
         LogHistory history = Good();
-        history.Appends[2] = history.Appends[2] with { Outcome = AppendOutcome.Refused };
+        history.Appends[2] = history.Appends[2] with { Outcome = AppendFate.Refused };
         history.Final.Add(new FinalEntry(3, SeenKind.Data, 103, [], []));
         Finds(CheckerNames.ExactlyOnce, history);
     }
@@ -105,7 +105,7 @@ public sealed class LogCheckerTests
     {
         LogHistory history = Good();
         history.Appends[1] = history.Appends[1] with { Start = 20, End = 25, Position = 2 };
-        history.Appends.Add(new AppendOp(3, 104, [], 11, 15, AppendOutcome.Acknowledged, 3));
+        history.Appends.Add(new AppendOp(3, 104, [], 11, 15, AppendFate.Acknowledged, 3));
         history.Final.Add(new FinalEntry(3, SeenKind.Data, 104, [], []));
         Finds(CheckerNames.LogOrder, history);
     }
@@ -114,7 +114,7 @@ public sealed class LogCheckerTests
     public void Two_appends_at_one_position_are_found()
     {
         LogHistory history = Good();
-        history.Appends.Add(new AppendOp(3, 104, [], 6, 15, AppendOutcome.Acknowledged, 2));
+        history.Appends.Add(new AppendOp(3, 104, [], 6, 15, AppendFate.Acknowledged, 2));
         Finds(CheckerNames.LogOrder, history);
     }
 

@@ -1,5 +1,4 @@
 using BenchmarkDotNet.Attributes;
-using Corfu.Protocol;
 
 namespace Corfu.Benchmarks;
 

@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
-using Corfu.Protocol;
 using Tango;
 using Tango.Playback;
 

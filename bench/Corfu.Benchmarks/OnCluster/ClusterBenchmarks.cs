@@ -74,7 +74,7 @@ public abstract class ClusterBenchmarks
         return RunAsync(async _ =>
         {
             var response = await _echoTransport!.CallAsync(_echoRole!.Address, request, CancellationToken.None);
-            if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "echo");
+            if (!response.IsOk) throw CorfuStatusException.Create(response.Status, "echo");
         });
     }
 

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using BenchmarkDotNet.Attributes;
-using Corfu.Protocol;
 
 namespace Corfu.Benchmarks;
 

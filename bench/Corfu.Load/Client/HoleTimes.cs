@@ -141,7 +141,7 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
     {
         var token = await _transport.CallAsync(projection.Sequencer, new TokenRequest(projection.Epoch, 1, []),
             default);
-        if (!token.IsOk) throw CorfuException.FromStatus(token.Status, "A token");
+        if (!token.IsOk) throw CorfuStatusException.Create(token.Status, "A token");
         if (!head) return token.First;
         var chain = projection.ChainOf(token.First);
         var at = new LogPosition(token.First.Offset, projection.Epoch);
@@ -149,7 +149,7 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
             DateTimeOffset.UtcNow, [], new byte[p.Size]);
         var written = await _transport.CallAsync(projection.AddressOf(chain.Head),
             new WriteRequest(projection.Epoch, EntryCodec.Encode(entry)), default);
-        return written.IsOk ? token.First : throw CorfuException.FromStatus(written.Status, "A write");
+        return written.IsOk ? token.First : throw CorfuStatusException.Create(written.Status, "A write");
     }
 
     private async Task FollowAsync()

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using Corfu.Protocol;
 using HdrHistogram;
 
 namespace Corfu.Load;

@@ -1,7 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
 using Corfu.Client;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

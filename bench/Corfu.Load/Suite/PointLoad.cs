@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Load.Suite;
 
 /// <summary>The generator processes of a scenario, and what they load.</summary>

@@ -38,7 +38,7 @@ internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int 
     public void GetResult(short token)
     {
         var status = _done.GetResult(token);
-        if (status != Status.Ok) throw CorfuException.FromStatus(status, "write");
+        if (status != Status.Ok) throw CorfuStatusException.Create(status, "write");
     }
 
     public ValueTaskSourceStatus GetStatus(short token) => _done.GetStatus(token);

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using Corfu.Protocol;
 using Corfu.Unit;
 
 namespace Corfu.Load.Units;

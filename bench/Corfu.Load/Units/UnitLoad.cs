@@ -74,6 +74,6 @@ internal static class UnitLoad
         node.Handler.Handle(new InstallRequest(projection), reply.Address(Opcode.Install));
         node.Handler.BatchEnd();
         var response = await reply.Task;
-        if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "install");
+        if (!response.IsOk) throw CorfuStatusException.Create(response.Status, "install");
     }
 }

@@ -64,6 +64,6 @@ internal static class BareRoleCommand
             "a sequencer alone");
         using var transport = role.Connect();
         var answer = await transport.CallAsync(role.Address, new BootstrapRequest(projection), CancellationToken.None);
-        if (!answer.IsOk) throw CorfuException.FromStatus(answer.Status, "bootstrap");
+        if (!answer.IsOk) throw CorfuStatusException.Create(answer.Status, "bootstrap");
     }
 }

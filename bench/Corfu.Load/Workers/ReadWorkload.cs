@@ -1,5 +1,4 @@
 using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Load;
 

@@ -28,7 +28,7 @@ internal static class Workloads
             return async _ =>
             {
                 var response = await _transport.CallAsync(role.Address, request, CancellationToken.None);
-                if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "echo");
+                if (!response.IsOk) throw CorfuStatusException.Create(response.Status, "echo");
             };
         }
 
@@ -49,7 +49,7 @@ internal static class Workloads
             return async _ =>
             {
                 var response = await _transport.CallAsync(role.Address, request, CancellationToken.None);
-                if (!response.IsOk) throw CorfuException.FromStatus(response.Status, "token");
+                if (!response.IsOk) throw CorfuStatusException.Create(response.Status, "token");
             };
         }
 

@@ -1,6 +1,6 @@
+using Corfu;
 using Corfu.Client;
 using Corfu.Hosting;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

@@ -1,7 +1,7 @@
 using System.Text;
+using Corfu;
 using Corfu.Client;
 using Corfu.Hosting;
-using Corfu.Protocol;
 
 // The log by itself: entries in one order, each in any number of streams.
 await using var cluster = await EmbeddedCluster.StartAsync();

@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using JobScheduler.Cli;
 using JobScheduler.Reporting;
 using JobScheduler.Silos;

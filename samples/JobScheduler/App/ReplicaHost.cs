@@ -1,4 +1,5 @@
 using System.Runtime.ExceptionServices;
+using Corfu;
 using Corfu.Client;
 using JobScheduler.Scheduling;
 using JobScheduler.Workloads;

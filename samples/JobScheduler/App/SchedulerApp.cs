@@ -1,4 +1,5 @@
 using System.Globalization;
+using Corfu;
 using Corfu.Client;
 using JobScheduler.Cli;
 using JobScheduler.Reporting;

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text.Json;
+using Corfu;
 using Corfu.Protocol;
 using JobScheduler.Cli;
 using JobScheduler.Scheduling;

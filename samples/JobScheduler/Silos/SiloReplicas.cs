@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Corfu;
 using Corfu.Client;
 using JobScheduler.App;
 using JobScheduler.Cli;

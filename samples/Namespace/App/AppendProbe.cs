@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 
 namespace NamespaceSample.App;
 

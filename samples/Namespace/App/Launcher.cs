@@ -1,5 +1,5 @@
+using Corfu;
 using Corfu.Hosting;
-using Corfu.Protocol;
 using NamespaceSample.History;
 using NamespaceSample.Processes;
 using Tango;

@@ -1,3 +1,4 @@
+using Corfu;
 using Corfu.Client;
 using Corfu.Hosting;
 

@@ -1,3 +1,4 @@
+using Corfu;
 using Corfu.Protocol;
 using Microsoft.AspNetCore.Diagnostics;
 using Microsoft.AspNetCore.Http;

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Globalization;
-using Corfu.Protocol;
+using Corfu;
 using NamespaceSample.Model;
 using NamespaceSample.Service;
 using NamespaceSample.Watch;

@@ -8,7 +8,10 @@ namespace Corfu.Extensions;
 public static class CorfuTelemetryNames
 {
     public static IReadOnlyList<string> Meters { get; } =
-        [TransportTelemetry.MeterName, ClientTelemetry.MeterName, TangoTelemetry.MeterName];
+        [
+            TransportTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName,
+            TangoTelemetry.MeterName,
+        ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =
         [TransportTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, TangoTelemetry.ActivitySourceName];

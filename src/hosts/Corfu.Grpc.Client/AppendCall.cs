@@ -1,5 +1,4 @@
 using System.Threading.Channels;
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
 

@@ -69,14 +69,14 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         }
     }
 
-    public ValueTask<Corfu.Client.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
+    public ValueTask<Corfu.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
         ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfNotRaw(streams);
         return AppendAsync(payload, streams, toObjects: false, cancellationToken);
     }
 
-    public ValueTask<Corfu.Client.AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload,
+    public ValueTask<Corfu.AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload,
         ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default)
     {
         StreamRangeException.ThrowIfRaw(streams);
@@ -87,7 +87,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
     /// <remarks>An append whose answer never came is looked for by its origin. That moves the log's tail, by up to some
     /// thousand positions where nothing else is appended.</remarks>
     public async ValueTask<AppendOutcome> ResolveAsync(
-        Corfu.Client.AppendResult unknown, CancellationToken cancellationToken = default)
+        Corfu.AppendResult unknown, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         if (unknown.Outcome != AppendOutcome.Unknown || unknown.Origin == default) return unknown.Outcome;
@@ -197,13 +197,13 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         return results;
     }
 
-    private async ValueTask<Corfu.Client.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
+    private async ValueTask<Corfu.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
         ImmutableArray<StreamId> streams, bool toObjects, CancellationToken cancellationToken)
     {
         if (payload.Length > MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
         cancellationToken.ThrowIfCancellationRequested();
         ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, this);
         using var place = await _inFlight.AcquireAsync(1, cancellationToken);

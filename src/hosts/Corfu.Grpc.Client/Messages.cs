@@ -1,11 +1,10 @@
 using System.Runtime.InteropServices;
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
 using Google.Protobuf.Collections;
-using StreamHeader = Corfu.Protocol.StreamHeader;
-using StreamTail = Corfu.Protocol.StreamTail;
+using StreamHeader = Corfu.StreamHeader;
+using StreamTail = Corfu.StreamTail;
 
 namespace Corfu.Grpc.Client;
 
@@ -38,7 +37,7 @@ internal static class Messages
     };
 
     /// <summary>The result of an append with this origin.</summary>
-    public static Corfu.Client.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result, EntryOrigin origin) =>
+    public static Corfu.AppendResult ResultOf(Protocol.Log.V1.AppendResult? result, EntryOrigin origin) =>
         new(OutcomeOf(result?.Outcome ?? Outcome.Unknown), PositionOf(result?.Position), origin);
 
     public static LogPosition PositionOf(Position? position) =>

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Google.Protobuf;
 
@@ -10,7 +9,7 @@ namespace Corfu.Grpc.Client;
 /// completes, so a cancellation or a refusal during Sending takes effect after it.</remarks>
 internal sealed class PendingAppend(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, bool toObjects,
     EntryOrigin origin, LostAppends lost)
-    : TaskCompletionSource<Corfu.Client.AppendResult>(TaskCreationOptions.RunContinuationsAsynchronously)
+    : TaskCompletionSource<Corfu.AppendResult>(TaskCreationOptions.RunContinuationsAsynchronously)
 {
     private const int Waiting = 0;
     private const int Sending = 1;
@@ -78,7 +77,7 @@ internal sealed class PendingAppend(ReadOnlyMemory<byte> payload, ImmutableArray
     public void Lose()
     {
         lost.Add(origin, _from, _below);
-        TrySetResult(new Corfu.Client.AppendResult(AppendOutcome.Unknown, default, origin));
+        TrySetResult(new Corfu.AppendResult(AppendOutcome.Unknown, default, origin));
     }
 
     public NewEntry ToMessage()

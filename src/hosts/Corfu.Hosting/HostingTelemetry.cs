@@ -20,7 +20,7 @@ public static class HostingTelemetry
     [
         MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName,
         SequencerTelemetry.MeterName,
-        LayoutTelemetry.MeterName, ClientTelemetry.MeterName, AgentTelemetry.MeterName,
+        LayoutTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName, AgentTelemetry.MeterName,
     ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =

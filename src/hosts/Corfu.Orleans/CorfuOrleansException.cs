@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Orleans.Runtime;
 using Tango;
 

@@ -1,6 +1,5 @@
 using Corfu.Client;
 using Corfu.Extensions;
-using Corfu.Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

@@ -59,9 +59,6 @@ public static class ClientTelemetry
     internal static readonly Counter<long> FilledBare =
         Count("fills.bare", "position", "Fills without the lost append's stream headers (R8).");
 
-    internal static readonly Counter<long> Scanned =
-        Count("scanned", "position", "Positions read one by one because a stream's backpointers led to bare junk.");
-
     internal static readonly Counter<long> Graces =
         Count("graces", "append", "Appends that asked fillers for more time, having lost twice.");
 

@@ -8,7 +8,7 @@ public sealed record CorfuClientOptions
     public static readonly CorfuClientOptions Default = new();
 
     /// <summary>Bytes. At most what the cluster's units accept.</summary>
-    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+    public int MaxPayload { get; init; } = EntryLimits.DefaultMaxPayload;
 
     /// <summary>Appends in flight; more wait. Default 4,096.</summary>
     public int MaxAppendsInFlight { get; init; } = 4096;

@@ -109,7 +109,7 @@ internal sealed class SequencerCore
 
     private bool IsValid(TokenRequest request) =>
         request.Count is >= 1 and <= MessageLimits.MaxTokens && _next <= long.MaxValue - request.Count
-        && request.Streams.Length <= EntryCodec.MaxStreams && StreamId.AreDistinct(request.Streams.AsSpan());
+        && request.Streams.Length <= EntryLimits.MaxStreams && StreamId.AreDistinct(request.Streams.AsSpan());
 
     /// <summary>Tango 5: the tails of several streams and the log's, as of one moment.</summary>
     private Response TailOf(TailRequest request)

@@ -15,7 +15,7 @@ internal sealed record UnitCoreOptions
     public int MaxStreams { get; init; } = DefaultMaxStreams;
 
     /// <summary>Entries with a larger payload get <see cref="Status.TooLarge"/>.</summary>
-    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+    public int MaxPayload { get; init; } = EntryLimits.DefaultMaxPayload;
 }
 
 /// <summary>The write-once page space of one storage unit (TOCS 2.1, Fig. 4), as a pure state machine: a request in, an

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Testing;
 
@@ -92,8 +91,8 @@ public sealed partial class InMemoryCorfuLog
         cancellationToken.ThrowIfCancellationRequested();
         if (payload.Length > MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
         if (!StreamId.AreDistinct(streams.AsSpan()))
             throw new ArgumentException("A stream is named twice.", nameof(streams));
         if (_options.AroundAppend is { } before) await before(cancellationToken);

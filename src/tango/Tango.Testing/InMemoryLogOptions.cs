@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Testing;
 
@@ -7,7 +6,7 @@ namespace Tango.Testing;
 public sealed record InMemoryLogOptions
 {
     /// <summary>Largest payload in bytes; the default is the real log's.</summary>
-    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+    public int MaxPayload { get; init; } = EntryLimits.DefaultMaxPayload;
 
     /// <summary>
     /// Asked once per granted position; must be safe for concurrent use if the log is used concurrently.

@@ -1,7 +1,5 @@
 using System.Collections.Immutable;
 using System.Text;
-using Corfu.Client;
-using Corfu.Protocol;
 using Xunit;
 
 namespace Corfu.Conformance;

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Corfu.Unit;
 using Xunit;
 

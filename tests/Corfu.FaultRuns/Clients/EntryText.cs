@@ -1,5 +1,4 @@
 using System.Text;
-using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Clients;
 

@@ -1,7 +1,6 @@
 using System.Text.Json.Nodes;
 using Corfu.FaultRuns.Machine;
 using Corfu.Hosting;
-using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Nodes;
 

@@ -1,6 +1,5 @@
 using Corfu.FaultRuns.Machine;
 using Corfu.Hosting;
-using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Returns;
 

@@ -1,6 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango;
 using Tango.Checkpoints;
@@ -122,7 +120,7 @@ internal sealed class FuzzedCheckpoint
 
     private CohortSnapshot LoadWhole(FinalRecord final, byte[] content)
     {
-        var log = NewLog(EntryCodec.DefaultMaxPayload);
+        var log = NewLog(EntryLimits.DefaultMaxPayload);
         Append(log, CheckpointFormat.EncodeChunk(final.Id, 0, content).ToArray());
         var check = CheckpointFormat.CheckAll([CheckpointFormat.Check(content)]);
         return LoadAt(log, Append(log, CheckpointFormat.EncodeFinal(final with { Check = check }).ToArray()));

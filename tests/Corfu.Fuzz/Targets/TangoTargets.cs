@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Collections.Immutable;
-using Corfu.Protocol;
 using Tango.Testing;
 using Tango;
 using Tango.Collections;

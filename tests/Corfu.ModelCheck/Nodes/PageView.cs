@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.ModelCheck.Nodes;
 
 /// <summary>A unit's page at a position.</summary>

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

@@ -6,7 +6,7 @@ public static partial class LogChecker
     /// trimmed.</summary>
     public static void WriteOnce(LogHistory history, List<Violation> found)
     {
-        IEnumerable<ReadOp> acknowledged = history.Appends.Where(a => a.Outcome == AppendOutcome.Acknowledged)
+        IEnumerable<ReadOp> acknowledged = history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged)
             .Select(a => new ReadOp(a.Client, a.Position, a.Start, a.End, SeenKind.Data, a.Payload));
         IEnumerable<ReadOp> final =
             history.Final.Select(

@@ -42,7 +42,7 @@ public static partial class LogChecker
             // What a prefix trim has released leaves no trace in its stream, so nothing is asked of a reader there.
             foreach (AppendOp append in history.Appends)
             {
-                if (append.Outcome == AppendOutcome.Acknowledged && append.End < read.Start
+                if (append.Outcome == AppendFate.Acknowledged && append.End < read.Start
                     && append.Streams.Contains(read.Stream)
                     && !seen.Contains(append.Position)
                     && !history.Trims.Exists(t => t.Prefix && append.Position < t.Position))

@@ -31,7 +31,7 @@ public static partial class LogChecker
     public static void NothingLost(LogHistory history, List<Violation> found)
     {
         Dictionary<long, FinalEntry> final = history.Final.ToDictionary(e => e.Position);
-        foreach (AppendOp append in history.Appends.Where(a => a.Outcome == AppendOutcome.Acknowledged))
+        foreach (AppendOp append in history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged))
         {
             if (!final.TryGetValue(append.Position, out FinalEntry? entry))
             {
@@ -82,7 +82,7 @@ public static partial class LogChecker
                     $"{Describe(append)}: at {seen[entry.Payload]} and again at {entry.Position}"));
             }
 
-            if (append.Outcome == AppendOutcome.Refused)
+            if (append.Outcome == AppendFate.Refused)
             {
                 found.Add(new(CheckerNames.ExactlyOnce, $"{Describe(append)}: refused, but at {entry.Position}"));
             }
@@ -92,7 +92,7 @@ public static partial class LogChecker
     /// <summary>A acknowledged before B was asked for: A stands before B. No two at one position.</summary>
     public static void LogOrder(LogHistory history, List<Violation> found)
     {
-        List<AppendOp> acknowledged = [.. history.Appends.Where(a => a.Outcome == AppendOutcome.Acknowledged)];
+        List<AppendOp> acknowledged = [.. history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged)];
         foreach (IGrouping<long, AppendOp> same in acknowledged.GroupBy(a => a.Position).Where(g => g.Count() > 1))
         {
             found.Add(new(CheckerNames.LogOrder,
@@ -122,7 +122,7 @@ public static partial class LogChecker
     {
         List<(long End, long Position)> known =
         [
-            .. history.Appends.Where(a => a.Outcome == AppendOutcome.Acknowledged).Select(a => (a.End, a.Position)),
+            .. history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged).Select(a => (a.End, a.Position)),
             // What somebody read is in the log as well, whatever its writer was told.
             .. history.Reads.Where(r => r.Kind is SeenKind.Data).Select(r => (r.End, r.Position)),
         ];

@@ -23,7 +23,7 @@ public sealed class LogHistory
     public List<FinalEntry> Final { get; } = [];
 }
 
-public enum AppendOutcome
+public enum AppendFate
 {
     /// <summary>No answer, or the answer "unknown": it may or may not be in the log.</summary>
     Unknown,
@@ -35,7 +35,7 @@ public enum AppendOutcome
 
 /// <param name="Payload">A number that only this append carries.</param>
 public sealed record AppendOp(
-    int Client, long Payload, ulong[] Streams, long Start, long End, AppendOutcome Outcome, long Position);
+    int Client, long Payload, ulong[] Streams, long Start, long End, AppendFate Outcome, long Position);
 
 public enum SeenKind
 {

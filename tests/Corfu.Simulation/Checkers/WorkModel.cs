@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

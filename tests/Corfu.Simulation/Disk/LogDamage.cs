@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Corfu.Storage;
 using Corfu.Unit;

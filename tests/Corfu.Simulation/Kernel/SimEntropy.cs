@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Simulation.Kernel;
 
 /// <summary>Seeded identities. One per process, so that what one process draws shifts nobody else's.</summary>

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Simulation.Kernel;
 
 /// <summary>One incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it

@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;

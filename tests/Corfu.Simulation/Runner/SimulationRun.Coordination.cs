@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Workload;

@@ -1,5 +1,4 @@
 using Corfu.Client;
-using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;

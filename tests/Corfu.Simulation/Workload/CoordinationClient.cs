@@ -1,5 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;

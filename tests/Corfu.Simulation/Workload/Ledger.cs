@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;

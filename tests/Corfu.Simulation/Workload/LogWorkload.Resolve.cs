@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
@@ -14,23 +13,23 @@ public sealed partial class LogWorkload
     {
         var bare = known with
         {
-            Outcome = Client.AppendOutcome.Unknown,
+            Outcome = AppendOutcome.Unknown,
             Position = new LogPosition(known.Position.Offset)
         };
-        Client.AppendOutcome outcome = await log.ResolveAsync(bare);
-        if (outcome == Client.AppendOutcome.Appended) monitor.Mark("append resolved without its epoch");
+        AppendOutcome outcome = await log.ResolveAsync(bare);
+        if (outcome == AppendOutcome.Appended) monitor.Mark("append resolved without its epoch");
         // Not so: the checker compares it with the log.
-        if (outcome == Client.AppendOutcome.NotAppended)
-            history.Appends[slot] = history.Appends[slot] with { Outcome = Checkers.AppendOutcome.Refused };
+        if (outcome == AppendOutcome.NotAppended)
+            history.Appends[slot] = history.Appends[slot] with { Outcome = AppendFate.Refused };
 
         LogPosition foreign = ledger.Newest + random.Between(1, 100_000);
         if (random.Chance(0.5)) foreign = new LogPosition(foreign.Offset);
         try
         {
             outcome = await log.ResolveAsync(new AppendResult(
-                Client.AppendOutcome.Unknown, foreign, new EntryOrigin(s_foreigner, random.Between(1, 1000))));
-            if (outcome == Client.AppendOutcome.Appended) world.Fail($"{foreign} holds an append that was never made");
-            if (outcome == Client.AppendOutcome.NotAppended) monitor.Mark("foreign append resolved");
+                AppendOutcome.Unknown, foreign, new EntryOrigin(s_foreigner, random.Between(1, 1000))));
+            if (outcome == AppendOutcome.Appended) world.Fail($"{foreign} holds an append that was never made");
+            if (outcome == AppendOutcome.NotAppended) monitor.Mark("foreign append resolved");
         }
         catch (ArgumentOutOfRangeException)
         {

@@ -1,8 +1,6 @@
-using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
-using AppendOutcome = Corfu.Client.AppendOutcome;
 
 namespace Corfu.Simulation.Workload;
 
@@ -19,7 +17,7 @@ public sealed partial class LogWorkload
         LogPosition from = (await log.CheckAsync([])).Tail;
         terms = terms with { Below = from + random.Between(1, 12) };
         int slot = history.Appends.Count;
-        var op = new AppendOp(client, id, [], world.Steps, LogHistory.Never, Checkers.AppendOutcome.Unknown, -1);
+        var op = new AppendOp(client, id, [], world.Steps, LogHistory.Never, AppendFate.Unknown, -1);
         history.Appends.Add(op);
         bool isLate = random.Chance(0.5);
         Task appending = isLate ? Task.CompletedTask : AppendUnheardAsync(log, id, terms);
@@ -33,13 +31,13 @@ public sealed partial class LogWorkload
                 AppendOutcome.Appended => op with
                 {
                     End = world.Steps,
-                    Outcome = Checkers.AppendOutcome.Acknowledged,
+                    Outcome = AppendFate.Acknowledged,
                     Position = settled.Position.Offset,
                 },
                 AppendOutcome.NotAppended => op with
                 {
                     End = world.Steps,
-                    Outcome = Checkers.AppendOutcome.Refused,
+                    Outcome = AppendFate.Refused,
                 },
                 _ => op,
             };

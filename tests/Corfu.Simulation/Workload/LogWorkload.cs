@@ -1,6 +1,5 @@
 using System.Buffers.Binary;
 using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
@@ -72,7 +71,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         long start = world.Steps;
         int slot = history.Appends.Count;
         var op = new AppendOp(client, id, [.. streams.Select(s => s.Value)], start, LogHistory.Never,
-            Checkers.AppendOutcome.Unknown, -1);
+            AppendFate.Unknown, -1);
         history.Appends.Add(op);
         AppendResult result;
         try
@@ -87,24 +86,24 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         catch (Exception e) when (e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace })
         {
             // That says: certainly not in the log.
-            history.Appends[slot] = op with { End = world.Steps, Outcome = Checkers.AppendOutcome.Refused };
+            history.Appends[slot] = op with { End = world.Steps, Outcome = AppendFate.Refused };
             throw;
         }
 
-        Client.AppendOutcome outcome = result.Outcome;
-        for (int attempt = 0; outcome == Client.AppendOutcome.Unknown && attempt < 3; attempt++)
+        AppendOutcome outcome = result.Outcome;
+        for (int attempt = 0; outcome == AppendOutcome.Unknown && attempt < 3; attempt++)
         {
             monitor.Mark("append unknown");
             outcome = await log.ResolveAsync(result);
         }
 
-        if (outcome == Client.AppendOutcome.Appended)
+        if (outcome == AppendOutcome.Appended)
         {
             monitor.Acknowledged(result.Position, result.Origin.Writer.Value, result.Origin.Sequence);
             history.Appends[slot] = op with
             {
                 End = world.Steps,
-                Outcome = Checkers.AppendOutcome.Acknowledged,
+                Outcome = AppendFate.Acknowledged,
                 Position = result.Position.Offset
             };
             ledger.Learn(result.Position.Offset, result.Position.Epoch);
@@ -113,13 +112,13 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             if (plan.Has(FaultKind.WildPositions) && log is IDelegatedLog delegated && random.Chance(0.1))
                 await LoseAnswerAsync(client, delegated, random);
         }
-        else if (outcome == Client.AppendOutcome.NotAppended)
+        else if (outcome == AppendOutcome.NotAppended)
         {
             monitor.Mark("append resolved as not appended");
             history.Appends[slot] = op with
             {
                 End = world.Steps,
-                Outcome = Checkers.AppendOutcome.Refused,
+                Outcome = AppendFate.Refused,
                 Position = result.Position.Offset
             };
         }
@@ -214,7 +213,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
     // What was acknowledged stays below all later tails.
     private bool IsBelowTail(long position, long before) =>
         history.Appends.Exists(
-            a => a.Outcome == Checkers.AppendOutcome.Acknowledged && a.End < before && a.Position >= position);
+            a => a.Outcome == AppendFate.Acknowledged && a.End < before && a.Position >= position);
 
     private void Note(int client, long start, LogReadResult result, ReadDetail detail)
     {

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Network;
@@ -98,7 +97,7 @@ public sealed record SeedPlan
 
     /// <summary>Largest payload of one entry: with <see cref="Spills"/>, hardly enough to create the group of
     /// objects.</summary>
-    public int MaxPayload => Spills ? 236 : EntryCodec.DefaultMaxPayload;
+    public int MaxPayload => Spills ? 236 : EntryLimits.DefaultMaxPayload;
 
     /// <summary>What each client does, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];

@@ -1,6 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
-
 namespace Corfu.Simulation.Workload;
 
 /// <summary>The cursors of one worker. One that failed midway is not used again: nobody says where it stands.</summary>

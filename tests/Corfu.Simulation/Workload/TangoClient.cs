@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-using Corfu.Client;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 using Microsoft.Extensions.Logging;

@@ -1,6 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Simulation.Workload;
 

@@ -53,7 +53,7 @@ public sealed class LimitTests
     public void A_token_for_more_streams_than_an_entry_has_is_refused()
     {
         ImmutableArray<StreamId> streams =
-            [.. Enumerable.Range(0, EntryCodec.MaxStreams + 1).Select(i => new StreamId(1000 + (ulong)i))];
+            [.. Enumerable.Range(0, EntryLimits.MaxStreams + 1).Select(i => new StreamId(1000 + (ulong)i))];
         var frame = SampleMessages.Frame(new TokenRequest(SampleMessages.Epoch, 1, streams));
         Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame)));
     }

@@ -12,7 +12,8 @@ internal static class PackageCheck
     // Programs that only use a cluster reference these, alone or together.
     private static readonly string[] s_forClients =
     [
-        "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Corfu.Extensions", "Tango",
+        "Corfu.Abstractions", "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent", "Corfu.Backup",
+        "Corfu.Extensions", "Tango",
         "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol", "Corfu.Grpc.Client",
     ];
 

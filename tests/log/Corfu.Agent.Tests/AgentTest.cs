@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using System.Text;
 using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
-using Corfu.Protocol;
 
 namespace Corfu.Agent.Tests;
 

@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
 using Corfu.Transport;

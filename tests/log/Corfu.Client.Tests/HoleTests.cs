@@ -154,11 +154,11 @@ public class HoleTests
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = cluster.Client(TestCluster.Options with { HoleWait = TimeSpan.FromSeconds(1) });
         ImmutableArray<StreamId> streams =
-            [.. Enumerable.Range(0, EntryCodec.MaxStreams).Select(i => StreamId.FromName($"{i}"))];
+            [.. Enumerable.Range(0, EntryLimits.MaxStreams).Select(i => StreamId.FromName($"{i}"))];
         await cluster.Transport.CallAsync(
             cluster.First.Sequencer, new TokenRequest(cluster.First.Epoch, 20, streams), default);
         var read = await client.ReadManyAsync([.. Enumerable.Range(0, 20).Select(i => new LogPosition(i))]);
-        Assert.All(read, page => Assert.Equal(EntryCodec.MaxStreams, page.Entry!.Streams.Length));
+        Assert.All(read, page => Assert.Equal(EntryLimits.MaxStreams, page.Entry!.Streams.Length));
     }
 
     /// <summary>The advice to operators: no client was ever shown or promised the value, so the log goes on without

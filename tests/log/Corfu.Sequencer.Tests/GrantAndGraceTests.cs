@@ -35,14 +35,14 @@ public sealed class GrantAndGraceTests
     public void An_answer_about_many_streams_stops_early_and_the_rest_is_asked_again()
     {
         var core = Setup.Started();
-        core.Token(40, [.. Enumerable.Range(300, EntryCodec.MaxStreams).Select(s => (ulong)s)]);
+        core.Token(40, [.. Enumerable.Range(300, EntryLimits.MaxStreams).Select(s => (ulong)s)]);
         List<long> heard = [];
         var left = Enumerable.Range(0, 40).Select(i => new LogPosition(i)).ToArray();
         var answers = 0;
         for (; left.Length > 0; answers++)
         {
             var answer = (GrantsResponse)core.Handle(new GrantsRequest(core.Epoch, [.. left]));
-            Assert.InRange(answer.Examined, 1, MessageLimits.GrantBudget / EntryCodec.MaxStreams);
+            Assert.InRange(answer.Examined, 1, MessageLimits.GrantBudget / EntryLimits.MaxStreams);
             heard.AddRange(answer.Grants.Select(g => g.Position.Offset));
             left = left[answer.Examined..];
         }
@@ -55,7 +55,7 @@ public sealed class GrantAndGraceTests
     public void A_token_for_more_streams_than_an_entry_has_is_refused()
     {
         var core = Setup.Started();
-        ulong[] streams = [.. Enumerable.Range(300, EntryCodec.MaxStreams + 1).Select(s => (ulong)s)];
+        ulong[] streams = [.. Enumerable.Range(300, EntryLimits.MaxStreams + 1).Select(s => (ulong)s)];
         Assert.Equal(Status.BadRequest, core.Token(1, streams).Status);
         Assert.Equal(Status.Ok, core.Token(1, streams[1..]).Status);
     }

@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using NamespaceSample.Service;
 using Tango;
 using Tango.Testing;

@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using NamespaceSample.History;
 using NamespaceSample.Replay;
 using NamespaceSample.Service;

@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Words = Tango.Collections.TangoDictionary<string, (int, string)>;
 
 namespace Tango.Collections.Tests;

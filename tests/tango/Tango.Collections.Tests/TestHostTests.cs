@@ -1,4 +1,4 @@
-using Corfu.Client;
+using Corfu;
 using Tango.Testing;
 
 namespace Tango.Collections.Tests;

@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Reflection;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Formatting;
 
 namespace Tango.Generators.Tests;

@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using static Tango.TangoDirectory;
 
 namespace Tango.Tests;

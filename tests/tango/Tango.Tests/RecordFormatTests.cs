@@ -1,5 +1,5 @@
 using System.Buffers;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Formatting;
 using Tango.Records;
 using Tango.Testing;

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Tests;
 

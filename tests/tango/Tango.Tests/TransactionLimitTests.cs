@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Testing;
 
 namespace Tango.Tests;
@@ -74,9 +73,9 @@ public class TransactionLimitTests
     public async Task Batches_with_more_streams_than_an_entry_has_are_refused_as_an_option()
     {
         await using var world = new World();
-        world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryCodec.MaxStreams });
+        world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryLimits.MaxStreams });
         var refused = Assert.Throws<ArgumentException>(
-            () => world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryCodec.MaxStreams + 1 }));
+            () => world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryLimits.MaxStreams + 1 }));
         Assert.Contains("MaxBatchStreams must be between 1 and 1024", refused.Message, StringComparison.Ordinal);
     }
 

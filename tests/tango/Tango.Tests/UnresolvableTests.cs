@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Tango.Testing;
 
 namespace Tango.Tests;

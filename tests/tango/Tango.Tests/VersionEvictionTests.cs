@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Tango.Playback;
 using Tango.Runtime;
 

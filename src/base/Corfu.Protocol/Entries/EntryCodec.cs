@@ -14,9 +14,6 @@ public static class EntryCodec
     /// <summary>Bytes before the first stream header.</summary>
     public const int FixedSize = 80;
 
-    public const int DefaultMaxPayload = 1 << 20;
-    public const int MaxStreams = 1024;
-
     private const int KindOffset = 5;
     private const int StreamCountOffset = 6;
     private const int TotalOffset = 8;
@@ -48,7 +45,7 @@ public static class EntryCodec
     /// <summary>Writes the entry into <paramref name="target"/>, which must have exactly its size.</summary>
     public static void Encode(LogEntry entry, Span<byte> target)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(entry.Streams.Length, MaxStreams);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(entry.Streams.Length, EntryLimits.MaxStreams);
         var at = FixedSize;
         foreach (var header in entry.Streams) at += WriteHeader(target[at..], header, entry.Position);
         WriteUInt32LittleEndian(target, Magic);
@@ -182,7 +179,7 @@ public static class EntryCodec
 
     private static ImmutableArray<StreamHeader> ReadHeaders(ReadOnlySpan<byte> span, int count, LogPosition position)
     {
-        if (count > MaxStreams) throw new MalformedDataException("An entry names too many streams.");
+        if (count > EntryLimits.MaxStreams) throw new MalformedDataException("An entry names too many streams.");
         var headers = ImmutableArray.CreateBuilder<StreamHeader>(Math.Min(count, span.Length / 9 + 1));
         for (var i = 0; i < count; i++)
         {

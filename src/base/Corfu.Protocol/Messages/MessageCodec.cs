@@ -68,7 +68,7 @@ public static class MessageCodec
             var length = output.Length - start - LengthSize;
             if (length > MessageLimits.MaxFrame)
             {
-                if (message is Request) throw CorfuException.FromStatus(Status.TooLarge, $"A {opcode} request");
+                if (message is Request) throw CorfuStatusException.Create(Status.TooLarge, $"A {opcode} request");
                 output.TruncateTo(start + HeaderSize);
                 output.From(start)[17] = (byte)Status.TooLarge;
                 length = HeaderSize - LengthSize;

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The outcome of one request. Numbers are part of the wire format and never reused.
-/// <see cref="CorfuException.FromStatus"/> makes exceptions of those that are no values for the caller.</summary>
+/// <see cref="CorfuStatusException.Create"/> makes exceptions of those that are no values for the caller.</summary>
 public enum Status : byte
 {
     Ok = 0,

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
 using ReadResponse = Corfu.Grpc.Protocol.Log.V1.ReadResponse;

@@ -8,7 +8,7 @@ namespace Corfu.Grpc;
 /// <summary>An append of either kind.</summary>
 internal static class EntryAppend
 {
-    public static ValueTask<Client.AppendResult> RunAsync(
+    public static ValueTask<Corfu.AppendResult> RunAsync(
         ICorfuLog log, NewEntry entry, CorfuGrpcOptions options, CancellationToken cancellationToken)
     {
         var streams = LogMessages.StreamsOf(entry.StreamIds, entry.StreamNames);
@@ -16,7 +16,7 @@ internal static class EntryAppend
         return RunAsync(log, entry, streams, LogMessages.TermsOf(entry), cancellationToken);
     }
 
-    private static async ValueTask<Client.AppendResult> RunAsync(ICorfuLog log, NewEntry entry,
+    private static async ValueTask<Corfu.AppendResult> RunAsync(ICorfuLog log, NewEntry entry,
         ImmutableArray<StreamId> streams, AppendTerms terms, CancellationToken cancellationToken)
     {
         var payload = entry.Payload.Memory;

@@ -1,5 +1,3 @@
-using Corfu.Client;
-
 namespace Corfu.Grpc;
 
 /// <summary>The data entries that a subscription delivers, in log order.</summary>

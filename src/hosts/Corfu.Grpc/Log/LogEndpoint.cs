@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.Core;
@@ -62,7 +61,7 @@ internal sealed class LogEndpoint(
         // R13: without its epoch the position may be one of an ended epoch, or of this one.
         if (position.Epoch == Epoch.None)
             throw new RequestException("position.epoch: missing. It is the one of the append's result.");
-        var unknown = new Client.AppendResult(
+        var unknown = new Corfu.AppendResult(
             AppendOutcome.Unknown, position, LogMessages.OriginOf(request.Origin));
         var log = await source.GetAsync(context.CancellationToken);
         var outcome = await log.ResolveAsync(unknown, context.CancellationToken);

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;
@@ -57,7 +56,7 @@ internal static class LogMessages
         entry.Origin is null ? null : OriginOf(entry.Origin),
         entry.HasBelowOffset ? PositionOf(entry.BelowOffset, "below_offset") : null);
 
-    public static Corfu.Protocol.ReadDetail DetailOf(Detail detail) => detail switch
+    public static Corfu.ReadDetail DetailOf(Detail detail) => detail switch
     {
         Detail.Unspecified or Detail.Full => ReadDetail.Full,
         Detail.Headers => ReadDetail.Headers,
@@ -87,7 +86,7 @@ internal static class LogMessages
         _ => Outcome.Unknown,
     };
 
-    public static Protocol.Log.V1.AppendResult ToMessage(Client.AppendResult result) => new()
+    public static Protocol.Log.V1.AppendResult ToMessage(Corfu.AppendResult result) => new()
     {
         Outcome = ToMessage(result.Outcome),
         Position = result.Outcome == AppendOutcome.NotAppended || result.Position.Epoch == Epoch.None
@@ -127,7 +126,7 @@ internal static class LogMessages
         return message;
     }
 
-    public static Protocol.Log.V1.StreamTail ToMessage(Corfu.Protocol.StreamTail tail)
+    public static Protocol.Log.V1.StreamTail ToMessage(Corfu.StreamTail tail)
     {
         var message = new Protocol.Log.V1.StreamTail { StreamId = tail.Stream.Value };
         foreach (var position in tail.Positions) message.Offsets.Add(position.Offset);

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Extensions;
 using Microsoft.Extensions.DependencyInjection;
 

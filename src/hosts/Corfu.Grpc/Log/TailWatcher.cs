@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Microsoft.Extensions.Options;
 
 namespace Corfu.Grpc;

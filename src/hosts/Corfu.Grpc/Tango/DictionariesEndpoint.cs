@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Grpc.Core;
 using Microsoft.Extensions.Options;
 using Tango.Collections;

@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Security.Cryptography;
 using Google.Protobuf;
 using Microsoft.Extensions.Options;
-using Corfu.Protocol;
 
 namespace Corfu.Grpc;
 

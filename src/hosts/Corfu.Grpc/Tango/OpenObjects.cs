@@ -1,5 +1,4 @@
 using Corfu.Extensions;
-using Corfu.Protocol;
 using Tango;
 
 namespace Corfu.Grpc;

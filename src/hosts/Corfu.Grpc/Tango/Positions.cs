@@ -1,4 +1,3 @@
-using Corfu.Protocol;
 using Tango;
 using Common = Corfu.Grpc.Protocol.V1;
 using V1 = Corfu.Grpc.Protocol.Tango.V1;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Collections.Immutable;
 using System.Globalization;
-using Corfu.Client;
 using Corfu.Protocol;
 using Orleans.Journaling;
 using Orleans.Storage;

@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Orleans.Journaling.Storage;
 
 /// <summary>

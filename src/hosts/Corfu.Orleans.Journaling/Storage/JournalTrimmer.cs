@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
 using Corfu.Protocol;
 using Microsoft.Extensions.Logging;
 

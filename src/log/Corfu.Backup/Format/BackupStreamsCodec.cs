@@ -15,7 +15,7 @@ internal static class BackupStreamsCodec
     {
         var body = new ArrayBufferWriter<byte>();
         var w = new WireWriter(body);
-        StreamTail.WriteAll(ref w, tails);
+        StreamTailCodec.WriteAll(ref w, tails);
         w.Flush();
         var bytes = new byte[HeaderSize + body.WrittenCount];
         BinaryPrimitives.WriteInt32LittleEndian(bytes, body.WrittenCount);
@@ -42,7 +42,7 @@ internal static class BackupStreamsCodec
         if (BinaryPrimitives.ReadUInt32LittleEndian(header[CheckOffset..]) != Crc32C.Compute(body.Span))
             throw new MalformedDataException("A block's check does not fit its bytes");
         var r = new WireReader(body);
-        var tails = StreamTail.ReadAll(ref r);
+        var tails = StreamTailCodec.ReadAll(ref r);
         r.End();
         return tails;
     }

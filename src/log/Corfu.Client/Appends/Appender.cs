@@ -54,8 +54,8 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
     {
         if (payload.Length > options.MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
-        if (streams.Length > EntryCodec.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryCodec.MaxStreams}");
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
         if (!StreamId.AreDistinct(streams.AsSpan()))
             throw new ArgumentException("A stream is named twice.", nameof(streams));
         clock.ThrowIfClosed();
@@ -137,7 +137,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                 Written.Unsure when Planted.Is("retry-without-resolving") => AppendOutcome.NotAppended,
                 Written.AtAllReplicas => AppendOutcome.Appended,
                 Written.Lost => AppendOutcome.NotAppended,
-                Written.NoRoom => throw CorfuException.FromStatus(Status.NoSpace, $"Writing {grant.Position}"),
+                Written.NoRoom => throw CorfuStatusException.Create(Status.NoSpace, $"Writing {grant.Position}"),
                 Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
                 _ => AppendOutcome.Unknown,
             };
@@ -203,7 +203,7 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                 default:
                     // The head may have it.
                     if (i > 0 || isRepeated) return Written.Unknown;
-                    throw CorfuException.FromStatus(response.Status, $"Writing {grant.Position}");
+                    throw CorfuStatusException.Create(response.Status, $"Writing {grant.Position}");
             }
         }
 

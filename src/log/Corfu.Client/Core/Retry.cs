@@ -45,7 +45,7 @@ internal sealed class Retry(ProjectionHolder projections, ProjectionRefresher re
                     continue;
                 }
 
-                if (!IsTransient(result.Status)) throw CorfuException.FromStatus(result.Status, what);
+                if (!IsTransient(result.Status)) throw CorfuStatusException.Create(result.Status, what);
                 trouble = $"a node says {result.Status}.";
             }
             catch (TransportException e)

@@ -30,8 +30,3 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
         return TimeSpan.FromMilliseconds(full * (0.5 + (0.5 * entropy.NextDouble())));
     }
 }
-
-/// <summary>An operation was given up after <see cref="CorfuClientOptions.OperationTimeout"/>; the message says why.
-/// Reads, checks and trims may be repeated. An append throws this only when its entry is certainly not in the
-/// log.</summary>
-public sealed class LogUnavailableException(string message, Exception? inner = null) : CorfuException(message, inner);

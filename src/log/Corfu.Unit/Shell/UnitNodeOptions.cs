@@ -17,7 +17,7 @@ public sealed record UnitNodeOptions
     public ClusterId Cluster { get; init; }
 
     /// <summary>Larger payloads are refused. Default 1 MiB.</summary>
-    public int MaxPayload { get; init; } = EntryCodec.DefaultMaxPayload;
+    public int MaxPayload { get; init; } = EntryLimits.DefaultMaxPayload;
 
     /// <summary>Streams that the unit keeps tails of, at about 150 bytes of memory each; an append that would add
     /// another gets <see cref="Status.NoSpace"/>. Default 4,000,000.</summary>

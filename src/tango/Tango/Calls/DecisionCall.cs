@@ -1,4 +1,5 @@
-using Corfu.Protocol;
+using System.Collections.Immutable;
+using Corfu;
 using Tango.Records;
 
 namespace Tango.Calls;

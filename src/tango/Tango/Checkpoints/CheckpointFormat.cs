@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Formatting;
 using Tango.Records;
 

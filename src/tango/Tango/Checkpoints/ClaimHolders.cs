@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Client;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Playback;

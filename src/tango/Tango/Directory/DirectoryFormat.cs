@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
 using Tango.Formatting;
 using Tango.Records;
 

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.History;
 using Tango.Places;
 using Tango.Playback;

@@ -1,5 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Playback;
 using Tango.Records;
 

@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Records;

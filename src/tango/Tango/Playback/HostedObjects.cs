@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Playback;
 

@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Checkpoints;

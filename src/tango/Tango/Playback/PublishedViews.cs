@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Playback;
 

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Checkpoints;
 
 namespace Tango.Playback;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango;
 

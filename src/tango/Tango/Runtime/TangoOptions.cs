@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango;
 
@@ -119,8 +119,8 @@ public sealed record TangoOptions
             (MaxBatchRecords > 0, "MaxBatchRecords must be positive."),
             (MaxBatchBytes > 0, "MaxBatchBytes must be positive."),
             // A batch with more would fail as a whole.
-            (MaxBatchStreams is > 0 and <= EntryCodec.MaxStreams,
-                $"MaxBatchStreams must be between 1 and {EntryCodec.MaxStreams}."),
+            (MaxBatchStreams is > 0 and <= EntryLimits.MaxStreams,
+                $"MaxBatchStreams must be between 1 and {EntryLimits.MaxStreams}."),
             (MaxResolveAttempts >= 0, "MaxResolveAttempts must not be negative."),
             (MaxPlaybackAttempts >= 0, "MaxPlaybackAttempts must not be negative."),
             (RetryDelay > TimeSpan.Zero, "RetryDelay must be positive."),

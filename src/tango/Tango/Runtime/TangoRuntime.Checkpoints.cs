@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Tango.Checkpoints;
 using Tango.Playback;
 using Tango.Runtime;

@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Calls;
 using Tango.Formatting;
 using Tango.Records;

@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Feeds;
 using Tango.Playback;
 

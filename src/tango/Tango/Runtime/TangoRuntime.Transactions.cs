@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Tango;
 
 public sealed partial class TangoRuntime

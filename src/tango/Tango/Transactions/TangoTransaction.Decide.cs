@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Diagnostics;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Calls;
 using Tango.Records;
 using Tango.Runtime;
@@ -104,8 +104,8 @@ public sealed partial class TangoTransaction
         var flags = reads.Count > 0 && !IsOneCohort() ? CommitFlags.NeedsDecision : CommitFlags.None;
         var streams = StreamsFor(flags, reads);
         // Before anything is spilled: no log takes the commit record.
-        if (streams.Length > EntryCodec.MaxStreams)
-            throw TangoTooLargeException.OfObjects(streams.Length, EntryCodec.MaxStreams);
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw TangoTooLargeException.OfObjects(streams.Length, EntryLimits.MaxStreams);
         _runtime.Player.ThrowIfFailed();
 
         // 4.

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using System.Diagnostics;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Calls;
 using Tango.Playback;
 using Tango.Records;

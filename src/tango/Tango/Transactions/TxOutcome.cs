@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Tango.Calls;
 
 namespace Tango;

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Grpc.Protocol.V1;
 using Corfu.Protocol;
@@ -173,7 +172,7 @@ public sealed class AppendManyTests
     /// <summary>Appends have a position and never an outcome.</summary>
     private sealed class StuckLog : WrappedLog
     {
-        public override async ValueTask<Corfu.Client.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
+        public override async ValueTask<Corfu.AppendResult> AppendAsync(ReadOnlyMemory<byte> payload,
             System.Collections.Immutable.ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
         {
             var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using System.Text;
 using Corfu.Client;
 using Corfu.Grpc.Client;
-using Corfu.Protocol;
 using Tango.Testing;
 
 namespace Corfu.Grpc.Tests;

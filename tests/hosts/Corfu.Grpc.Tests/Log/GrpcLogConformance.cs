@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Conformance;
 using Corfu.Grpc.Client;
-using Corfu.Protocol;
 using Tango.Testing;
 
 namespace Corfu.Grpc.Tests;

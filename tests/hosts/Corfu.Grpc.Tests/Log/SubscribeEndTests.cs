@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Text;
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Protocol;
 using Google.Rpc;

@@ -2,7 +2,6 @@ using System.Text;
 using Corfu.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Hosting;
-using Corfu.Protocol;
 using Google.Rpc;
 using Grpc.Core;
 using Tango.Testing;

@@ -1,5 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
 using global::Tango;
 using global::Tango.Testing;
 

@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Grpc.Protocol.Tango.V1;
 using Corfu.Grpc.Protocol.V1;
 using Google.Protobuf;

@@ -7,86 +7,68 @@ using Corfu.Integration.Tests.Support;
 
 namespace Corfu.Integration.Tests.Architecture;
 
-/// <summary>Dependencies point one way (docs/architecture.md): what a project may reference, in its project file and in
+/// <summary>Dependencies point down (docs/architecture.md): what a project may reference, in its project file and in
 /// its assembly.</summary>
 public sealed class DependencyTests
 {
-    private static readonly string[] UnderTango =
-        ["Tango.Generators", "Tango.Generators.CodeFixes", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"];
-
-    // Per project everything it may see, transitively: a breach through a third project is a breach.
-    private static readonly Dictionary<string, string[]> Allowed = new()
+    // Floor by floor, each from its lowest step up. Projects of one step do not see each other.
+    private static readonly Dictionary<string, string[][]> Floors = new()
     {
-        ["Corfu.Protocol"] = [],
-        ["Corfu.Storage"] = ["Corfu.Protocol"],
-        ["Corfu.Transport"] = ["Corfu.Protocol"],
-        ["Corfu.Server"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Unit"] = ["Corfu.Storage", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Sequencer"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Layout"] = ["Corfu.Storage", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Client"] = ["Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Agent"] = ["Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Backup"] = ["Corfu.Storage", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Tango"] = [.. UnderTango],
-        ["Tango.Generators"] = [],
-        ["Tango.Generators.CodeFixes"] = [],
-        ["Tango.Collections"] = ["Tango", .. UnderTango],
-        ["Tango.Testing"] = ["Tango", .. UnderTango],
-        ["Corfu.Extensions"] = ["Tango", .. UnderTango],
-        ["Corfu.Hosting"] =
+        ["base"] =
         [
-            "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Agent", "Corfu.Client",
-            "Corfu.Storage", "Corfu.Transport", "Corfu.Protocol",
+            ["Corfu.Abstractions"], ["Corfu.Protocol", "Corfu.Storage"], ["Corfu.Transport"], ["Corfu.Server"],
         ],
-        ["Corfu.Grpc.Protocol"] = [],
-        ["Corfu.Grpc.Client"] = ["Corfu.Grpc.Protocol", "Corfu.Client", "Corfu.Transport", "Corfu.Protocol"],
-        ["Corfu.Grpc"] =
-            ["Corfu.Grpc.Protocol", "Corfu.Agent", "Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
-        ["Corfu.Orleans"] = ["Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
-        ["Corfu.Orleans.Journaling"] =
-            ["Corfu.Orleans", "Corfu.Extensions", "Tango.Collections", "Tango", .. UnderTango],
-        ["Corfu.Cli"] =
+        ["log"] = [["Corfu.Client", "Corfu.Layout", "Corfu.Sequencer", "Corfu.Unit"], ["Corfu.Agent", "Corfu.Backup"]],
+        ["tango"] =
         [
-            "Corfu.Hosting", "Corfu.Extensions", "Corfu.Agent", "Corfu.Backup", "Corfu.Server", "Corfu.Storage",
-            "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Grpc", "Corfu.Grpc.Protocol", "Tango.Collections",
-            "Tango", .. UnderTango,
+            ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
+        ["hosts"] =
+        [
+            ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
+            ["Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Orleans"],
+            ["Corfu.Orleans.Journaling"],
+            ["Corfu.Cli"],
+        ],
+    };
+
+    // The floors that each floor stands on. Log and Tango do not see each other.
+    private static readonly Dictionary<string, string[]> Below = new()
+    {
+        ["base"] = [],
+        ["log"] = ["base"],
+        ["tango"] = ["base"],
+        ["hosts"] = ["base", "log", "tango"],
     };
 
     private const string AspNetCore = "Microsoft.AspNetCore.App";
 
     private static readonly string[] Pure =
-        ["Corfu.Protocol", "Corfu.Storage", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client",
-            "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections", "Tango.Testing"];
+        ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout",
+            "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections", "Tango.Testing"];
 
-    // Tango 3: the runtime knows the log and streams; where a position is stored and who stores it is none of its
-    // business.
-    private static readonly string[] HiddenFromTango =
-        ["Projection", "ProjectionCodec", "Segment", "Chain", "Replica", "NodeAddress", "NodeEndpoint", "NodeId",
-            "Request", "Response", "MessageCodec"];
-
-    public static TheoryData<string> ProjectNames => [.. Allowed.Keys];
+    public static TheoryData<string> ProjectNames =>
+        [.. Floors.Values.SelectMany(steps => steps).SelectMany(step => step)];
 
     [Fact]
-    public void Every_source_project_has_a_rule()
+    public void Source_project_stands_in_the_folder_of_its_floor()
     {
-        var projects = Directory.EnumerateFiles(Repository.Projects("src"), "*.csproj", SearchOption.AllDirectories)
-            .Select(Path.GetFileNameWithoutExtension)
-            .Order();
-        Assert.Equal(Allowed.Keys.Order(), projects);
+        var found = from file in Directory.EnumerateFiles(
+                        Repository.Projects("src"), "*.csproj", SearchOption.AllDirectories)
+                    let folders = Path.GetRelativePath(Repository.Root, file).Split(Path.DirectorySeparatorChar)
+                    select (folders[1], folders[2]);
+        var named = from floor in Floors from step in floor.Value from project in step select (floor.Key, project);
+        Assert.Equal(named.Order(), found.Order());
     }
 
     [Theory]
     [MemberData(nameof(ProjectNames))]
-    public void Project_references_keep_the_direction(string project)
-    {
-        var seen = Closure(project);
-        Assert.Empty(seen.Except(Allowed[project]));
-    }
+    public void Project_references_point_down(string project) =>
+        Assert.Empty(Closure(project).Except(BelowOf(project)));
 
     [Theory]
     [MemberData(nameof(ProjectNames))]
-    public void Assembly_references_keep_the_direction(string project)
+    public void Assembly_references_point_down(string project)
     {
         // Generators are loaded by the compiler or an editor, and never deployed.
         if (project.StartsWith("Tango.Generators", StringComparison.Ordinal)) return;
@@ -95,29 +77,28 @@ public sealed class DependencyTests
         var references =
             metadata.AssemblyReferences.Select(
                 handle => metadata.GetString(metadata.GetAssemblyReference(handle).Name));
-        var own = references.Where(name => Allowed.ContainsKey(name) || name == "corfu");
-        Assert.Empty(own.Except(Allowed[project]));
+        var own = references.Where(name => ProjectNames.Any(known => (string)known == name) || name == "corfu");
+        Assert.Empty(own.Except(BelowOf(project)));
     }
 
-    [Theory]
-    [InlineData("Tango")]
-    [InlineData("Tango.Collections")]
-    public void Tango_sees_neither_projections_nor_sockets(string project)
+    /// <summary>Tango 3: the runtime knows the log and its streams. Where a position is stored is not its
+    /// business.</summary>
+    [Fact]
+    public void Tango_sees_the_abstractions_of_the_log_and_no_socket()
     {
-        using var assembly = OpenAssembly(project);
-        var metadata = assembly.GetMetadataReader();
-        foreach (var handle in metadata.TypeReferences)
+        foreach (var project in Floors["tango"].SelectMany(step => step))
+            Assert.Empty(Closure(project).Except([.. Floors["tango"].SelectMany(step => step), "Corfu.Abstractions"]));
+        foreach (var project in (string[])["Corfu.Abstractions", "Tango", "Tango.Collections"])
         {
-            var type = metadata.GetTypeReference(handle);
-            var name = metadata.GetString(type.Name);
-            var space = metadata.GetString(type.Namespace);
-            Assert.False(space.StartsWith("Corfu.Transport", StringComparison.Ordinal),
-                $"{project} uses {space}.{name}.");
-            Assert.False(space.StartsWith("System.Net", StringComparison.Ordinal), $"{project} uses {space}.{name}.");
-            Assert.False(space == "Corfu.Protocol" && HiddenFromTango.Contains(name),
-                $"{project} uses {space}.{name}.");
-            Assert.False(space == "Corfu.Client" && name == "CorfuClient",
-                $"{project} uses the client itself instead of ICorfuLog.");
+            using var assembly = OpenAssembly(project);
+            var metadata = assembly.GetMetadataReader();
+            foreach (var handle in metadata.TypeReferences)
+            {
+                var type = metadata.GetTypeReference(handle);
+                var space = metadata.GetString(type.Namespace);
+                Assert.False(space.StartsWith("System.Net", StringComparison.Ordinal),
+                    $"{project} uses {space}.{metadata.GetString(type.Name)}.");
+            }
         }
     }
 
@@ -162,13 +143,21 @@ public sealed class DependencyTests
         foreach (var file in Repository.Sources("src"))
             Assert.False(File.ReadAllText(Path.Combine(Repository.Root, file))
                 .Contains("InternalsVisibleTo(", StringComparison.Ordinal), file);
-        foreach (var project in Allowed.Keys)
+        foreach (string project in ProjectNames)
         {
             foreach (var friend in ProjectFile(project).Descendants("InternalsVisibleTo"))
                 Assert.True(
                     Directory.Exists(Repository.FolderOf("tests", (string)friend.Attribute("Include")!))
                     || Directory.Exists(Repository.FolderOf("bench", (string)friend.Attribute("Include")!)));
         }
+    }
+
+    // All that a project may see: lower floors whole, and lower steps of its own.
+    private static IEnumerable<string> BelowOf(string project)
+    {
+        var (floor, steps) = Floors.Single(floor => floor.Value.Any(step => step.Contains(project)));
+        var own = steps.TakeWhile(step => !step.Contains(project));
+        return Below[floor].SelectMany(lower => Floors[lower]).Concat(own).SelectMany(step => step);
     }
 
     private static HashSet<string> Closure(string project)

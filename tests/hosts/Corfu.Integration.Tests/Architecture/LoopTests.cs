@@ -11,8 +11,8 @@ public sealed partial class LoopTests
     // A folder or a file, and why what it starts needs no LoopContext.
     private static readonly (string Path, string Reason)[] s_allowed =
     [
-        ("src/base/Corfu.Protocol/Shell/LoopContext.cs", "it is what starts the others"),
         ("src/base/Corfu.Storage/Device/", "a server's own threads have no context"),
+        ("src/base/Corfu.Abstractions/Shell/LoopContext.cs", "it is what starts the others"),
         ("src/log/Corfu.Unit/", "a server's own threads, and Kestrel's, have no context"),
         ("src/log/Corfu.Layout/Storage/", "a server's own threads have no context"),
         ("src/log/Corfu.Layout/AcceptorHandler.cs", "Kestrel's threads have no context"),
@@ -24,13 +24,12 @@ public sealed partial class LoopTests
         ("src/hosts/Corfu.Grpc/Tango/RememberedTransactions.cs", "it looks at an exception, on the pool"),
         ("src/hosts/Corfu.Hosting/Node/CorfuNode.cs", "it reports a failure, and names its scheduler"),
         ("src/base/Corfu.Transport/Client/ClientConnection.Output.cs", "each of its waits resumes on the pool"),
-        ("src/log/Corfu.Client/Core/Waiting.cs", "it looks at an exception"),
+        ("src/base/Corfu.Abstractions/Shell/", "it looks at an exception"),
         ("src/log/Corfu.Client/Layout/", "a message that nothing waits for"),
         ("src/log/Corfu.Client/Reconfiguration/SealRound.cs", "it ends calls that nothing waits for"),
         ("src/tango/Tango/Calls/SpillCall.cs", "it looks at an exception"),
         ("src/tango/Tango/Checkpoints/CheckpointReader.cs", "it looks at an exception"),
         ("src/tango/Tango/Checkpoints/CheckpointWriter.cs", "it looks at an exception"),
-        ("src/tango/Tango/Runtime/Waiting.cs", "one caller's own wait"),
     ];
 
     [Fact]

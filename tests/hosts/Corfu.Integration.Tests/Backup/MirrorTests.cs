@@ -2,7 +2,6 @@ using Corfu.Backup;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

@@ -1,7 +1,6 @@
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 

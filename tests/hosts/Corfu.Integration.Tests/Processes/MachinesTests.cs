@@ -27,7 +27,7 @@ public sealed class MachinesTests
         Assert.All(before.Active.Chains, chain => Assert.Equal(2, chain.FullCount));
 
         (await client.AppendAsync("last"u8.ToArray(), [])).Require();
-        var first = (await client.ReadManyAsync([new Protocol.LogPosition(0)]))[0];
+        var first = (await client.ReadManyAsync([new Corfu.LogPosition(0)]))[0];
         Assert.Equal("first", Encoding.UTF8.GetString(first.Entry!.Payload.Span));
     }
 
@@ -42,7 +42,7 @@ public sealed class MachinesTests
         (await CorfuTool.RunAsync("reconfigure", "add-unit", "--connect", $"corfu://{a}", b)).Require();
         (await CorfuTool.RunAsync("reconfigure", "remove-unit", "--connect", $"corfu://{a}", a)).Require();
         (await client.AppendAsync(new byte[1000], [])).Require();
-        var refused = await Assert.ThrowsAsync<Protocol.EntryTooLargeException>(
+        var refused = await Assert.ThrowsAsync<Corfu.EntryTooLargeException>(
             () => client.AppendAsync(new byte[1001], []).AsTask());
         Assert.StartsWith("Writing", refused.Message);
     }

@@ -1,6 +1,5 @@
 using System.Text;
 using Corfu.Client;
-using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Support;
 

@@ -2,7 +2,6 @@ using System.Text.Json;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 using static Corfu.Integration.Tests.Support.CorfuTool;

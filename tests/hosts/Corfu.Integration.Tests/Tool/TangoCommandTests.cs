@@ -3,7 +3,6 @@ using System.Text.Json.Nodes;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
-using Corfu.Protocol;
 using Tango;
 using Tango.Collections;
 using static Corfu.Integration.Tests.Support.CorfuTool;

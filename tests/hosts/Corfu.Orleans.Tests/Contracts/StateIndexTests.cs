@@ -1,7 +1,6 @@
 using Corfu.Extensions;
 using Corfu.Orleans.Storage;
 using Corfu.Orleans.Tests.Support;
-using Corfu.Protocol;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;

@@ -1,5 +1,3 @@
-using Corfu.Client;
-using Corfu.Protocol;
 using Orleans.Journaling;
 using Orleans.Storage;
 using Tango;

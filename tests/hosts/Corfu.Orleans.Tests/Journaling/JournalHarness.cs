@@ -47,7 +47,7 @@ internal sealed class JournalHarness : IAsyncDisposable
     public CorfuJournalStorage Open(string journal = "cart/1") =>
         (CorfuJournalStorage)Provider.CreateStorage(new JournalId(journal));
 
-    public static Protocol.StreamId StreamOf(string journal) => JournalStreams.Of($"{CatalogName}/{journal}");
+    public static Corfu.StreamId StreamOf(string journal) => JournalStreams.Of($"{CatalogName}/{journal}");
 
     /// <summary>Positions of the journal's entries, trimmed ones too.</summary>
     public async Task<List<LogPosition>> PositionsAsync(string journal = "cart/1")

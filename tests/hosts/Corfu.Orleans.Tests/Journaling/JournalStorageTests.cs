@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Orleans.Journaling;
 using Corfu.Orleans.Journaling.Storage;
 using Corfu.Protocol;

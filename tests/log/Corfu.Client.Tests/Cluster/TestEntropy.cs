@@ -1,5 +1,3 @@
-using Corfu.Protocol;
-
 namespace Corfu.Client.Tests.Cluster;
 
 internal sealed class TestEntropy(int seed) : IEntropy

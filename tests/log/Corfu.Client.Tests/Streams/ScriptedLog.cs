@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Text;
-using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Corfu.Client.Tests.Streams;

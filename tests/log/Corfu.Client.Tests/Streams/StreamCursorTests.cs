@@ -1,5 +1,4 @@
 using System.Text;
-using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Corfu.Client.Tests.Streams;

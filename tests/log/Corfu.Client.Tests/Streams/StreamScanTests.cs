@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Corfu.Protocol;
 
 namespace Corfu.Client.Tests.Streams;

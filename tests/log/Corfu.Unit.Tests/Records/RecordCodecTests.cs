@@ -1,5 +1,4 @@
 using Corfu.Conformance;
-using Corfu.Protocol;
 
 namespace Corfu.Unit.Tests;
 

@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Tests;
 
 namespace Tango.Collections.Tests;

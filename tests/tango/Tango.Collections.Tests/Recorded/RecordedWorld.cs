@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Testing;
 
 namespace Tango.Collections.Tests.Recorded;

@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Calls;
 using Tango.Records;
 using Tango.Testing;

@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Testing;
 using static Tango.Tests.Checkpoints.CheckpointWorld;
 using static Tango.Tests.RawRecords;

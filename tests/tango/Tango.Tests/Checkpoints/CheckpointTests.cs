@@ -1,5 +1,4 @@
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Checkpoints;
 using Tango.Testing;
 using static Tango.Tests.Checkpoints.CheckpointWorld;

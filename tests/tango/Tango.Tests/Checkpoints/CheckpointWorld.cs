@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Checkpoints;
 using Tango.Playback;

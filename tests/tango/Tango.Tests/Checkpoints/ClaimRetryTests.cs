@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Tango.Testing;
 using static Tango.Tests.RawRecords;
 

@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.Checkpoints;

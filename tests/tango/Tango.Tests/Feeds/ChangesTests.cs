@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Tests.Feeds;
 

@@ -1,5 +1,5 @@
 using System.Buffers;
-using Corfu.Protocol;
+using Corfu;
 
 namespace Tango.Tests.Feeds;
 

@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using static Tango.TangoDirectory;
 
 namespace Tango.Tests.Groups;

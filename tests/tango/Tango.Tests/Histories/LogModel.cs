@@ -1,6 +1,5 @@
 using System.Buffers;
-using Corfu.Client;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Formatting;
 using Tango.Testing;
 

@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using Tango.Testing;
 
 namespace Tango.Tests;
@@ -58,7 +58,7 @@ public class RandomHistoryTests
             },
             Time = time,
             // Some transactions spill (R19).
-            MaxPayload = SpillsIn(seed) ? 120 : EntryCodec.DefaultMaxPayload,
+            MaxPayload = SpillsIn(seed) ? 120 : EntryLimits.DefaultMaxPayload,
         }, time, realCursor: seed % 2 == 0);
         var attempts = new List<Attempt>();
         var replicas = new List<Replica>();

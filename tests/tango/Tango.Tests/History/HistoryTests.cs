@@ -1,4 +1,4 @@
-using Corfu.Protocol;
+using Corfu;
 using Tango.Formatting;
 using Tango.Records;
 using Tango.Testing;

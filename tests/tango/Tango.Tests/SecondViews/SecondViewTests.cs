@@ -1,5 +1,5 @@
 using System.Collections.Immutable;
-using Corfu.Protocol;
+using Corfu;
 using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.SecondViews;

@@ -25,7 +25,7 @@ public sealed record AdvanceRequest(Epoch Epoch, LogPosition From, LogPosition T
         var from = r.Position();
         var to = r.Position();
         var entries = r.Array(
-            12, static (ref r) => new AdvancedEntry(r.Position(), r.Streams(EntryCodec.MaxStreams)));
+            12, static (ref r) => new AdvancedEntry(r.Position(), r.Streams(EntryLimits.MaxStreams)));
         var next = from;
         foreach (var (position, _) in entries)
         {

@@ -20,12 +20,12 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         if (count is < 1 or > MessageLimits.MaxTokens)
             throw new MalformedDataException("A token count is out of range.");
         return new TokenRequest(
-            epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams(EntryCodec.MaxStreams));
+            epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams(EntryLimits.MaxStreams));
     }
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
     {
-        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), StreamTail.ReadAll(ref r), []),
+        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), StreamTailCodec.ReadAll(ref r), []),
         Status.UnknownStream => new TokenResponse(status, epoch, default, [], r.Streams()),
         _ => Fail(status, epoch),
     };
@@ -44,6 +44,6 @@ public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First
         if (Status == Status.UnknownStream) w.Streams(Unknown);
         if (!IsOk) return;
         w.Position(First);
-        StreamTail.WriteAll(ref w, Previous);
+        StreamTailCodec.WriteAll(ref w, Previous);
     }
 }

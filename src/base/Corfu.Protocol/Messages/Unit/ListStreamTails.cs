@@ -18,7 +18,7 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new ListStreamTailsResponse(status, epoch, Next: StreamListCursor.Read(ref r), IsLast: r.Bool(),
-            Complete: r.Bool(), Tails: StreamTail.ReadAll(ref r))
+            Complete: r.Bool(), Tails: StreamTailCodec.ReadAll(ref r))
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) =>
@@ -39,7 +39,7 @@ public sealed record ListStreamTailsResponse(
         Next.Write(ref w);
         w.Bool(IsLast);
         w.Bool(Complete);
-        StreamTail.WriteAll(ref w, Tails);
+        StreamTailCodec.WriteAll(ref w, Tails);
     }
 }
 
@@ -68,8 +68,8 @@ public readonly record struct StreamListCursor(long Run, int Next)
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {
-    public override void WriteBody(ref WireWriter w) => StreamTail.WriteAll(ref w, Tails);
+    public override void WriteBody(ref WireWriter w) => StreamTailCodec.WriteAll(ref w, Tails);
 
     internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, StreamTail.ReadAll(ref r));
+        new(epoch, StreamTailCodec.ReadAll(ref r));
 }

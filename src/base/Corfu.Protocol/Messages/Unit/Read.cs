@@ -25,22 +25,6 @@ public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positi
     public override Response Fail(Status status, Epoch epoch) => new ReadResponse(status, epoch, []);
 }
 
-/// <summary>How much of each page a read returns.</summary>
-public enum ReadDetail : byte
-{
-    /// <summary>Only the state and the origin: a few bytes a page.</summary>
-    State = 0,
-
-    /// <summary>The entry's fixed part and stream headers, enough to walk backpointers (Tango 5).</summary>
-    Headers = 1,
-
-    Full = 2,
-
-    /// <summary>The unit checks the whole page and answers with its headers. Enough to compare replicas: the headers'
-    /// check covers the payload's.</summary>
-    Verify = 3,
-}
-
 /// <summary>Per-page outcomes are in the pages; the status speaks of the request (sealed, failed...).</summary>
 public sealed record ReadResponse(Status Status, Epoch Epoch, ImmutableArray<PageResult> Pages)
     : Response(Status, Epoch)
@@ -76,17 +60,4 @@ public readonly record struct PageResult(
         if (state > PageState.Corrupt) throw new MalformedDataException("A page state is unknown.");
         return new PageResult(position, state, r.Bool(), r.Origin(), r.Bytes());
     }
-}
-
-/// <summary>State of one page (TOCS 2.1, Fig. 4), ordered: unwritten &lt; data | junk &lt; trimmed. Corrupt stands
-/// apart.</summary>
-public enum PageState : byte
-{
-    Unwritten = 0,
-    Data = 1,
-    Junk = 2,
-    Trimmed = 3,
-
-    /// <summary>Written once, damaged now: never filled, repaired only with the identical entry.</summary>
-    Corrupt = 4,
 }

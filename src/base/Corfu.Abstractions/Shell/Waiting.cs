@@ -1,8 +1,11 @@
-namespace Corfu.Client;
+using System.ComponentModel;
+
+namespace Corfu;
 
 /// <summary>Waiting with a token on tasks that others share. <see cref="Task.WaitAsync(CancellationToken)"/> would do,
 /// but resumes on the thread pool, and the simulator runs everything on one thread.</summary>
-internal static class Waiting
+[EditorBrowsable(EditorBrowsableState.Never)]
+public static class Waiting
 {
     public static async Task<T> WaitOrCancelAsync<T>(this Task<T> shared, CancellationToken cancellationToken)
     {

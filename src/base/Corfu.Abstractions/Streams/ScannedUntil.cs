@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>How far all streams of a cursor are known that learn by scans.</summary>
 internal sealed class ScannedUntil

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <param name="Position">The entry's position, with the epoch of the grant. With <see cref="AppendOutcome.Unknown"/>,
 /// the position that was granted for it.</param>

@@ -1,6 +1,6 @@
-namespace Corfu.Protocol;
+namespace Corfu;
 
-/// <summary>A decoded entry of the log; the byte layout is <see cref="EntryCodec"/>'s.</summary>
+/// <summary>A decoded entry of the log.</summary>
 /// <param name="Position">The entry's position, with the epoch in which it was written.</param>
 /// <param name="WriterTime">The writer's UTC clock: advisory, never used for ordering.</param>
 /// <param name="Payload">Empty for junk and for entries read with <see cref="ReadDetail.Headers"/>.</param>

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>A log on which one program appends for others, as a front end does. They choose an entry's origin and a
 /// bound of its position. Any other client can therefore find the outcome of an append whose answer was lost, and no

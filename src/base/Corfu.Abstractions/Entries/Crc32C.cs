@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Numerics;
 
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>CRC-32C (Castagnoli) with the usual inversion at both ends.</summary>
 public static class Crc32C

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>Finds a stream's positions from its newest backwards (Tango 5): a step reads the oldest position known and
 /// goes on from its backpointers. A pure state machine: the cursor reads what all its walks need together.</summary>

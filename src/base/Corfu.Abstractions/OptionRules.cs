@@ -1,4 +1,4 @@
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>Checks options and reports all their faults in one message.</summary>
 public static class OptionRules

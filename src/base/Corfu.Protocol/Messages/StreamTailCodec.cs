@@ -1,16 +1,10 @@
 namespace Corfu.Protocol;
 
-/// <summary>A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean
-/// that there are no more, except in <see cref="ListStreamTailsRequest"/>, whose positions are added to what the reader
-/// has.</summary>
-public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
+/// <summary>Stream tails on the wire. In <see cref="ListStreamTailsRequest"/> a tail's positions are added to what the
+/// reader has; elsewhere fewer than <see cref="StreamHeader.MaxBackpointers"/> mean that there are no more.</summary>
+public static class StreamTailCodec
 {
     private const int SmallestSize = 9;
-
-    public bool Equals(StreamTail? other) =>
-        other is not null && Stream == other.Stream && Positions.AsSpan().SequenceEqual(other.Positions.AsSpan());
-
-    public override int GetHashCode() => HashCode.Combine(Stream, Positions.Length);
 
     public static void WriteAll(ref WireWriter w, ImmutableArray<StreamTail> tails) =>
         w.Array(tails, static (ref w, tail) =>

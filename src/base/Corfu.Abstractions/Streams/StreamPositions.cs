@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>Finds where a stream's newest entries stand, without playing the stream.</summary>
 public static class StreamPositions

@@ -1,4 +1,4 @@
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>The port for everything random: cryptographic in production, seeded in the simulator only.</summary>
 public interface IEntropy

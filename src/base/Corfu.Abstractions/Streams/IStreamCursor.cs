@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>Plays streams merged in log order (Tango 5). Not safe for concurrent use: one player owns it.</summary>
 public interface IStreamCursor

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>
 /// A cursor with many streams asks about none that is known up to the last check. It reads the few positions since

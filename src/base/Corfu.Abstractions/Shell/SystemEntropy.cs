@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>Production randomness: identities from the operating system's generator.</summary>
 public sealed class SystemEntropy : IEntropy

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 public sealed partial class StreamCursor
 {

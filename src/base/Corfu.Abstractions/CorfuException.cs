@@ -1,24 +1,7 @@
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>Root of Corfu's exceptions.</summary>
-public class CorfuException(string message, Exception? inner = null) : Exception(message, inner)
-{
-    /// <summary>The one place where a status that no caller can handle as a value becomes an exception.</summary>
-    public static CorfuException FromStatus(Status status, string what) => status switch
-    {
-        Status.Trimmed => new LogTrimmedException(what),
-        Status.Corrupt => new PageCorruptException(what),
-        Status.TooLarge => new EntryTooLargeException(what),
-        Status.Mirror => new LogIsMirrorException(what),
-        _ => new CorfuStatusException(status, $"{what}: {status}."),
-    };
-}
-
-/// <summary>A node answered with a status that the operation cannot handle.</summary>
-public sealed class CorfuStatusException(Status status, string message) : CorfuException(message)
-{
-    public Status Status { get; } = status;
-}
+public class CorfuException(string message, Exception? inner = null) : Exception(message, inner);
 
 /// <summary>The position was released by a trim.</summary>
 public sealed class LogTrimmedException(string what, LogPosition? position = null)
@@ -63,3 +46,7 @@ public sealed class StreamRangeException(StreamId stream) : CorfuException(strea
 /// <summary>The log is a copy of another cluster's and takes appends only after its promotion.</summary>
 public sealed class LogIsMirrorException(string what)
     : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");
+
+/// <summary>An operation was given up after its time-out; the message says why. Reads, checks and trims may be
+/// repeated. An append throws this only when its entry is certainly not in the log.</summary>
+public sealed class LogUnavailableException(string message, Exception? inner = null) : CorfuException(message, inner);

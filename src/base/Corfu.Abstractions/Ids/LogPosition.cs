@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>A place in the global log, printed <c>e5:1042</c>. Equality and order ignore the epoch: the projection
 /// under which the position was learnt, or <see cref="Epoch.None"/>.</summary>

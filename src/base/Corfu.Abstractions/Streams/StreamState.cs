@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>A cursor's knowledge of one of its streams.</summary>
 internal sealed class StreamState(StreamId stream, LogPosition from)

@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>The shared log (CORFU 2.1, Tango 2.2): append, read, check, fill, trim. Everything above the log (streams,
 /// Tango) uses only this. Implementations are safe for concurrent use.</summary>
@@ -88,7 +88,7 @@ public enum ReadConsistency
 
 /// <param name="Tail">Exclusive.</param>
 /// <param name="Streams">In request order; positions newest first, at most <see cref="StreamHeader.MaxBackpointers"/>,
-/// granted but perhaps not written. In a check of more than <see cref="MessageLimits.MaxItems"/> streams some may lie
+/// granted but perhaps not written. In a check of more streams than one request may name, some may lie
 /// at or above <see cref="Tail"/>.</param>
 public sealed record LogCheck(LogPosition Tail, ImmutableArray<StreamTail> Streams);
 
@@ -98,7 +98,8 @@ public readonly record struct LogReadResult(LogPosition Position, PageState Stat
 {
     public bool IsData => State == PageState.Data;
 
-    internal LogReadResult At(ReadDetail detail) => this with
+    /// <summary>The result as a read with this detail returns it.</summary>
+    public LogReadResult At(ReadDetail detail) => this with
     {
         Entry = detail switch
         {

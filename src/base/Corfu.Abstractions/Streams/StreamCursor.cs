@@ -1,4 +1,4 @@
-namespace Corfu.Client;
+namespace Corfu;
 
 /// <summary>Plays several streams merged in log order, over any log (Tango 5): learns positions by backpointer walks,
 /// fetches entries ahead of the player, holds a bounded part of a long backlog. Not safe for concurrent use.</summary>
@@ -143,7 +143,7 @@ public sealed partial class StreamCursor : IStreamCursor
             {
                 var before = close.Count;
                 walk.Need(observe, close);
-                if (walk.IsScanning) ClientTelemetry.Scanned.Add(close.Count - before);
+                if (walk.IsScanning) StreamTelemetry.Scanned.Add(close.Count - before);
             }
 
             if (observe.Count + close.Count == 0) return;

@@ -1,4 +1,4 @@
-namespace Corfu.Protocol;
+namespace Corfu;
 
 /// <summary>
 /// Runs work that serves several callers or outlives the call that starts it. The work inherits nothing from that call:
