@@ -11,12 +11,12 @@ public sealed class ClusterAgent : IRoleHandler
 {
     private readonly AgentOptions _options;
     private readonly ITransport _probes;
-    private readonly TimeProvider _time;
-    private readonly ILogger _logger;
-
-    // Guards the state of all parts: an agent does little, and one lock has no order to keep.
-    private readonly Lock _gate = new();
+    private readonly AgentClock _clock;
+    private readonly AgentLoop _loop;
+    private readonly NodeLocations _locations = new();
     private readonly ClusterView _view;
+    private readonly Targets _targets;
+    private readonly Verdicts _verdicts;
     private readonly Monitor _monitor;
     private readonly SuspicionPoll _suspicions;
     private readonly ChangeState _change;
@@ -27,7 +27,8 @@ public sealed class ClusterAgent : IRoleHandler
 
     /// <param name="probes">Sends probes, with short time-outs, so that a dead connection is given up soon.</param>
     /// <param name="transport">Sends everything else. The caller disposes of both.</param>
-    /// <param name="loops">As of a <see cref="CorfuClient"/>.</param>
+    /// <param name="loops">Keeps everything on one thread. Null: the agent has a loop of its own on the thread pool,
+    /// and its background jobs run beside that.</param>
     public ClusterAgent(AgentOptions options, ITransport probes, ITransport transport, TimeProvider time,
         IEntropy entropy, ILogger? logger = null, ReconfigurerOptions? reconfiguration = null,
         LoopContext? loops = null)
@@ -35,31 +36,37 @@ public sealed class ClusterAgent : IRoleHandler
         options.Validate();
         _options = options;
         _probes = probes;
-        _time = time;
-        _logger = new SafeLogger(logger ?? NullLogger.Instance);
         Id = new NodeId(entropy.NewGuid());
-        transport = new RelocatingTransport(transport, id => _monitor?.Locate(id));
-        var clock = new AgentClock(time);
-        var layout = new LayoutClient(transport, entropy, time);
-        _view = new ClusterView(_gate, options, layout, clock, _logger);
-        var prober = new Prober(Self, probes, _view, time);
-        _monitor = new Monitor(_gate, options, Id, _view, prober, probes, time, clock, _logger);
-        _suspicions = new SuspicionPoll(_gate, options, _view, _monitor, prober, probes, time, clock, _logger);
-        var reconfigurer = new Reconfigurer(transport, layout, time, _logger, reconfiguration);
-        _change = new ChangeState(_gate, options, _view, _monitor, _suspicions, reconfigurer, clock, _logger);
-        _maintenance = new Maintenance(_gate, options, _view, _monitor, probes, transport, time, clock, entropy,
-            _logger, loops);
-        lock (_gate)
-        {
-            foreach (var peer in options.Peers.Prepend(options.Self)) _monitor.AddPeer(peer);
-        }
+        logger = new SafeLogger(logger ?? NullLogger.Instance);
+        var beside = loops ?? LoopContext.Pool;
+        _clock = new AgentClock(time);
+        _loop = new AgentLoop(_clock, logger, loops);
 
-        _monitor.FoundGone = () => _change.Step(_stopped);
-        _view.Changed = (before, after) =>
-        {
-            if (before is not null) _change.Learn(before, after);
-            _monitor.Learn(after);
-        };
+        // The cluster as this agent knows it.
+        transport = new RelocatingTransport(transport, _locations.Find);
+        var layout = new LayoutClient(transport, entropy, time);
+        _view = new ClusterView(options, layout, _clock, logger);
+
+        // Monitoring.
+        _targets = new Targets(options, Id, _view, _locations, _clock);
+        _verdicts = new Verdicts(options.Detector, _targets, _clock, logger);
+        var order = new AgentOrder(options.Self, _targets, _verdicts);
+        var prober = new Prober(Self, probes, _view, time);
+        _monitor = new Monitor(options, _targets, _verdicts,
+            new ProbeSchedule(options, _targets, _verdicts, order, _clock), prober, new ProbeAnswers(_view, _targets),
+            new ProjectionInstaller(options, _view, probes, _clock), _loop);
+        foreach (var process in options.Peers.Prepend(options.Self)) _targets.AddProcess(process);
+
+        // Changes.
+        _suspicions = new SuspicionPoll(options, _view, _targets, _verdicts, order, prober, probes, _clock);
+        var reconfigurer = new Reconfigurer(transport, layout, time, logger, reconfiguration);
+        _change = new ChangeState(options, _view, _verdicts, order, _suspicions, reconfigurer, _clock, logger);
+
+        // Background jobs.
+        _maintenance = new Maintenance(options, _view, _verdicts,
+            new JobTurns(options, _view, order, probes, _loop, _clock),
+            new JobClients(transport, time, entropy, logger, beside),
+            new JobRunner(_loop, beside, _view, options.RefreshInterval, _clock, logger), _clock, logger);
     }
 
     public NodeRole Role => NodeRole.Agent;
@@ -67,12 +74,12 @@ public sealed class ClusterAgent : IRoleHandler
     /// <summary>New with every start: an agent keeps nothing.</summary>
     public NodeId Id { get; }
 
-    /// <summary>The newest projection that it knows.</summary>
+    /// <summary>The newest projection that it knows. Any thread.</summary>
     public Projection? Projection => _view.Projection;
 
     /// <summary>The endpoint at which an identity answered last; null: not known. While a node moves, the projection
-    /// names another.</summary>
-    public NodeEndpoint? Locate(NodeId id) => _monitor.Locate(id);
+    /// names another. Any thread.</summary>
+    public NodeEndpoint? Locate(NodeId id) => _locations.Find(id);
 
     private NodeAddress Self => new(Id, _options.Self);
 
@@ -80,43 +87,22 @@ public sealed class ClusterAgent : IRoleHandler
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         _stopped = cancellationToken;
-        while (!cancellationToken.IsCancellationRequested)
-        {
-            var next = _options.Step;
-            try
-            {
-                next = Step();
-            }
-            catch (Exception e)
-            {
-                AgentLog.StepFailed(_logger, e);
-            }
-
-            try
-            {
-                await Task.Delay(next, _time, cancellationToken);
-            }
-            catch (OperationCanceledException)
-            {
-                break;
-            }
-        }
-
-        await _change.Ended;
-        await _maintenance.Ended;
+        await _loop.RunAsync(Step, _options.Step, cancellationToken);
+        await _loop.Run(() => Task.WhenAll(_change.Ended, _maintenance.Ended));
     }
 
     /// <summary>Tells the other agents that this process stops in good order, within the probe time-out.</summary>
-    public async Task LeaveAsync()
+    public Task LeaveAsync() => _loop.Run(() =>
     {
-        List<NodeAddress> agents;
-        lock (_gate) agents = [.. _monitor.Agents.Select(agent => agent.Address)];
         var leaving = new PingRequest(_view.Epoch, Self, true, _view.Automation);
-        await Task.WhenAll(agents.Select(agent => _probes.TryCallAsync(agent, leaving, _options.ProbeTimeout, _time)));
-    }
+        return Task.WhenAll(_targets.Agents.Select(
+            agent => _probes.TryCallAsync(agent.Address, leaving, _options.ProbeTimeout, _clock.Time)).ToList());
+    });
 
     /// <inheritdoc />
-    public void Handle(Request request, ReplyTo reply)
+    public void Handle(Request request, ReplyTo reply) => _loop.Start(() => AnswerAsync(request, reply));
+
+    private async Task AnswerAsync(Request request, ReplyTo reply)
     {
         switch (request)
         {
@@ -124,7 +110,7 @@ public sealed class ClusterAgent : IRoleHandler
                 reply.Send(Answer(ping));
                 break;
             case SuspicionRequest suspicion:
-                _ = _suspicions.AnswerAsync(suspicion, reply, _stopped).ReportAsync(_logger);
+                reply.Send(await _suspicions.AnswerAsync(suspicion, _stopped));
                 break;
             case AgentInfoRequest:
                 reply.Send(Describe());
@@ -147,42 +133,35 @@ public sealed class ClusterAgent : IRoleHandler
     private TimeSpan Step()
     {
         var next = _monitor.Step(_stopped);
-        _view.RefreshIfDue(Acceptors, _stopped);
+        if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), _stopped));
         _change.Step(_stopped);
         _maintenance.Step(_change.IsRunning, _stopped);
         return next;
     }
 
-    private ImmutableArray<NodeAddress> Acceptors()
-    {
-        lock (_gate) return [.. from node in _monitor.Nodes where node.Role == NodeRole.Acceptor select node.Address];
-    }
+    private ImmutableArray<NodeAddress> Acceptors() =>
+        [.. from node in _targets.Nodes where node.Role == NodeRole.Acceptor select node.Address];
 
     private PingResponse Answer(PingRequest ping)
     {
         _view.Hint(ping.Epoch);
         _view.Adopt(ping.Automation);
-        lock (_gate)
-        {
-            _monitor.Hear(ping.From, ping.Leaving);
-            return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, _monitor.Heard);
-        }
+        _targets.RecordPing(ping.From);
+        if (ping.Leaving) _verdicts.RecordLeaving(ping.From.Endpoint);
+        return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, [.. _targets.Processes.Heard(_clock.Now)]);
     }
 
     private AgentInfoResponse Describe()
     {
-        lock (_gate)
+        var nodes = ImmutableArray.CreateBuilder<NodeReport>();
+        nodes.Add(new NodeReport(Self, NodeRole.Agent, NodeDuty.Serving, NodeHealth.Alive, "answers this"));
+        foreach (var node in _targets.Nodes.Take(MessageLimits.MaxItems - 1))
         {
-            var nodes = ImmutableArray.CreateBuilder<NodeReport>();
-            nodes.Add(new NodeReport(Self, NodeRole.Agent, NodeDuty.Serving, NodeHealth.Alive, "answers this"));
-            foreach (var node in _monitor.Nodes.Take(MessageLimits.MaxItems - 1))
-            {
-                var verdict = _monitor.VerdictOf(node);
-                nodes.Add(new NodeReport(node.Address, node.Role, _monitor.DutyOf(node), verdict.Health, verdict.Why));
-            }
-
-            return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note,
-                nodes.DrainToImmutable(), _maintenance.Report());
+            var verdict = _verdicts.Of(node);
+            nodes.Add(new NodeReport(node.Address, node.Role, _targets.DutyOf(node), verdict.Health, verdict.Why));
         }
+
+        return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note, nodes.DrainToImmutable(),
+            _maintenance.Report());
     }
 }

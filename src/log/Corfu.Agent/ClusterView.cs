@@ -3,60 +3,36 @@ using Corfu.Client.Layout;
 namespace Corfu.Agent;
 
 /// <summary>The newest projection, and whether agents act on their own. Both only get newer.</summary>
-internal sealed class ClusterView(
-    Lock gate, AgentOptions options, LayoutClient layout, AgentClock clock, ILogger logger)
+internal sealed class ClusterView(AgentOptions options, LayoutClient layout, AgentClock clock, ILogger logger)
 {
     private const long MaxVersionsAhead = 1L << 32;
 
-    // Guarded by gate.
-    private Projection? _projection;
-    private Automation _automation = options.Automation ?? new Automation(0, options.Automatic);
+    private volatile Projection? _projection;
     private Epoch _hinted;
     private TimeSpan _nextRefresh;
     private bool _isRefreshing;
 
-    /// <summary>Called under the gate with the projection before and a newer one. Set before the agent runs.</summary>
-    public Action<Projection?, Projection> Changed { get; set; } = static (_, _) => { };
+    /// <summary>Any thread.</summary>
+    public Projection? Projection => _projection;
 
-    public Projection? Projection
-    {
-        get
-        {
-            lock (gate) return _projection;
-        }
-    }
+    public Epoch Epoch => _projection?.Epoch ?? Epoch.None;
 
-    public Epoch Epoch => Projection?.Epoch ?? Epoch.None;
+    public Automation Automation { get; private set; } = options.Automation ?? new Automation(0, options.Automatic);
 
-    public Automation Automation
-    {
-        get
-        {
-            lock (gate) return _automation;
-        }
-    }
+    public bool IsRefreshDue => !_isRefreshing && clock.Now >= _nextRefresh;
 
     /// <summary>A node knows this epoch: if it is newer, the layout is read at the next step.</summary>
     public void Hint(Epoch epoch)
     {
-        lock (gate)
-        {
-            if (epoch <= Epoch || epoch == _hinted) return;
-            _hinted = epoch;
-            _nextRefresh = TimeSpan.Zero;
-        }
+        if (epoch <= Epoch || epoch == _hinted) return;
+        _hinted = epoch;
+        _nextRefresh = TimeSpan.Zero;
     }
 
     public void Adopt(Projection projection)
     {
-        lock (gate)
-        {
-            if (_projection is { } known && projection.Epoch <= known.Epoch) return;
-            var before = _projection;
-            _projection = projection;
-            Changed(before, projection);
-        }
-
+        if (projection.Epoch <= Epoch) return;
+        _projection = projection;
         AgentLog.Learnt(logger, projection.ToString(), projection.Reason);
     }
 
@@ -64,32 +40,17 @@ internal sealed class ClusterView(
     /// an agent goes a part of the way to it.</summary>
     public void Adopt(Automation automation)
     {
-        lock (gate)
-        {
-            if (automation.Version <= _automation.Version) return;
-            var version = Math.Min(automation.Version, _automation.Version + MaxVersionsAhead);
-            _automation = automation = automation with { Version = version };
-            // Under the gate: what is kept last is the newest.
-            options.AutomationChanged?.Invoke(automation);
-        }
-
+        if (automation.Version <= Automation.Version) return;
+        var version = Math.Min(automation.Version, Automation.Version + MaxVersionsAhead);
+        Automation = automation with { Version = version };
+        options.AutomationChanged?.Invoke(Automation);
         AgentLog.Automation(logger, automation.IsOn ? "on" : "off");
     }
 
     /// <param name="acceptors">Acceptors that answer, whether the projection names them or not.</param>
-    public void RefreshIfDue(Func<ImmutableArray<NodeAddress>> acceptors, CancellationToken cancellationToken)
+    public async Task RefreshAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
     {
-        lock (gate)
-        {
-            if (_isRefreshing || clock.Now < _nextRefresh) return;
-            _isRefreshing = true;
-        }
-
-        _ = RefreshAsync(acceptors(), cancellationToken).ReportAsync(logger);
-    }
-
-    internal async Task RefreshAsync(ImmutableArray<NodeAddress> acceptors, CancellationToken cancellationToken)
-    {
+        _isRefreshing = true;
         try
         {
             if (await ReadLatestAsync(acceptors, cancellationToken) is { } latest) Adopt(latest);
@@ -100,11 +61,8 @@ internal sealed class ClusterView(
         }
         finally
         {
-            lock (gate)
-            {
-                _isRefreshing = false;
-                _nextRefresh = clock.Now + (_projection is null ? options.SlowInterval / 4 : options.RefreshInterval);
-            }
+            _isRefreshing = false;
+            _nextRefresh = clock.Now + (_projection is null ? options.SlowInterval / 4 : options.RefreshInterval);
         }
     }
 

@@ -13,7 +13,7 @@ public sealed class ClusterViewTests
     public void No_version_of_automation_is_the_last_one()
     {
         var options = new AgentOptions { Self = new NodeEndpoint("localhost", 1), Automatic = true };
-        var view = new ClusterView(new Lock(), options, null!, null!, NullLogger.Instance);
+        var view = new ClusterView(options, null!, null!, NullLogger.Instance);
         view.Adopt(new Automation(long.MaxValue, IsOn: false));
         Assert.False(view.Automation.IsOn);
         Assert.InRange(view.Automation.Version, 1, long.MaxValue - 1);
@@ -27,7 +27,7 @@ public sealed class ClusterViewTests
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var options = new LayoutClientOptions { RoundTimeout = TimeSpan.FromMilliseconds(50), MaxAttempts = 2 };
         var layout = new LayoutClient(cluster.Transport, new TestEntropy(9), TimeProvider.System, options);
-        var view = new ClusterView(new Lock(), new AgentOptions { Self = default }, layout,
+        var view = new ClusterView(new AgentOptions { Self = default }, layout,
             new AgentClock(TimeProvider.System), NullLogger.Instance);
         view.Adopt(cluster.First);
         var added = cluster.AddAcceptor();

@@ -23,7 +23,8 @@ public class MaintenanceTests
         Migration = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) },
         Rebuild = new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) },
         Scrub = new ScrubOptions { PositionsPerSecond = null, Batch = 16 },
-        ScrubAfter = TimeSpan.Zero,
+        // An agent that has just started does not know the others yet.
+        ScrubAfter = TimeSpan.FromMilliseconds(500),
     };
 
     /// <summary>Agents of one cluster, in the order of their endpoints.</summary>

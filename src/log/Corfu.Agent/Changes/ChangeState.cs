@@ -8,11 +8,10 @@ namespace Corfu.Agent;
 ///    ^   verdicts ask for nothing |             they do not |     an epoch is decided |
 ///    +----------------------------+-------------------------+-------------------------+
 /// </code>
-/// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Everything
-/// is guarded by the agent's gate. Agents need no agreement on who acts: the layout decides one successor per epoch
-/// (R12).
+/// <c>_change is null</c> if and only if Idle; <c>_stop is not null</c> if and only if Asking or Deciding. Agents need
+/// no agreement on who acts: the layout decides one successor per epoch (R12).
 /// </summary>
-internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView view, Monitor monitor,
+internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdicts verdicts, AgentOrder order,
     SuspicionPoll suspicions, Reconfigurer reconfigurer, AgentClock clock, ILogger logger)
 {
     private enum State
@@ -28,7 +27,9 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
     private PlannedChange? _change;
     private TimeSpan _since;
     private CancellationTokenSource? _stop;
-    private Task _run = Task.CompletedTask;
+
+    // The projection of the last step.
+    private Projection? _seen;
 
     /// <summary>The change that would be made and may not, and the reason.</summary>
     public string Note { get; private set; } = "";
@@ -36,46 +37,37 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
     public bool IsRunning => _state is State.Asking or State.Deciding;
 
     /// <summary>Completes when nothing is under way.</summary>
-    public Task Ended
-    {
-        get
-        {
-            lock (gate) return _run;
-        }
-    }
-
-    public void Learn(Projection before, Projection after) => _policy.Saw(before, after, clock.Now);
+    public Task Ended { get; private set; } = Task.CompletedTask;
 
     /// <summary>Looks at the verdicts and starts what follows from them.</summary>
     public void Step(CancellationToken stopped)
     {
-        lock (gate)
+        if (view.Projection is not { } projection) return;
+        if (_seen is { } before && before.Epoch < projection.Epoch) _policy.Saw(before, projection, clock.Now);
+        _seen = projection;
+        var decision = Decide(projection);
+        var change = view.Automation.IsOn ? decision.Change : null;
+        Tell(change is null && decision.Change is { } wanted ? $"switched off: {wanted}" : decision.Note);
+        switch (_state)
         {
-            if (view.Projection is not { } projection) return;
-            var decision = Decide(projection);
-            var change = view.Automation.IsOn ? decision.Change : null;
-            Tell(change is null && decision.Change is { } wanted ? $"switched off: {wanted}" : decision.Note);
-            switch (_state)
-            {
-                case State.Idle when change is not null:
-                    BecomeProposed(change);
-                    break;
-                case State.Proposed when change is null:
-                    BecomeIdle();
-                    break;
-                case State.Proposed when !change!.IsSame(_change):
-                    BecomeProposed(change);
-                    break;
-                case State.Asking or State.Deciding
-                    when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
-                    // The run may wait for the seal of a unit that is now known to be gone.
-                    _stop!.Cancel();
-                    break;
-            }
-
-            if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection))
-                BecomeAsking(projection, stopped);
+            case State.Idle when change is not null:
+                BecomeProposed(change);
+                break;
+            case State.Proposed when change is null:
+                BecomeIdle();
+                break;
+            case State.Proposed when !change!.IsSame(_change):
+                BecomeProposed(change);
+                break;
+            case State.Asking or State.Deciding
+                when change is not null && change.Exits.Length > _change!.Exits.Length && !change.IsSame(_change):
+                // The run may wait for the seal of a unit that is now known to be gone.
+                _stop!.Cancel();
+                break;
         }
+
+        if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection))
+            BecomeAsking(projection, stopped);
     }
 
     private void BecomeIdle()
@@ -97,19 +89,24 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
     {
         _state = State.Asking;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stopped);
-        _run = RunAsync(_change!, projection, _stop.Token);
+        Ended = RunAsync(_change!, projection, _stop.Token);
     }
 
     private async Task RunAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
     {
-        // Outside the gate, which the caller holds.
-        await Task.Yield();
         using var activity = AgentTelemetry.Activities.StartActivity("corfu.agent.reconfigure");
         try
         {
             change = await WithoutSilentAcceptorAsync(change, cancellationToken);
-            if (change.IsEmpty || !await suspicions.IsAgreedAsync(change, projection, cancellationToken)) return;
-            lock (gate) _state = State.Deciding;
+            if (change.IsEmpty) return;
+            if (!await suspicions.IsAgreedAsync(change, projection, cancellationToken))
+            {
+                AgentTelemetry.Disagreements.Add(1);
+                AgentLog.Disagreed(logger, change.ToString());
+                return;
+            }
+
+            _state = State.Deciding;
             AgentLog.Deciding(logger, change.ToString());
             var reason = new ReconfigurationReason(true, options.Self.ToString(), change.ToString()).ToString();
             var decided = await reconfigurer.ReconfigureAsync(projection, change.Apply, reason, cancellationToken);
@@ -130,7 +127,7 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
         }
         finally
         {
-            lock (gate) BecomeIdle();
+            BecomeIdle();
         }
     }
 
@@ -146,13 +143,10 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
 
     private PolicyDecision Decide(Projection projection)
     {
-        var view = new PolicyView(projection, VerdictOf, monitor.Waiting(NodeRole.Unit),
-            monitor.Waiting(NodeRole.Sequencer), monitor.Waiting(NodeRole.Acceptor));
+        var view = new PolicyView(projection, verdicts.ForPolicy, verdicts.Waiting(NodeRole.Unit),
+            verdicts.Waiting(NodeRole.Sequencer), verdicts.Waiting(NodeRole.Acceptor));
         return _policy.Decide(view, clock.Now);
     }
-
-    private NodeVerdict VerdictOf(NodeId id) =>
-        monitor.Find(id) is { } node && clock.Now >= node.PausedUntil ? monitor.VerdictOf(node) : default;
 
     // The watchers of a process that is gone act in their order; what concerns no process is for the first agent of
     // all. The agents of processes that go are left out: their own silence may be noticed a probe later.
@@ -163,9 +157,8 @@ internal sealed class ChangeState(Lock gate, AgentOptions options, ClusterView v
         HashSet<NodeEndpoint> processes = [.. going, .. change.Exits.Select(exit => exit.Unit.Endpoint)];
         if (change.Acceptor is { } acceptor) processes.Add(acceptor.Old.Endpoint);
         return processes.Count > 0
-            ? processes.Min(process => monitor.RankFor(process, going.Contains))
-            : monitor.Agents.Count(
-                agent => agent.Address.Endpoint.CompareTo(options.Self) < 0 && monitor.IsAlive(agent));
+            ? processes.Min(process => order.RankFor(process, going.Contains))
+            : order.Rank;
     }
 
     private void Tell(string note)

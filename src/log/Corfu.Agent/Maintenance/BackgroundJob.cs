@@ -6,7 +6,7 @@ internal readonly record struct JobProgress(string What, long Done, long Total, 
 /// <summary>Long work that a cluster needs once, one run at a time. It may run while <see cref="EligibleSince"/> is not
 /// null: it is needed, and no agent before this one works at it. Without progress for
 /// <see cref="AgentOptions.StalledJobLimit"/> it is passed on: the next agent may work at it, until it is done here or
-/// not needed any more. Guarded by the gate.</summary>
+/// not needed any more.</summary>
 internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 {
     private readonly record struct Mark(Epoch Epoch, long Done);

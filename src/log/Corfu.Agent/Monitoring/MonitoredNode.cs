@@ -12,10 +12,10 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     public TimeSpan NextProbe { get; set; }
 
     /// <summary>Whether it answered the last probe.</summary>
-    public bool Answers { get; set; }
+    public bool Answers { get; private set; }
 
     /// <summary>Whether it has ever answered: until then it may be starting.</summary>
-    public bool HasAnswered { get; set; }
+    public bool HasAnswered { get; private set; }
 
     /// <summary>The epoch that it serves.</summary>
     public Epoch Epoch { get; set; }
@@ -38,4 +38,12 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
 
     /// <summary>The health that was last reported.</summary>
     public NodeHealth Reported { get; set; }
+
+    public void Record(ProbeSample sample)
+    {
+        if (sample.Outcome != ProbeOutcome.None) Answers = sample.IsAnswer;
+        if (!sample.IsAnswer) return;
+        HasAnswered = true;
+        IsReachedByOthers = false;
+    }
 }

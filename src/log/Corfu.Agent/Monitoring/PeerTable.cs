@@ -20,9 +20,9 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
     public bool WasHeard { get; private set; }
 
     /// <summary>The time of the next request for the roles that it serves.</summary>
-    public TimeSpan NextDescribe { get; set; }
+    public TimeSpan NextIdentify { get; set; }
 
-    public bool IsDescribing { get; set; }
+    public bool IsIdentifying { get; set; }
 
     /// <summary>Whether it did not answer when it was asked last.</summary>
     public bool IsSilent { get; set; }
@@ -32,12 +32,18 @@ internal sealed class Peer(NodeEndpoint endpoint, TimeSpan added)
         LastHeard = now;
         WasHeard = true;
     }
+
+    /// <summary>The process is asked for its roles no later than this.</summary>
+    public void IdentifyBy(TimeSpan time)
+    {
+        if (time < NextIdentify) NextIdentify = time;
+    }
 }
 
 /// <summary>The processes of the cluster in the order of their endpoints, and which this agent watches. Every process
 /// is watched by the next <see cref="Watchers"/> live agents behind it in that order, which begins again at its end. An
 /// agent finds its processes without asking: it goes back from itself until it has met that many live agents, and
-/// watches all on the way, dead processes included. Guarded by the caller.</summary>
+/// watches all on the way, dead processes included.</summary>
 internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
 {
     // Enough for a second observer when one watcher is gone too.

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>Bounds the probes that other processes ask for: a message may name any address, and a caller must not make
-/// agents scan or load a network. Under the agent's gate.</summary>
+/// agents scan or load a network.</summary>
 internal sealed class ProbeBudget(AgentClock clock)
 {
     /// <summary>Far more than agents ask for: they agree on a few nodes at a time.</summary>

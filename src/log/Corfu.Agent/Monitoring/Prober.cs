@@ -6,6 +6,21 @@ internal readonly record struct Probe(ProbeSample Sample, Response? Answer);
 /// <summary>Sends one request that every healthy node of a role answers, and says what came of it.</summary>
 internal sealed class Prober(NodeAddress self, ITransport transport, ClusterView view, TimeProvider time)
 {
+    /// <summary>Asks a process which roles it serves; null: no answer within the limit.</summary>
+    public async Task<NodeDescription?> IdentifyAsync(NodeEndpoint process, TimeSpan limit, CancellationToken stopped)
+    {
+        using var timeout = new CancellationTokenSource(limit, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, stopped);
+        try
+        {
+            return await transport.DescribeAsync(process, either.Token);
+        }
+        catch (Exception e) when (e is TransportException or OperationCanceledException)
+        {
+            return null;
+        }
+    }
+
     public async Task<Probe> ProbeAsync(NodeRole role, NodeAddress address, TimeSpan limit, CancellationToken stopped)
     {
         var began = time.GetTimestamp();

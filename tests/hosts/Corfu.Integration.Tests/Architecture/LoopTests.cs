@@ -17,7 +17,6 @@ public sealed partial class LoopTests
         ("src/log/Corfu.Layout/Storage/", "a server's own threads have no context"),
         ("src/log/Corfu.Layout/AcceptorHandler.cs", "Kestrel's threads have no context"),
         ("src/base/Corfu.Server/", "Kestrel's threads have no context"),
-        ("src/log/Corfu.Agent/", "the agent's own loop starts it, which its host starts with LoopContext"),
         ("src/hosts/Corfu.Cli/", "the program has no context, and one caller"),
         ("src/hosts/Corfu.Grpc.Client/AppendCall.cs", "its pipe's loop starts it, and waits for its end"),
         ("src/hosts/Corfu.Grpc/Log/AppendStream.cs", "one call starts it and waits for its end"),

@@ -23,10 +23,11 @@ public sealed class ProbeBudgetTests
         }
 
         // All others are answered while the first wait for their probes.
+        await answers.WaitForAsync(Questions - ProbeBudget.MaxAtOnce);
         Assert.Equal(ProbeBudget.MaxAtOnce, probes.Calls);
         Assert.Equal(Questions - ProbeBudget.MaxAtOnce, answers.Count);
         probes.Release();
-        await answers.WaitForAsync(Questions);
+        await answers.WaitForAsync(ProbeBudget.MaxAtOnce);
     }
 
     [Fact]
