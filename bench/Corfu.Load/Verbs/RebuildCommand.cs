@@ -95,10 +95,10 @@ internal static class RebuildCommand
 
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = state.Cluster });
         var spare = state.Nodes.First(n => n.Role == NodeRole.Unit && !client.Projection.HasUnit(n.Id));
-        var operations = new ClusterOperations(client, transport, TimeProvider.System);
+        var operations = new ClusterOperations(client.Cluster, transport, TimeProvider.System);
         await operations.ReplaceUnitAsync(client.Projection.Units[0].Id, [new NodeAddress(spare.Id, spare.Endpoint)],
             "measured", cancellationToken);
-        var rebuilder = new Rebuilder(client, transport, TimeProvider.System, options: options);
+        var rebuilder = new Rebuilder(client.Cluster, transport, TimeProvider.System, options: options);
         var during = await load.MeasureAsync(() => rebuilder.RunAsync(cancellationToken));
         await load.StopAsync();
         var progress = rebuilder.Progress;

@@ -75,7 +75,7 @@ public sealed class LogBackup(CorfuClient client, IBackupFolder folder, TimeProv
     private async Task<BackupManifest> RaiseAsync(BackupManifest manifest, LogPosition tail,
         CancellationToken cancellationToken)
     {
-        var mark = LogPosition.Min((await client.FindExtentAsync(cancellationToken)).TrimMark, tail);
+        var mark = LogPosition.Min((await client.Cluster.FindExtentAsync(cancellationToken)).TrimMark, tail);
         return await WithStreamsAsync(Raise(manifest, mark.Offset), cancellationToken);
     }
 
@@ -94,7 +94,7 @@ public sealed class LogBackup(CorfuClient client, IBackupFolder folder, TimeProv
     {
         if (manifest.TrimMark == 0 || manifest.Streams?.Until == manifest.TrimMark) return manifest;
         var mark = new LogPosition(manifest.TrimMark);
-        var tails = await client.ListTrimmedStreamsAsync(mark, cancellationToken);
+        var tails = await client.Cluster.ListTrimmedStreamsAsync(mark, cancellationToken);
         using var file = BackupFileWriting.OfStreams(folder, client.Projection.Cluster, mark);
         foreach (var some in tails.Chunk(MessageLimits.MaxItems)) file.Add([.. some]);
         return manifest with { Streams = file.Finish() };

@@ -16,7 +16,7 @@ public sealed class LogRestore(BackupReader backup, CorfuClient target, TimeProv
         var source = await AttachAsync(promote, cancellationToken);
         var copier = await LogCopier.ResumeAsync(target, source, cancellationToken);
         var end = new LogPosition(backup.Manifest.End);
-        var extent = await target.FindExtentAsync(cancellationToken);
+        var extent = await target.Cluster.FindExtentAsync(cancellationToken);
         if (extent.End > end)
             throw new BackupException(
                 $"The cluster already has the log up to {extent.End.Offset}, and the backup ends at {end.Offset}.");
@@ -37,7 +37,7 @@ public sealed class LogRestore(BackupReader backup, CorfuClient target, TimeProv
     private async Task<ClusterId> AttachAsync(bool promote, CancellationToken cancellationToken)
     {
         var own = target.Projection.Cluster;
-        var current = await target.RefreshAsync(cancellationToken);
+        var current = await target.Cluster.RefreshAsync(cancellationToken);
         if (promote && current.MirrorOf == own && await WasMirrorOfBackupAsync(current, cancellationToken)) return own;
         await MirrorTarget.AttachAsync(target, backup.Cluster, cancellationToken);
         return backup.Cluster;
@@ -48,7 +48,7 @@ public sealed class LogRestore(BackupReader backup, CorfuClient target, TimeProv
         const int batch = 32;
         for (var epoch = current.Epoch; epoch > Epoch.None;)
         {
-            var history = await target.ReadHistoryAsync(epoch, batch, cancellationToken);
+            var history = await target.Cluster.ReadHistoryAsync(epoch, batch, cancellationToken);
             if (history.FirstOrDefault(past => past.MirrorOf != current.Cluster) is { } before)
                 return before.MirrorOf == backup.Cluster;
             if (history.Length < batch) return false;

@@ -79,7 +79,7 @@ internal sealed class LocalCluster(UndoList undo)
         var clock = Stopwatch.StartNew();
         while (true)
         {
-            var projection = await Client.RefreshAsync(stop);
+            var projection = await Client.Cluster.RefreshAsync(stop);
             if (wanted(projection)) return projection;
             if (clock.Elapsed > limit)
                 throw new RunException(

@@ -38,7 +38,7 @@ public sealed class ReturnsRun(int kills, int seed, TextWriter output)
             await enough.CancelAsync();
             await appends;
             var (acknowledged, lost, twice) = await cluster.CheckAsync(stop);
-            var newest = await cluster.Client.RefreshAsync(stop);
+            var newest = await cluster.Client.Cluster.RefreshAsync(stop);
             await cluster.Client.DisposeAsync();
             var units = ClusterFolder.Open(cluster.Folder).Manifest.ChainUnits();
             var removed = units.Count(unit => !newest.HasUnit(unit.Id));

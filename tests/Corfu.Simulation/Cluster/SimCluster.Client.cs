@@ -41,7 +41,7 @@ public sealed partial class SimCluster
     {
         try
         {
-            Projection decided = await ((CorfuClient)node.Log!).ReconfigureAsync(
+            Projection decided = await ((CorfuClient)node.Log!).Cluster.ReconfigureAsync(
                 p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "simulated");
             return decided.Sequencer == sequencer;
         }

@@ -27,7 +27,7 @@ public sealed partial class SimCluster
         RunChange(async node =>
         {
             var client = (CorfuClient)node.Log!;
-            var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
+            var operations = new ClusterOperations(client.Cluster, node.Transport!, node.Process!.Time);
             bool replaced = await TryAsync(() => operations.ReplaceUnitAsync(unit.Id, offered, "simulated replacement"),
                 node);
             if (replaced) Monitor.Mark("unit replaced");
@@ -46,14 +46,14 @@ public sealed partial class SimCluster
         RunChange(async node =>
         {
             var client = (CorfuClient)node.Log!;
-            var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
+            var operations = new ClusterOperations(client.Cluster, node.Transport!, node.Process!.Time);
             ImmutableArray<NodeAddress> spares = grows
                 ? await operations.FindSparesAsync(
                     [.. Units.Where(u => !client.Projection.HasUnit(u.UnitId)).Select(u => u.Address)])
                 : [];
             bool done = false;
             if (await TryAsync(
-                () => client.ReconfigureAsync(p => done ? null : NextChains(p, spares, shift, ref done),
+                () => client.Cluster.ReconfigureAsync(p => done ? null : NextChains(p, spares, shift, ref done),
                     "simulated growth"), node)) Monitor.Mark("capacity changed");
         });
         return true;
@@ -92,7 +92,7 @@ public sealed partial class SimCluster
     private async Task RebuildAsync(SimClientNode node)
     {
         var client = (CorfuClient)node.Log!;
-        var rebuilder = new Rebuilder(client, node.Transport!, node.Process!.Time);
+        var rebuilder = new Rebuilder(client.Cluster, node.Transport!, node.Process!.Time);
         while (true)
         {
             try

@@ -22,7 +22,7 @@ public sealed partial class SimCluster
         if (_changes > 1 || Monitor.Newest.Segments.Length < 2) return false;
         RunChange(async node =>
         {
-            var migrator = new Migrator((CorfuClient)node.Log!, node.Transport!, node.Process!.Time);
+            var migrator = new Migrator(((CorfuClient)node.Log!).Cluster, node.Transport!, node.Process!.Time);
             if (await TryAsync(() => migrator.CompactAsync(1, "simulated migration"), node)
                 && migrator.Progress.Total > 0) Monitor.Mark("segment migrated");
         });
@@ -42,9 +42,9 @@ public sealed partial class SimCluster
         RunChange(async node =>
         {
             var client = (CorfuClient)node.Log!;
-            var operations = new ClusterOperations(client, node.Transport!, node.Process!.Time);
-            var rebuilder = new Rebuilder(client, node.Transport!, node.Process!.Time);
-            var migrator = new Migrator(client, node.Transport!, node.Process!.Time);
+            var operations = new ClusterOperations(client.Cluster, node.Transport!, node.Process!.Time);
+            var rebuilder = new Rebuilder(client.Cluster, node.Transport!, node.Process!.Time);
+            var migrator = new Migrator(client.Cluster, node.Transport!, node.Process!.Time);
             bool done = await TryAsync(
                 () => retires
                     ? operations.RetireUnitAsync(unit.Id, offered, rebuilder, "simulated retirement")
@@ -74,7 +74,8 @@ public sealed partial class SimCluster
     internal async Task<long> ScrubAsync(SimClientNode node)
     {
         var options = new ScrubOptions { PositionsPerSecond = null, RetryDelay = TimeSpan.FromMilliseconds(20) };
-        var scrubber = new Scrubber((CorfuClient)node.Log!, node.Process!.Time, new SimLogger(World, node.Name),
+        var scrubber = new Scrubber(
+            ((CorfuClient)node.Log!).Cluster, node.Process!.Time, new SimLogger(World, node.Name),
             options);
         ScrubProgress pass = await scrubber.RunPassAsync();
         Monitor.Mark("log scrubbed");

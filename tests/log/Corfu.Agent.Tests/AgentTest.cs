@@ -10,10 +10,10 @@ internal static class AgentTest
     public static byte[] Bytes(long i) => Encoding.UTF8.GetBytes($"{i}");
 
     public static ClusterOperations OperationsOf(TestCluster cluster, CorfuClient client) =>
-        new(client, cluster.Transport, TimeProvider.System);
+        new(client.Cluster, cluster.Transport, TimeProvider.System);
 
     public static Rebuilder Rebuilder(TestCluster cluster, CorfuClient client, RebuildOptions? options = null) =>
-        new(client, cluster.Transport, TimeProvider.System,
+        new(client.Cluster, cluster.Transport, TimeProvider.System,
             options: options ?? new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
 
     public static async Task AppendAsync(CorfuClient client, int from, int count,

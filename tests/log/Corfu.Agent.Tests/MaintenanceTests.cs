@@ -90,7 +90,7 @@ public class MaintenanceTests
             await Task.Yield();
         }
 
-        Assert.Contains(await cluster.Client().ReadHistoryAsync(100),
+        Assert.Contains(await cluster.Client().Cluster.ReadHistoryAsync(100),
             p => p.Reason.Contains("migration", StringComparison.Ordinal));
         await AssertWholeAsync(cluster.Client(), 120);
     }
@@ -122,7 +122,7 @@ public class MaintenanceTests
 
         // The agent looks and reports all the same. Once it has seen a change of the cluster, it would have had time to
         // begin.
-        await client.RefreshAsync();
+        await client.Cluster.RefreshAsync();
         for (var i = 0; i < 10; i++)
         {
             var projection = await OperationsOf(cluster, client)

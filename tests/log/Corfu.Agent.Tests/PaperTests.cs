@@ -59,7 +59,7 @@ public class PaperTests
         for (var i = 0; i < read.Length; i++) Assert.Equal(Bytes(i), read[i].Entry?.Payload.ToArray());
 
         // History is kept, with its reasons and times.
-        var history = await admin.ReadHistoryAsync(30);
+        var history = await admin.Cluster.ReadHistoryAsync(30);
         Assert.Equal(30, history.Length);
         Assert.All(history, p => Assert.NotNull(p.ProposedAt));
         Assert.Contains(history, p => p.Reason == "a unit is dead");

@@ -15,7 +15,7 @@ public class ScrubTests
         var damage = new Damage();
         for (var i = 12; i < 100; i += 12) damage.Add(cluster.Units[0], new LogPosition(i));
         cluster.Transport.Rewrite = damage.Rewrite;
-        var scrubber = new Scrubber(client, TimeProvider.System,
+        var scrubber = new Scrubber(client.Cluster, TimeProvider.System,
             options: new ScrubOptions { Batch = 7, PositionsPerSecond = null });
         var first = await scrubber.RunPassAsync();
         Assert.Equal((1, 8L, 82L, 0L), (first.Pass, first.Mended, first.Sound, first.Unrecoverable));
@@ -37,11 +37,11 @@ public class ScrubTests
             if (request is ReadRequest && ++reads == 5) stop.Cancel();
             return new(Fault.None);
         };
-        var stopped = new Scrubber(client, TimeProvider.System, options: options);
+        var stopped = new Scrubber(client.Cluster, TimeProvider.System, options: options);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stopped.RunPassAsync(stop.Token));
         Assert.Equal(new LogPosition(20), stopped.Progress.Next);
         cluster.Transport.Trace = new();
-        var whole = await new Scrubber(client, TimeProvider.System, options: options,
+        var whole = await new Scrubber(client.Cluster, TimeProvider.System, options: options,
             resume: stopped.Progress).RunPassAsync();
         Assert.Equal((1, 50L), (whole.Pass, whole.Sound));
         Assert.Equal(30,

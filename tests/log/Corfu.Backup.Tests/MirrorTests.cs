@@ -144,8 +144,8 @@ public sealed class MirrorTests
             for (var i = 0; i < 10; i++)
             {
                 await source.AppendAsync(1000 + (i * 20), 20);
-                await a.Client().ReconfigureAsync(Membership.Of, "test");
-                await b.Client().ReconfigureAsync(Membership.Of, "test");
+                await a.Client().Cluster.ReconfigureAsync(Membership.Of, "test");
+                await b.Client().Cluster.ReconfigureAsync(Membership.Of, "test");
             }
         });
         await RunUntilAsync(mirrored, target, p => writing.IsCompleted && p.Lag == 0 && p.Copied.Offset >= 241);
@@ -172,7 +172,7 @@ public sealed class MirrorTests
         var mirroring = RunUntilAsync(a.Client(), target, p => p.Lag == 0 && p.Copied.Offset == 201);
         while (Volatile.Read(ref writes) <= 30) await Task.Yield();
         b.Transport.Stop(dead.Id);
-        await b.Client().ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
+        await b.Client().Cluster.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
             "unit 0 is dead");
         await mirroring;
         Assert.Equal((await source.AllAsync()).Lines(), (await b.Client().AllAsync()).Lines());
@@ -191,7 +191,7 @@ public sealed class MirrorTests
         await RunUntilAsync(source, target, p => p.Copied.Offset >= 100);
         var (dead, spare) = (b.Units[0], await b.AddUnitAsync());
         b.Transport.Stop(dead.Id);
-        var operations = new ClusterOperations(target, b.Transport, TimeProvider.System);
+        var operations = new ClusterOperations(target.Cluster, b.Transport, TimeProvider.System);
         await operations.ReplaceUnitAsync(dead.Id, [spare], "dead");
         var options = new RebuildOptions
         {
@@ -199,7 +199,8 @@ public sealed class MirrorTests
             RetryDelay = TimeSpan.FromMilliseconds(1),
             MaxRetryDelay = TimeSpan.FromMilliseconds(5)
         };
-        var rebuilding = new Rebuilder(b.Client(), b.Transport, TimeProvider.System, options: options).RunAsync();
+        var rebuilding = new Rebuilder(
+            b.Client().Cluster, b.Transport, TimeProvider.System, options: options).RunAsync();
         await Mirror(source, b.Client()).CatchUpAsync();
         var rebuilt = await rebuilding;
         Assert.False(Rebuilder.IsNeeded(rebuilt));
@@ -226,9 +227,9 @@ public sealed class MirrorTests
         var target = b.Client();
         await MirrorTarget.AttachAsync(target, a.Id);
         var log = await source.AllAsync();
-        var writer = target.CopyWriter(a.Id);
+        var writer = target.Cluster.CopyWriter(a.Id);
         foreach (var position in new[] { 10, 12, 13, 30 }) await writer.PutAsync(log[position].Entry!);
-        await b.Client().ReconfigureAsync(Membership.Of, "the start is above holes now");
+        await b.Client().Cluster.ReconfigureAsync(Membership.Of, "the start is above holes now");
         var refused =
             await Assert.ThrowsAsync<BackupException>(
                 () => new MirrorPromotion(target, null, TimeProvider.System).RunAsync());
@@ -246,7 +247,7 @@ public sealed class MirrorTests
         var log = await (await a.FillAsync()).AllAsync();
         var target = b.Client();
         await MirrorTarget.AttachAsync(target, a.Id);
-        var writer = target.CopyWriter(a.Id);
+        var writer = target.Cluster.CopyWriter(a.Id);
         foreach (var position in new[] { 10, 12 }) await writer.PutAsync(log[position].Entry!);
         var holes = await new MirrorPromotion(target, null, TimeProvider.System).RunAsync(acceptHoles: true);
         Assert.Equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11], holes.Select(h => h.Offset));
@@ -265,7 +266,7 @@ public sealed class MirrorTests
         await Mirror(source, target).CatchUpAsync();
         await source.TrimPrefixAsync(new LogPosition(25));
         await Mirror(source, target).CatchUpAsync();
-        Assert.Equal(25, (await target.FindExtentAsync()).TrimMark.Offset);
+        Assert.Equal(25, (await target.Cluster.FindExtentAsync()).TrimMark.Offset);
         await source.AppendAsync(500, 40);
         await source.TrimPrefixAsync(new LogPosition(60));
         await Mirror(source, b.Client()).CatchUpAsync();
@@ -304,7 +305,7 @@ public sealed class MirrorTests
             () => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
         b.Transport.Faults = null;
         var target = b.Client();
-        Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
+        Assert.Equal(24, (await target.Cluster.FindExtentAsync()).TrimMark.Offset);
         await Mirror(source, target).CatchUpAsync();
         await new MirrorPromotion(target, null, TimeProvider.System).RunAsync();
         await Logs.AssertTrimmedAsync(b.Client());
@@ -327,7 +328,7 @@ public sealed class MirrorTests
             () => Mirror(source, b.Client()).CatchUpAsync(stop.Token));
         b.Transport.Faults = null;
         var target = b.Client();
-        Assert.Equal(24, (await target.FindExtentAsync()).TrimMark.Offset);
+        Assert.Equal(24, (await target.Cluster.FindExtentAsync()).TrimMark.Offset);
         await Mirror(source, target).CatchUpAsync();
         await Logs.AssertTrimmedAsync(b.Client());
         foreach (var unit in b.Units)

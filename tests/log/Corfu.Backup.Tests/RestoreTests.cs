@@ -26,7 +26,8 @@ public sealed class RestoreTests
         await RestoreAsync(folder, target);
         Assert.Equal((await source.AllAsync()).Lines(), (await target.AllAsync()).Lines());
         Assert.Equal((await source.CheckAsync([])).Tail, (await target.CheckAsync([])).Tail);
-        Assert.Equal((await source.FindExtentAsync()).TrimMark, (await target.FindExtentAsync()).TrimMark);
+        Assert.Equal((await source.Cluster.FindExtentAsync()).TrimMark,
+            (await target.Cluster.FindExtentAsync()).TrimMark);
         Assert.Equal(await source.WalkAsync(Logs.Even, 8), await target.WalkAsync(Logs.Even, 8));
     }
 
@@ -38,7 +39,7 @@ public sealed class RestoreTests
         await using var old = await TestCluster.StartAsync(1, 1);
         await using var fresh = await TestCluster.StartAsync(1, 1, number: 2);
         var source = await old.FillAsync();
-        for (var i = 0; i < 5; i++) await source.ReconfigureAsync(Membership.Of, "test");
+        for (var i = 0; i < 5; i++) await source.Cluster.ReconfigureAsync(Membership.Of, "test");
         await source.AppendAsync(100, 3);
         var target = fresh.Client();
         await RestoreAsync(await BackupAsync(source), target);
@@ -183,7 +184,7 @@ public sealed class RestoreTests
         var restore = new LogRestore(await BackupReader.OpenAsync(folder), fresh.Client(), TimeProvider.System);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
             () => restore.RunAsync(verifying: _ => stop.Cancel(), cancellationToken: stop.Token));
-        Assert.Equal(Epoch.First, (await fresh.Client().RefreshAsync()).Epoch);
+        Assert.Equal(Epoch.First, (await fresh.Client().Cluster.RefreshAsync()).Epoch);
         await RestoreAsync(folder, fresh.Client());
         Assert.Equal((await source.AllAsync()).Lines(), (await fresh.Client().AllAsync()).Lines());
     }
@@ -200,7 +201,8 @@ public sealed class RestoreTests
         var target = fresh.Client();
         await RestoreAsync(folder, target, promote: false);
         var own = target.Projection.Cluster;
-        await target.ReconfigureAsync(p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
+        await target.Cluster.ReconfigureAsync(
+            p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
         await RestoreAsync(folder, fresh.Client());
         var restored = fresh.Client();
         Assert.Equal((await source.AllAsync()).Lines(), (await restored.AllAsync()).Lines());
@@ -217,7 +219,8 @@ public sealed class RestoreTests
         var target = fresh.Client();
         await RestoreAsync(await BackupAsync(await other.FillAsync()), target, promote: false);
         var own = target.Projection.Cluster;
-        await target.ReconfigureAsync(p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
+        await target.Cluster.ReconfigureAsync(
+            p => Membership.Of(p).WithMirrorOf(own), "closed to its copier, to be promoted");
         var refused = await Assert.ThrowsAsync<BackupException>(() => RestoreAsync(folder, fresh.Client()));
         Assert.Contains("being promoted", refused.Message, StringComparison.Ordinal);
     }

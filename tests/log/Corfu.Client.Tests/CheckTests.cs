@@ -144,7 +144,8 @@ public class CheckTests
         var (stale, fresh) = (cluster.Client(), cluster.Client());
         await stale.AppendAsync(Bytes("0"), [A]);
         var sequencer = cluster.AddSequencer();
-        await fresh.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await fresh.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         for (var i = 1; i < 5; i++) await fresh.AppendAsync(Bytes($"{i}"), [A]);
         Assert.Equal(1, (await stale.CheckAsync([], ReadConsistency.Session)).Tail.Offset);
@@ -177,7 +178,8 @@ public class CheckTests
                 ? tails with { Complete = false, Tails = [] }
                 : response;
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         Assert.Equal(last, (await client.CheckAsync([A])).Streams[0].Positions[0]);
     }
@@ -220,7 +222,8 @@ public class CheckTests
         var client = cluster.Client();
         var first = await client.AppendAsync(Bytes("old"), [B]);
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         var second = await client.AppendAsync(Bytes("a"), [A]);
         var hole =
@@ -293,7 +296,8 @@ public class CheckTests
             new(to == removed && request is SealRequest or InstallRequest && to == removed
                 ? Fault.RequestLost
                 : Fault.None);
-        await fresh.ReconfigureAsync(p => p.HasUnit(removed.Id) ? Membership.Of(p).Without(removed.Id) : null, "test");
+        await fresh.Cluster.ReconfigureAsync(
+            p => p.HasUnit(removed.Id) ? Membership.Of(p).Without(removed.Id) : null, "test");
         var appended = await fresh.AppendAsync(Bytes("1"), []);
         var next = await fresh.AppendAsync(Bytes("2"), []);
         var read = await stale.ReadManyAsync([appended.Position, next.Position], mode: ReadMode.Observe);
@@ -307,7 +311,8 @@ public class CheckTests
         var client = cluster.Client(TestCluster.Options with { OperationTimeout = TimeSpan.FromMilliseconds(200) });
         await client.AppendAsync(Bytes("0"), [A]);
         var small = cluster.AddSequencer(new SequencerOptions { MaxStreams = 1 });
-        await client.ReconfigureAsync(p => p.Sequencer == small ? null : Membership.Of(p).WithSequencer(small), "test");
+        await client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == small ? null : Membership.Of(p).WithSequencer(small), "test");
         await Assert.ThrowsAsync<LogUnavailableException>(
             () => client.CheckAsync([A, B]).AsTask().WaitAsync(TimeSpan.FromSeconds(10)));
         Assert.Single((await client.CheckAsync([A])).Streams[0].Positions);

@@ -38,7 +38,7 @@ public class ConnectionTests
     {
         await using var cluster = await TestCluster.StartAsync(3, 2, acceptors: 3);
         var sequencer = cluster.AddSequencer();
-        await cluster.Client()
+        await cluster.Client().Cluster
             .ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
         await using var client = await ConnectAsync(cluster, cluster.Units[0], cluster.Acceptors[1]);
         Assert.Equal(new Epoch(2), client.Projection.Epoch);
@@ -95,7 +95,7 @@ public class ConnectionTests
             new ConnectionString([cluster.Acceptors[0].Endpoint, cluster.Acceptors[2].Endpoint]), cluster.Transport,
             TimeProvider.System, new TestEntropy(9), patient);
         Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
-        Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
+        Assert.Equal(Epoch.First, (await client.Cluster.RefreshAsync()).Epoch);
         frozen.SetResult(Fault.Refused);
     }
 }

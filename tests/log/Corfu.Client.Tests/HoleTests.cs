@@ -134,11 +134,12 @@ public class HoleTests
                 return Fault.None;
             for (var i = 0; i < 3; i++) await other.AppendAsync(Bytes($"{i}"), [A]);
             var one = cluster.Chains(2, 2)[..1];
-            await other.ReconfigureAsync(p => p.Segments.Length > 1 ? null : Membership.Of(p).WithNextChains(one, []),
+            await other.Cluster.ReconfigureAsync(
+                p => p.Segments.Length > 1 ? null : Membership.Of(p).WithNextChains(one, []),
                 "another segment");
             await other.TrimPrefixAsync((await other.CheckAsync([])).Tail);
             var sequencer = cluster.AddSequencer();
-            await other.ReconfigureAsync(
+            await other.Cluster.ReconfigureAsync(
                 p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
             Assert.True(other.Projection.TrimMark > LogPosition.Zero);
             return Fault.None;
@@ -181,7 +182,7 @@ public class HoleTests
         var unknown = await append;
         cluster.Transport.Faults = null;
         var bad = cluster.Units[0].Id;
-        await client.ReconfigureAsync(p => p.Units.Any(u => u.Id == bad) ? Membership.Of(p).Without(bad) : null,
+        await client.Cluster.ReconfigureAsync(p => p.Units.Any(u => u.Id == bad) ? Membership.Of(p).Without(bad) : null,
             "damaged");
         Assert.Equal(PageState.Junk, (await client.ReadManyAsync([LogPosition.Zero]))[0].State);
         Assert.Equal(AppendOutcome.NotAppended, await dying.ResolveAsync(unknown));

@@ -16,7 +16,7 @@ public partial class PaperTests
         foreach (var dead in cluster.Units.Take(2))
         {
             cluster.Transport.Stop(dead.Id);
-            await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
+            await client.Cluster.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
                 "it is dead");
         }
 
@@ -78,7 +78,7 @@ public partial class PaperTests
         var tail = cluster.Units[1];
         cluster.Transport.Stop(tail.Id);
         var projection =
-            await client.ReconfigureAsync(p => p.HasUnit(tail.Id) ? Membership.Of(p).Without(tail.Id) : null,
+            await client.Cluster.ReconfigureAsync(p => p.HasUnit(tail.Id) ? Membership.Of(p).Without(tail.Id) : null,
                 "F7 fails");
         Assert.Equal(1, projection.Start.Offset);
         Assert.Equal("half",
@@ -93,12 +93,13 @@ public partial class PaperTests
         var client = await AppendedAsync(cluster, 6);
         var added = new[] { await cluster.AddUnitAsync(), await cluster.AddUnitAsync() };
         var chain = new Chain([.. added.Select(a => new Replica(a.Id))]);
-        await client.ReconfigureAsync(
+        await client.Cluster.ReconfigureAsync(
             p => p.HasUnit(added[0].Id) ? null : Membership.Of(p).WithNextChains([chain], [.. added]), "Fig. 5 (D)");
         await AppendedAsync(cluster, 6, client);
         cluster.Transport.Trace = new();
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         var @sealed = cluster.Transport.Trace.Where(t => t.Request is SealRequest).Select(t => t.To.Id).Distinct();
         Assert.Equal(added.Select(a => a.Id).Order(), @sealed.Order());
@@ -115,7 +116,8 @@ public partial class PaperTests
         var (old, other) = (cluster.Client(), cluster.Client());
         await AppendedAsync(cluster, 3, old);
         var sequencer = cluster.AddSequencer();
-        await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await other.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         var unit = cluster.Units[0];
         var rejected = await cluster.Transport.CallAsync(unit,
@@ -138,7 +140,8 @@ public partial class PaperTests
         Assert.All(await client.ReadManyAsync([.. Enumerable.Range(0, 7).Select(i => new LogPosition(i))]),
             r => Assert.True(r.IsData));
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "it is dead");
         Assert.Equal(7, (await client.AppendAsync(Bytes("x"), [])).Position.Offset);
     }

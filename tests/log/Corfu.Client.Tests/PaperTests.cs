@@ -169,7 +169,8 @@ public partial class PaperTests
         var (old, other) = (cluster.Client(), cluster.Client());
         await AppendedAsync(cluster, 3, old);
         var sequencer = cluster.AddSequencer();
-        await other.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        await other.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "test");
         var result = await old.AppendAsync(Bytes("x"), []);
         Assert.Equal(new Epoch(2), result.Position.Epoch);
@@ -186,7 +187,7 @@ public partial class PaperTests
         var (dead, mirror, spare) = (cluster.Units[0], cluster.Units[1], await cluster.AddUnitAsync());
         cluster.Transport.Stop(dead.Id);
         var chain = new Chain([new Replica(mirror.Id), new Replica(spare.Id)]);
-        await client.ReconfigureAsync(
+        await client.Cluster.ReconfigureAsync(
             p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id).WithNextChains([chain], [spare]) : null,
             "F6 fails");
         await AppendedAsync(cluster, 10, client);
@@ -204,7 +205,7 @@ public partial class PaperTests
         var client = await AppendedAsync(cluster, 7);
         var sequencer = cluster.AddSequencer();
         var projection =
-            await client.ReconfigureAsync(
+            await client.Cluster.ReconfigureAsync(
                 p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "test");
         Assert.Equal(7, projection.Start.Offset);
         Assert.Equal(7, (await client.AppendAsync(Bytes("x"), [])).Position.Offset);
@@ -217,7 +218,7 @@ public partial class PaperTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2, acceptors: 3);
         var proposals = Enumerable.Range(0, 4).Select(_ => cluster.AddSequencer()).ToList();
-        var results = await Task.WhenAll(proposals.Select(s => cluster.Client().ReconfigureAsync(
+        var results = await Task.WhenAll(proposals.Select(s => cluster.Client().Cluster.ReconfigureAsync(
             p => p.Epoch > Epoch.First ? null : Membership.Of(p).WithSequencer(s), "test")));
         Assert.Single(results.Distinct());
         Assert.Equal(new Epoch(2), results[0].Epoch);

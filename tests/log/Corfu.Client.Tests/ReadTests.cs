@@ -105,7 +105,7 @@ public class ReadTests
         {
             var read = await client.ReadManyAsync([.. positions]);
             Assert.Equal(Enumerable.Range(0, 16).Select(i => $"{i}"), read.Select(Text));
-            if ((await client.AuditReplicasAsync(LogPosition.Zero, 16)).Sound == 16) break;
+            if ((await client.Cluster.AuditReplicasAsync(LogPosition.Zero, 16)).Sound == 16) break;
         }
 
         await damage.Healed.WaitAsync(Long);
@@ -139,11 +139,11 @@ public class ReadTests
         damage.Add(cluster.Units[0], new LogPosition(6), PageState.Unwritten);
         foreach (var unit in cluster.Units) damage.Add(unit, new LogPosition(7));
         cluster.Transport.Rewrite = damage.Rewrite;
-        var audit = await client.AuditReplicasAsync(LogPosition.Zero, 12);
+        var audit = await client.Cluster.AuditReplicasAsync(LogPosition.Zero, 12);
         Assert.Equal((2, 3, 3, 3), (audit.Trimmed, audit.Sound, audit.Mended, audit.Undecided));
         Assert.Equal([new LogPosition(7)], audit.Unrecoverable);
         Assert.Empty(audit.Diverged);
-        Assert.Equal(6, (await client.AuditReplicasAsync(LogPosition.Zero, 12)).Sound);
+        Assert.Equal(6, (await client.Cluster.AuditReplicasAsync(LogPosition.Zero, 12)).Sound);
     }
 
     /// <summary>Found by the simulator: what only a damaged head has was never acknowledged, so that nothing is
@@ -160,7 +160,7 @@ public class ReadTests
             damage.Add(cluster.First.AddressOf(replica.Unit), position,
                 replica.Unit == chain.Head ? PageState.Corrupt : PageState.Unwritten);
         cluster.Transport.Rewrite = damage.Rewrite;
-        var audit = await client.AuditReplicasAsync(LogPosition.Zero, 1);
+        var audit = await client.Cluster.AuditReplicasAsync(LogPosition.Zero, 1);
         Assert.Empty(audit.Unrecoverable);
         Assert.Equal(1, audit.Undecided);
     }

@@ -16,7 +16,8 @@ public class ReconfigurationTests
     private static Task<Projection> ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
     {
         var sequencer = cluster.AddSequencer();
-        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        return client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "sequencer");
     }
 
@@ -105,7 +106,7 @@ public class ReconfigurationTests
         await cluster.Reconfigurer()
             .ReconfigureAsync(cluster.First, p => p.HasUnit(frozen.Id) ? Membership.Of(p).Without(frozen.Id) : null,
                 "frozen");
-        await writer.RefreshAsync();
+        await writer.Cluster.RefreshAsync();
         var result = await append;
         Assert.True(result.IsAppended);
         Assert.Equal(new Epoch(2), result.Position.Epoch);
@@ -231,7 +232,7 @@ public class ReconfigurationTests
         var dead = cluster.Units[1];
         cluster.Transport.Stop(dead.Id);
         var projection =
-            await client.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
+            await client.Cluster.ReconfigureAsync(p => p.HasUnit(dead.Id) ? Membership.Of(p).Without(dead.Id) : null,
                 "unit 1 is dead");
         Assert.False(projection.HasUnit(dead.Id));
         for (var i = 30; i < 60; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
@@ -256,13 +257,13 @@ public class ReconfigurationTests
     {
         await using var cluster = await TestCluster.StartAsync(3, 3);
         var client = cluster.Client();
-        await client.ReconfigureAsync(
+        await client.Cluster.ReconfigureAsync(
             p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 3)[..1], []),
             "one chain");
         var silent = cluster.Units.Skip(1).ToList();
         cluster.Transport.Faults = (to, _) => new(silent.Contains(to) ? Fault.Refused : Fault.None);
         Task<Projection> SpreadAsync() =>
-            client.ReconfigureAsync(
+            client.Cluster.ReconfigureAsync(
                 p => p.Active.Chains.Length == 3 ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), []),
                 "three chains");
         var error = await Assert.ThrowsAsync<ReconfigurationException>(SpreadAsync);
@@ -282,7 +283,7 @@ public class ReconfigurationTests
         var client = cluster.Client();
         var (gone, spare) = (cluster.AddAcceptor(), cluster.AddAcceptor());
         cluster.Transport.Stop(gone.Id);
-        Task<Projection> NameAsync(NodeAddress acceptor) => client.ReconfigureAsync(
+        Task<Projection> NameAsync(NodeAddress acceptor) => client.Cluster.ReconfigureAsync(
             p => p.Acceptors.Contains(acceptor) ? null : Membership.Of(p) with { Acceptors = [acceptor] }, "test");
 
         cluster.Transport.Trace = [];
@@ -305,7 +306,7 @@ public class ReconfigurationTests
         var client = cluster.Client();
         var moved = cluster.Acceptors[0] with { Endpoint = new NodeEndpoint("elsewhere", 1) };
         cluster.Transport.Stop(moved.Id);
-        var decided = await client.ReconfigureAsync(
+        var decided = await client.Cluster.ReconfigureAsync(
             p => p.Acceptors.Contains(moved) ? null : Membership.Of(p).WithEndpoint(moved), "test");
         Assert.Equal([moved, cluster.Acceptors[1], cluster.Acceptors[2]], decided.Acceptors);
     }
@@ -316,7 +317,7 @@ public class ReconfigurationTests
         await using var cluster = await TestCluster.StartAsync(2, 1);
         var client = cluster.Client();
         await Assert.ThrowsAsync<ReconfigurationException>(
-            () => client.ReconfigureAsync(p => Membership.Of(p).Without(cluster.Units[0].Id), "test"));
+            () => client.Cluster.ReconfigureAsync(p => Membership.Of(p).Without(cluster.Units[0].Id), "test"));
     }
 
     [Fact]
@@ -324,7 +325,7 @@ public class ReconfigurationTests
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
-        await Assert.ThrowsAsync<ReconfigurationException>(() => client.ReconfigureAsync(
+        await Assert.ThrowsAsync<ReconfigurationException>(() => client.Cluster.ReconfigureAsync(
             p => Membership.Of(p) with
             {
                 Segments = [p.Active
@@ -370,9 +371,9 @@ public class ReconfigurationTests
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var client = cluster.Client();
         await client.AppendAsync(Bytes("0"), [A]);
-        for (var i = 0; i < 3; i++) await client.ReconfigureAsync(Membership.Of, "an epoch before the spare");
+        for (var i = 0; i < 3; i++) await client.Cluster.ReconfigureAsync(Membership.Of, "an epoch before the spare");
         var spare = await cluster.AddUnitAsync();
-        var projection = await client.ReconfigureAsync(
+        var projection = await client.Cluster.ReconfigureAsync(
             p => p.HasUnit(spare.Id) ? null : Membership.Of(p).WithReplaced(cluster.Units[1].Id, spare), "replace");
         Assert.True(projection.HasUnit(spare.Id));
         for (var i = 1; i < 7; i++) Assert.True((await client.AppendAsync(Bytes($"{i}"), [A])).IsAppended);
@@ -430,7 +431,7 @@ public class ReconfigurationTests
         var client = cluster.Client();
         for (var i = 0; i < 10; i++) await client.AppendAsync(Bytes($"{i}"), [A]);
         var added = await cluster.AddUnitAsync();
-        var projection = await client.ReconfigureAsync(
+        var projection = await client.Cluster.ReconfigureAsync(
             p => p.HasUnit(added.Id) ? null : Membership.Of(p).WithNextChains(cluster.Chains(3, 2), [added]),
             "capacity");
         Assert.Equal(2, projection.Segments.Length);

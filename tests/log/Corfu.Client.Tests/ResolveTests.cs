@@ -36,7 +36,7 @@ public class ResolveTests
             await client.ResolveAsync(Unknown(new LogPosition(far.Offset, far.Epoch.Next), Foreign)));
 
         var sequencer = cluster.AddSequencer();
-        await client.ReconfigureAsync(
+        await client.Cluster.ReconfigureAsync(
             p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer), "sequencer");
         Assert.Equal(AppendOutcome.NotAppended, await client.ResolveAsync(Unknown(far, Foreign)));
         Assert.Equal(0, fills);

@@ -110,7 +110,8 @@ public class TrimTests
     private static Task ReplaceSequencerAsync(TestCluster cluster, CorfuClient client)
     {
         var sequencer = cluster.AddSequencer();
-        return client.ReconfigureAsync(p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
+        return client.Cluster.ReconfigureAsync(
+            p => p.Sequencer == sequencer ? null : Membership.Of(p).WithSequencer(sequencer),
             "sequencer");
     }
 
@@ -121,7 +122,7 @@ public class TrimTests
         var other = cluster.Client();
 
         // A single chain: its second replica is the head of none.
-        var projection = await other.ReconfigureAsync(
+        var projection = await other.Cluster.ReconfigureAsync(
             p => p.Active.Chains.Length == 1 ? null : Membership.Of(p).WithNextChains(cluster.Chains(2, 2)[..1], []),
             "one chain");
         var (head, tail) = (projection.Active.Chains[0].Head, projection.Active.Chains[0].Tail);

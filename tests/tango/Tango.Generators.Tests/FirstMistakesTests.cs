@@ -24,7 +24,7 @@ public sealed partial class FirstMistakesTests
     public static TheoryData<string> Titles => [.. s_mistakes.Keys];
 
     [Fact]
-    public void They_are_ten() => Assert.Equal(10, s_mistakes.Count);
+    public void First_mistakes_are_ten() => Assert.Equal(10, s_mistakes.Count);
 
     [Theory]
     [MemberData(nameof(Titles))]

@@ -13,12 +13,15 @@ internal sealed class AdminSession : IAsyncDisposable
     private AdminSession(CorfuClient client, ImmutableArray<NodeEndpoint> given)
     {
         _transport = Connections.NewTransport(client.Projection.Cluster);
-        Operator = new OperatorSession(client, _transport, TimeProvider.System, given, Tool);
+        Client = client;
+        Operator = new OperatorSession(client.Cluster, _transport, TimeProvider.System, given, Tool);
     }
 
     public OperatorSession Operator { get; }
 
-    public CorfuClient Client => Operator.Client;
+    public CorfuClient Client { get; }
+
+    public ClusterClient Cluster => Client.Cluster;
 
     public ClusterOperations Operations => Operator.Operations;
 

@@ -17,7 +17,7 @@ internal static class HistoryCommand
         command.SetAction(async (result, cancellationToken) =>
         {
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);
-            var history = await session.Client.ReadHistoryAsync(result.GetValue(count), cancellationToken);
+            var history = await session.Cluster.ReadHistoryAsync(result.GetValue(count), cancellationToken);
             var output = result.InvocationConfiguration.Output;
             if (result.GetValue(json))
             {

@@ -100,7 +100,7 @@ internal static class ReconfigureCommand
                 : await session.Operator.WaitingAsync(NodeDuty.Spare, NodeRole.Unit, cancellationToken);
             await session.Operations.ReplaceDestroyedUnitsAsync([.. destroyed.Select(unit => unit.Id)], spares,
                 AdminSession.Reason("destroyed units replaced"), cancellationToken);
-            var rebuilder = new Rebuilder(session.Client, session.Transport, TimeProvider.System);
+            var rebuilder = new Rebuilder(session.Cluster, session.Transport, TimeProvider.System);
             return await Progress.ShowAsync(error, () => rebuilder.Progress, rebuilder.RunAsync(cancellationToken));
         });
     }
@@ -111,7 +111,7 @@ internal static class ReconfigureCommand
         return Make("replace-sequencer", "Another sequencer takes over in a new epoch.", [replacement],
             async (session, result, _, cancellationToken) =>
         {
-            var current = (await session.Client.RefreshAsync(cancellationToken)).Sequencer;
+            var current = (await session.Cluster.RefreshAsync(cancellationToken)).Sequencer;
             ImmutableArray<NodeAddress> replacements = result.GetValue(replacement) is { } named
                 ? [await session.FindAsync(named, NodeRole.Sequencer, cancellationToken)]
                 : await session.Operator.WaitingAsync(NodeDuty.Standby, NodeRole.Sequencer, cancellationToken);
@@ -131,7 +131,7 @@ internal static class ReconfigureCommand
             "Another number of replicas: at once for new entries; what is written is copied after them.", [replicas],
             (session, result, error, cancellationToken) =>
         {
-            var migrator = new Migrator(session.Client, session.Transport, TimeProvider.System);
+            var migrator = new Migrator(session.Cluster, session.Transport, TimeProvider.System);
             var count = result.GetRequiredValue(replicas);
             return Progress.ShowAsync(error, () => migrator.Progress,
                 session.Operations.SetReplicasAsync(count, migrator, AdminSession.Reason($"{count} replicas"),
@@ -249,7 +249,7 @@ internal static class ReconfigureCommand
             [state], async (session, result, _, cancellationToken) =>
         {
             await session.Operator.SetAutomaticAsync(result.GetRequiredValue(state) == "on", cancellationToken);
-            return session.Client.Projection;
+            return session.Cluster.Projection;
         });
     }
 

@@ -58,7 +58,7 @@ internal static class StatusCommand
         while (true)
         {
             var projection = await RefreshAsync(session, cancellationToken);
-            var known = projection ?? session.Client.Projection;
+            var known = projection ?? session.Cluster.Projection;
             var roles = RolesOf(known, agents);
             var answers = (await Task.WhenAll(roles.Select(async role =>
                 (role.Address.Id, Answer: await RoleProbe.AskAsync(session.Transport, role.Address, role.Role,
@@ -95,7 +95,7 @@ internal static class StatusCommand
     {
         try
         {
-            return await session.Client.RefreshAsync(cancellationToken);
+            return await session.Cluster.RefreshAsync(cancellationToken);
         }
         catch (Client.Layout.LayoutUnavailableException)
         {

@@ -26,7 +26,7 @@ internal static class ObjectHistoryCommand
             {
                 var objects = await ObjectCommand.ReadAsync(runtime, cancellationToken);
                 var id = ObjectCommand.Require(objects, result.GetRequiredValue(name)).Id;
-                var mark = (await client.FindExtentAsync(cancellationToken)).TrimMark;
+                var mark = (await client.Cluster.FindExtentAsync(cancellationToken)).TrimMark;
                 var start = LogPosition.Max(result.GetValue(from) ?? mark, mark);
                 var output = result.InvocationConfiguration.Output;
                 var records = ReadAsync(client, id, start, cancellationToken).Take(result.GetValue(limit));

@@ -86,7 +86,7 @@ internal static class StreamCommand
     {
         var declared = (await runtime.ReadTrimPointAsync(cancellationToken)).Streams;
         var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
-        var found = await client.ListTrimmedStreamsAsync(tail, cancellationToken);
+        var found = await client.Cluster.ListTrimmedStreamsAsync(tail, cancellationToken);
         var known = declared.Select(stream => stream.Stream.Value).ToHashSet();
         return
         [

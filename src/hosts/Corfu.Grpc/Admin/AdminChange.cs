@@ -69,7 +69,7 @@ internal sealed record AdminChange(Task<Projection> Work, Func<RebuildProgress>?
         if (others.IsEmpty)
             throw new OperatorFaultException("There is no standby: name the sequencer that takes over.");
         return await session.Operations.ReplaceSequencerAsync(
-            session.Client.Projection.Sequencer.Id, others, session.Reason("sequencer replaced"), stop);
+            session.Cluster.Projection.Sequencer.Id, others, session.Reason("sequencer replaced"), stop);
     }
 
     private static async Task<Projection> SetAcceptorsAsync(
@@ -83,7 +83,7 @@ internal sealed record AdminChange(Task<Projection> Work, Func<RebuildProgress>?
         OperatorSession session, V1.SetAutomatic request, CancellationToken stop)
     {
         await session.SetAutomaticAsync(request.On, stop);
-        return session.Client.Projection;
+        return session.Cluster.Projection;
     }
 
     private static async Task<ImmutableArray<NodeAddress>> FindAllAsync(

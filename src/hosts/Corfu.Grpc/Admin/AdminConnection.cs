@@ -18,8 +18,12 @@ internal sealed class AdminConnection(ICorfuConnection connection, TimeProvider 
     public async Task<OperatorSession> OpenAsync(CancellationToken cancellationToken)
     {
         var client = await connection.GetClientAsync(cancellationToken);
-        return new OperatorSession(client, TransportOf(client), time, [], "front end");
+        return new OperatorSession(client.Cluster, TransportOf(client), time, [], "front end");
     }
+
+    /// <summary>The log of the host's client.</summary>
+    public Task<CorfuClient> OpenLogAsync(CancellationToken cancellationToken) =>
+        connection.GetClientAsync(cancellationToken);
 
     public void Dispose()
     {

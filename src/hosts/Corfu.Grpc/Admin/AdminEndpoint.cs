@@ -19,7 +19,7 @@ internal sealed class AdminEndpoint(
     public override async Task<V1.StatusResponse> Status(V1.StatusRequest request, ServerCallContext context)
     {
         var session = await connection.OpenAsync(context.CancellationToken);
-        var projection = await session.Client.RefreshAsync(context.CancellationToken);
+        var projection = await session.Cluster.RefreshAsync(context.CancellationToken);
         var agents = await session.AgentsAsync(context.CancellationToken);
         var response = new V1.StatusResponse
         {
@@ -41,7 +41,8 @@ internal sealed class AdminEndpoint(
             response.Automatic = newest.Info.Automation.IsOn;
         try
         {
-            var check = await session.Client.CheckAsync([], cancellationToken: context.CancellationToken);
+            var log = await connection.OpenLogAsync(context.CancellationToken);
+            var check = await log.CheckAsync([], cancellationToken: context.CancellationToken);
             response.Tail = LogMessages.ToMessage(check.Tail);
         }
         catch (LogUnavailableException)
@@ -59,9 +60,9 @@ internal sealed class AdminEndpoint(
         var session = await connection.OpenAsync(context.CancellationToken);
         var count = request.PageSize == 0 ? DefaultEpochs : request.PageSize;
         var newest = request.PageToken.Length == 0
-            ? (await session.Client.RefreshAsync(context.CancellationToken)).Epoch
+            ? (await session.Cluster.RefreshAsync(context.CancellationToken)).Epoch
             : EpochOf(request.PageToken);
-        var history = await session.Client.ReadHistoryAsync(newest, count, context.CancellationToken);
+        var history = await session.Cluster.ReadHistoryAsync(newest, count, context.CancellationToken);
         var response = new V1.HistoryResponse { Epochs = { history.Select(AdminMessages.Of) } };
         // A short page ends at the oldest epoch that is kept.
         if (history.Length == count && history[^1].Epoch > Epoch.First)
@@ -97,7 +98,7 @@ internal sealed class AdminEndpoint(
         V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responses, CancellationToken stop)
     {
         var session = await connection.OpenAsync(stop);
-        await session.Client.RefreshAsync(stop);
+        await session.Cluster.RefreshAsync(stop);
         var change = AdminChange.Start(session, request, stop);
         using var pause = new PeriodicTimer(ProgressInterval, time);
         while (await Task.WhenAny(change.Work, pause.WaitForNextTickAsync(stop).AsTask()) != change.Work)

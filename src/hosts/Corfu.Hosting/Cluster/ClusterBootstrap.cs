@@ -69,7 +69,7 @@ internal sealed class ClusterBootstrap(
             where endpoint is not null && endpoint != named.Endpoint
             select named with { Endpoint = endpoint.Value }];
         if (moved.IsEmpty) return latest;
-        await using var client = new CorfuClient(latest, transport, time, SystemEntropy.Instance);
+        await using var client = new ClusterClient(latest, transport, time, SystemEntropy.Instance);
         var operations = new ClusterOperations(client, transport, time);
         var reason = new ReconfigurationReason(false, "cluster up", $"{moved.Length} nodes moved").ToString();
         try
@@ -90,7 +90,7 @@ internal sealed class ClusterBootstrap(
             .Distinct().Count();
         ImmutableArray<NodeAddress> waiting = [.. units.Where(unit => !current.HasUnit(unit.Id))];
         if (active >= units.Length || waiting.IsEmpty) return;
-        await using var client = new CorfuClient(current, transport, time, SystemEntropy.Instance);
+        await using var client = new ClusterClient(current, transport, time, SystemEntropy.Instance);
         var operations = new ClusterOperations(client, transport, time);
         var fresh = await operations.FindSparesAsync(waiting, cancellationToken, all: true);
         // A unit that was removed formats itself anew, and agents take it in then.

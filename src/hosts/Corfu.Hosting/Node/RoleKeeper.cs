@@ -158,7 +158,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
             .ToImmutableArray();
         if (moved.IsEmpty) return;
         var old = moved[0].Endpoint;
-        await using var client = new CorfuClient(newest, _transport, _time, SystemEntropy.Instance, null, _logger);
+        await using var client = new ClusterClient(newest, _transport, _time, SystemEntropy.Instance, null, _logger);
         var operations = new ClusterOperations(client, _transport, _time);
         var reason = new ReconfigurationReason(false, _node.Name, $"{old} moved to {_node.Endpoint}").ToString();
         await operations.MoveNodesAsync([.. moved.Select(role => role with { Endpoint = _node.Endpoint })], reason,

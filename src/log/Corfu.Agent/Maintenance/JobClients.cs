@@ -6,14 +6,14 @@ namespace Corfu.Agent;
 internal sealed class JobClients(ITransport transport, TimeProvider time, IEntropy entropy, ILogger logger,
     LoopContext loops)
 {
-    public CorfuClient Open(Projection projection) =>
+    public ClusterClient Open(Projection projection) =>
         new(projection, transport, time, entropy, null, logger, loops);
 
-    public Rebuilder NewRebuilder(CorfuClient client, RebuildOptions options) =>
+    public Rebuilder NewRebuilder(ClusterClient client, RebuildOptions options) =>
         new(client, transport, time, logger, options);
 
-    public Migrator NewMigrator(CorfuClient client, RebuildOptions options) => new(client, transport, time, options);
+    public Migrator NewMigrator(ClusterClient client, RebuildOptions options) => new(client, transport, time, options);
 
-    public Scrubber NewScrubber(CorfuClient client, ScrubOptions options, ScrubProgress? resume) =>
+    public Scrubber NewScrubber(ClusterClient client, ScrubOptions options, ScrubProgress? resume) =>
         new(client, time, logger, options, resume);
 }

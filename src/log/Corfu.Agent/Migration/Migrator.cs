@@ -3,7 +3,7 @@ namespace Corfu.Agent;
 /// <summary>Keeps projections small (TOCS 2.6): neighbours that cannot be merged are brought onto the same chains,
 /// smallest first. Every process plans the same from the same segments, so a run may be stopped and started at any
 /// point.</summary>
-public sealed class Migrator(CorfuClient client, ITransport transport, TimeProvider time,
+public sealed class Migrator(ClusterClient client, ITransport transport, TimeProvider time,
     RebuildOptions? options = null)
 {
     private readonly RebuildOptions _options = RebuildOptions.Checked(options);

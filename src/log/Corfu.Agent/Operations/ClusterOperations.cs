@@ -5,7 +5,7 @@ namespace Corfu.Agent;
 /// first reconfiguration is decided. Joining replicas are in the projection; the rebuilder brings them up to
 /// date.</summary>
 /// <param name="client">The client whose projection is the starting point; brought up to date.</param>
-public sealed partial class ClusterOperations(CorfuClient client, ITransport transport, TimeProvider time)
+public sealed partial class ClusterOperations(ClusterClient client, ITransport transport, TimeProvider time)
 {
     // Time for the other nodes to answer, once one has answered.
     private static readonly TimeSpan ProbeGrace = TimeSpan.FromMilliseconds(5);

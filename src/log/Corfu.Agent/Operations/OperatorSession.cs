@@ -5,12 +5,12 @@ namespace Corfu.Agent;
 /// <param name="given">Endpoints that the operator named.</param>
 /// <param name="by">The tool, for the epoch's reason.</param>
 public sealed class OperatorSession(
-    CorfuClient client, ITransport transport, TimeProvider time, ImmutableArray<NodeEndpoint> given, string by)
+    ClusterClient client, ITransport transport, TimeProvider time, ImmutableArray<NodeEndpoint> given, string by)
 {
     // An operator named the nodes and does not want to say it again because one was busy.
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    public CorfuClient Client => client;
+    public ClusterClient Cluster => client;
 
     public ClusterOperations Operations => new(client, transport, time) { ProbeTimeout = Patience };
 

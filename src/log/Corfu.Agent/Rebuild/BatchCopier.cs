@@ -28,7 +28,7 @@ internal sealed class CopyItem(LogPosition position, Chain chain)
 /// <summary>Copies a batch of a rebuild. Entries come from the chain's tail: all full replicas hold what the last one
 /// holds, so a copy never gets ahead of the chain (chain prefix). A position that the tail lacks is closed as any hole
 /// is: the head's value goes down the chain to the joining replicas.</summary>
-internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOptions options, RebuildMeter meter)
+internal sealed class BatchCopier(ClusterClient client, RateLimit rate, RebuildOptions options, RebuildMeter meter)
 {
     private const int FirstRead = 16;
 
@@ -166,8 +166,7 @@ internal sealed class BatchCopier(CorfuClient client, RateLimit rate, RebuildOpt
     private async ValueTask CloseAsync(Attempt attempt, List<LogPosition> holes,
         Dictionary<LogPosition, CopyItem> items)
     {
-        foreach (var result in await client.ReadManyAsync([.. holes], ReadDetail.Full, ReadMode.CloseHoles,
-            attempt.CancellationToken))
+        foreach (var result in await client.CloseHolesAsync([.. holes], attempt.CancellationToken))
         {
             var item = items[result.Position];
             var obstacle = result.State switch

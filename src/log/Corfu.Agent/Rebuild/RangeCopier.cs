@@ -4,7 +4,7 @@ namespace Corfu.Agent;
 
 /// <summary>Decides every position of a closed range on every replica of its chain, joining ones too (R15). Batches
 /// overlap; each is carried out under the newest projection known, as often as it takes.</summary>
-internal sealed class RangeCopier(CorfuClient client, ITransport transport, RateLimit rate, TimeProvider time,
+internal sealed class RangeCopier(ClusterClient client, ITransport transport, RateLimit rate, TimeProvider time,
     RebuildOptions options, RebuildMeter meter)
 {
     private readonly BatchCopier _batches = new(client, rate, options, meter);

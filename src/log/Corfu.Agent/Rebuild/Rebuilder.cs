@@ -5,7 +5,7 @@ namespace Corfu.Agent;
 /// <summary>Brings joining replicas up to date and makes them full (TOCS 2.5, Fig. 5 C). Works on what the newest
 /// projection calls joining, so it may be stopped and started at any point, and in several processes at once. An
 /// instance carries out one run at a time. A copy is valid only for the epoch it started in.</summary>
-public sealed class Rebuilder(CorfuClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
+public sealed class Rebuilder(ClusterClient client, ITransport transport, TimeProvider time, ILogger? logger = null,
     RebuildOptions? options = null)
 {
     // After more epochs than this, the copy is checked again instead of reading the history.

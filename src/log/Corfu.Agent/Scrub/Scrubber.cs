@@ -5,7 +5,7 @@ namespace Corfu.Agent;
 /// <summary>Progress of a scrub; another scrub can resume from it.</summary>
 /// <param name="Pass">Counts from 1.</param>
 /// <param name="Next">Everything below is compared in this pass.</param>
-/// <param name="Until">The end of the pass: the tail when the pass began.</param>
+/// <param name="Until">The end of the pass: the end of the units' pages when the pass began.</param>
 /// <param name="Sound">Positions of this pass that all replicas hold alike.</param>
 /// <param name="Mended">Positions of this pass that a replica had lost or damaged, and has again.</param>
 /// <param name="Unrecoverable">Positions of this pass without a good copy.</param>
@@ -25,7 +25,7 @@ public sealed record ScrubProgress(int Pass, LogPosition Next, LogPosition Until
 /// there is a good copy. Works on any log, in any number of processes.</summary>
 public sealed class Scrubber
 {
-    private readonly CorfuClient _client;
+    private readonly ClusterClient _client;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly ScrubOptions _options;
@@ -33,7 +33,7 @@ public sealed class Scrubber
     private volatile ScrubProgress _progress;
 
     /// <param name="resume">Progress of an earlier scrub; null: a first pass.</param>
-    public Scrubber(CorfuClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
+    public Scrubber(ClusterClient client, TimeProvider time, ILogger? logger = null, ScrubOptions? options = null,
         ScrubProgress? resume = null)
     {
         _client = client;
@@ -87,9 +87,9 @@ public sealed class Scrubber
         {
             try
             {
-                var tail = (await _client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
-                var mark = LogPosition.Min(await _client.ReadTrimMarkAsync(cancellationToken), tail);
-                _progress = ScrubProgress.None with { Pass = _progress.Pass + 1, Next = mark, Until = tail };
+                var extent = await _client.FindExtentAsync(cancellationToken);
+                var mark = LogPosition.Min(extent.TrimMark, extent.End);
+                _progress = ScrubProgress.None with { Pass = _progress.Pass + 1, Next = mark, Until = extent.End };
                 return;
             }
             catch (LogUnavailableException e)

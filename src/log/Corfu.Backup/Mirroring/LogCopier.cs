@@ -28,9 +28,9 @@ internal sealed class LogCopier
     public static async ValueTask<LogCopier> ResumeAsync(CorfuClient target, ClusterId source,
         CancellationToken cancellationToken)
     {
-        var extent = await target.FindExtentAsync(cancellationToken);
+        var extent = await target.Cluster.FindExtentAsync(cancellationToken);
         var from = new LogPosition(Math.Max(extent.TrimMark.Offset, extent.End.Offset - CopyWriter.MaxWindow));
-        return new LogCopier(target, target.CopyWriter(source), from, extent.TrimMark);
+        return new LogCopier(target, target.Cluster.CopyWriter(source), from, extent.TrimMark);
     }
 
     /// <summary>The source is trimmed below the mark. The mirror's own frontier may lie below it.</summary>
@@ -59,12 +59,12 @@ internal sealed class LogCopier
     // sequencer asks the units.
     private async ValueTask PutStreamsAsync(ImmutableArray<StreamTail> tails, CancellationToken cancellationToken)
     {
-        var known = await _target.ListTrimmedStreamsAsync(Mark, cancellationToken);
+        var known = await _target.Cluster.ListTrimmedStreamsAsync(Mark, cancellationToken);
         ImmutableArray<StreamTail> news = [.. tails.Except(known)];
         if (tails.IsEmpty || (news.IsEmpty && _target.Projection.Start >= Mark)) return;
         await _writer.PutTrimmedStreamsAsync(news, cancellationToken);
         var current = _target.Projection;
-        await _target.ReconfigureAsync(
+        await _target.Cluster.ReconfigureAsync(
             p => p.Epoch == current.Epoch && p.MirrorOf == current.MirrorOf ? Membership.Of(p) : null,
             $"streams trimmed below {Mark.Offset} are known", cancellationToken);
     }

@@ -82,7 +82,7 @@ public sealed class LogMirror(CorfuClient source, CorfuClient target, TimeProvid
 
     private async ValueTask FollowTrimsAsync(LogCopier copier, LogPosition tail, CancellationToken cancellationToken)
     {
-        var extent = await source.FindExtentAsync(cancellationToken);
+        var extent = await source.Cluster.FindExtentAsync(cancellationToken);
 
         // The mirror's copier never writes above the source's tail, so a lower tail means lost entries.
         if (LogPosition.Max(tail, extent.End) < copier.Frontier)
@@ -90,7 +90,7 @@ public sealed class LogMirror(CorfuClient source, CorfuClient target, TimeProvid
                 $"The source's log ends at {tail.Offset}, below {copier.Frontier.Offset}, which the mirror has: the "
                 + "source has lost entries.");
         await copier.TrimAsync(LogPosition.Min(extent.TrimMark, tail),
-            mark => source.ListTrimmedStreamsAsync(mark, cancellationToken), cancellationToken);
+            mark => source.Cluster.ListTrimmedStreamsAsync(mark, cancellationToken), cancellationToken);
     }
 
     private static bool IsPassing(CorfuException e) =>

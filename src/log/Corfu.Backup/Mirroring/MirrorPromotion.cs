@@ -14,19 +14,20 @@ public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, Tim
         CancellationToken cancellationToken = default)
     {
         var own = target.Projection.Cluster;
-        var before = await target.ReconfigureAsync(static _ => null, "a look", cancellationToken);
+        var before = await target.Cluster.ReconfigureAsync(static _ => null, "a look", cancellationToken);
         if (!before.IsMirror) throw new BackupException($"Cluster {own} is no mirror, or was promoted already.");
         if (source is not null && before.MirrorOf != own && before.MirrorOf != source.Projection.Cluster)
             throw new BackupException(
                 $"Cluster {own} is a mirror of {before.MirrorOf}, not of {source.Projection.Cluster}.");
-        await target.ReconfigureAsync(p => p.IsMirror && p.MirrorOf != own ? Membership.Of(p).WithMirrorOf(own) : null,
+        await target.Cluster.ReconfigureAsync(
+            p => p.IsMirror && p.MirrorOf != own ? Membership.Of(p).WithMirrorOf(own) : null,
             "closed to its copier, to be promoted", cancellationToken);
         if (source is not null) await new LogMirror(source, target, time).CatchUpAsync(own, cancellationToken);
         var holes = await SettleAsync(cancellationToken);
         if (!holes.IsEmpty && !acceptHoles)
         {
             var mirrored = before.MirrorOf;
-            await target.ReconfigureAsync(
+            await target.Cluster.ReconfigureAsync(
                 p => p.MirrorOf == own && mirrored != own ? Membership.Of(p).WithMirrorOf(mirrored) : null,
                 "not promoted: it lacks entries", cancellationToken);
             var more = holes.Length > 1 ? $" and {holes.Length - 1} more up to {holes[^1].Offset} are" : " is";
@@ -36,7 +37,7 @@ public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, Tim
                 + "which become junk.");
         }
 
-        await target.ReconfigureAsync(p => p.IsMirror ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null,
+        await target.Cluster.ReconfigureAsync(p => p.IsMirror ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null,
             "promoted", cancellationToken);
         if (!holes.IsEmpty) await target.ReadManyAsync(holes, ReadDetail.State, cancellationToken: cancellationToken);
         return holes;
@@ -45,8 +46,8 @@ public sealed class MirrorPromotion(CorfuClient target, CorfuClient? source, Tim
     // Completes copies that had reached the head of their chain, and returns what no head has.
     private async ValueTask<ImmutableArray<LogPosition>> SettleAsync(CancellationToken cancellationToken)
     {
-        var extent = await target.FindExtentAsync(cancellationToken);
-        var writer = target.CopyWriter(target.Projection.Cluster);
+        var extent = await target.Cluster.FindExtentAsync(cancellationToken);
+        var writer = target.Cluster.CopyWriter(target.Projection.Cluster);
         // The copier may have brought the mark to some units only.
         if (extent.TrimMark > LogPosition.Zero) await writer.PutTrimMarkAsync(extent.TrimMark, cancellationToken);
         var missing = ImmutableArray.CreateBuilder<LogPosition>();

@@ -11,24 +11,25 @@ internal static class MirrorTarget
     {
         var own = target.Projection.Cluster;
         if (own == source) throw new BackupException($"Source and target are one cluster, {own}.");
-        var current = await target.ReconfigureAsync(static _ => null, "a look", cancellationToken);
+        var current = await target.Cluster.ReconfigureAsync(static _ => null, "a look", cancellationToken);
         if (current.MirrorOf == source) return current;
         RequireFree(current, source);
-        var extent = await target.FindExtentAsync(cancellationToken);
+        var extent = await target.Cluster.FindExtentAsync(cancellationToken);
         var end = LogPosition.Max(extent.End, extent.TrimMark);
         if (end > LogPosition.Zero) throw current.IsMirror ? BeingPromoted(own) : NotEmpty(own, end);
 
         // First closed to all: what was appended until the seal shows in the start.
-        var closed = await target.ReconfigureAsync(p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
+        var closed = await target.Cluster.ReconfigureAsync(p => p.IsMirror ? null : Membership.Of(p).WithMirrorOf(own),
             $"closed before it becomes a mirror of {source}", cancellationToken);
         if (closed.MirrorOf == own && closed.Start > LogPosition.Zero)
         {
-            await target.ReconfigureAsync(p => p.MirrorOf == own ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null,
+            await target.Cluster.ReconfigureAsync(
+                p => p.MirrorOf == own ? Membership.Of(p).WithMirrorOf(ClusterId.None) : null,
                 "not empty, so no mirror", cancellationToken);
             throw NotEmpty(own, closed.Start);
         }
 
-        return await target.ReconfigureAsync(
+        return await target.Cluster.ReconfigureAsync(
             p =>
             {
                 if (p.MirrorOf == source) return null;

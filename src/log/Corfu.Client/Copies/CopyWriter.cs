@@ -17,17 +17,17 @@ public sealed class CopyWriter
     private readonly StreamHandOver _handOver;
     private readonly Retry _retry;
     private readonly ChainReplication _chains;
-    private readonly Trimmer _trimmer;
+    private readonly TrimMarks _marks;
     private readonly ClusterId _source;
 
-    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, Trimmer trimmer, Retry retry,
+    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, TrimMarks marks, Retry retry,
         ClusterId source)
     {
         _units = units;
         _handOver = handOver;
         _retry = retry;
         _chains = chains;
-        _trimmer = trimmer;
+        _marks = marks;
         _source = source;
     }
 
@@ -50,7 +50,7 @@ public sealed class CopyWriter
     public ValueTask PutTrimMarkAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
         var mark = new LogPosition(below.Offset);
-        return RunAsync($"Trimming below {mark}", view => _trimmer.PropagateMarkAsync(view, mark, cancellationToken),
+        return RunAsync($"Trimming below {mark}", view => _marks.PropagateAsync(view, mark, cancellationToken),
             cancellationToken);
     }
 

@@ -19,8 +19,11 @@ internal sealed class ClientClock(TimeProvider time, LoopContext loops)
 
     public void Close() => _closed.Cancel();
 
-    public void ThrowIfClosed() =>
-        ObjectDisposedException.ThrowIf(_closed.IsCancellationRequested, typeof(CorfuClient));
+    public void ThrowIfClosed()
+    {
+        // Both clients are closed here; this class knows neither of them.
+        if (_closed.IsCancellationRequested) throw new ObjectDisposedException("The client of the log");
+    }
 
     /// <summary>Waits for a call, at most so long; whether it has ended. It ends with the client by itself.</summary>
     public async ValueTask<bool> InTimeAsync(Task call, TimeSpan limit)

@@ -13,7 +13,7 @@ public sealed class ComponentTests
     private static readonly Dictionary<string, (int Files, int Folders)> s_limits = new()
     {
         ["Tango"] = (125, 16),
-        ["Corfu.Client"] = (44, 11),
+        ["Corfu.Client"] = (7, 11),
         ["Corfu.Cli"] = (37, 8),
         ["Corfu.Protocol"] = (36, 10),
     };

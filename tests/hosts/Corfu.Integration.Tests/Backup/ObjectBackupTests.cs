@@ -73,7 +73,7 @@ public sealed class ObjectBackupTests
         {
             var written = Enumerable.Range(0, Keys).ToDictionary(key => key, key => (round * Keys) + key);
             await Task.WhenAll(written.Select(item => stock.SetAsync(item.Key, item.Value).AsTask()));
-            if ((await client.FindExtentAsync()).TrimMark > LogPosition.Zero) return written;
+            if ((await client.Cluster.FindExtentAsync()).TrimMark > LogPosition.Zero) return written;
         }
 
         throw new InvalidOperationException("Nothing was trimmed.");

@@ -123,7 +123,7 @@ public sealed class AcceptorLossTests
     private static async Task<long> NewestEpochAsync(ClusterProcesses cluster)
     {
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
-        return (await client.RefreshAsync()).Epoch.Value;
+        return (await client.Cluster.RefreshAsync()).Epoch.Value;
     }
 
     private static async Task<string> RefusedAsync(string[] command)

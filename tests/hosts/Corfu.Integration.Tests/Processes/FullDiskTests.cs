@@ -25,9 +25,9 @@ public sealed class FullDiskTests
         Assert.Contains("disk is full", (await CorfuTool.RunAsync("status", "--connect", c)).Output);
 
         // A seal, a vote and an install, all on the full disk.
-        var epoch = (await client.RefreshAsync()).Epoch;
+        var epoch = (await client.Cluster.RefreshAsync()).Epoch;
         await cluster.ReconfigureAsync("replace-sequencer", cluster.Address);
-        Assert.Equal(epoch.Next, (await client.RefreshAsync()).Epoch);
+        Assert.Equal(epoch.Next, (await client.Cluster.RefreshAsync()).Epoch);
         Assert.True((await client.ReadManyAsync([last]))[0].IsData);
 
         (await CorfuTool.RunAsync("log", "trim", "--connect", c, "--below", $"{last.Offset}")).Require();

@@ -106,7 +106,7 @@ public sealed class HealingTests
         await ClusterProcesses.KillAsync((await cluster.ProcessIdsAsync())["sequencer"]);
         await Assert.ThrowsAnyAsync<CorfuException>(
             async () => (await client.AppendAsync("x"u8.ToArray(), [])).Require());
-        Assert.Equal(Epoch.First, (await client.RefreshAsync()).Epoch);
+        Assert.Equal(Epoch.First, (await client.Cluster.RefreshAsync()).Epoch);
     }
 
     [Fact]

@@ -22,7 +22,7 @@ public sealed class MachinesTests
         (await CorfuTool.RunAsync("reconfigure", "set-replicas", "--connect", connect, "2")).Require();
         (await CorfuTool.RunAsync("reconfigure", "set-acceptors", "--connect", connect, at[0], at[1], at[2]))
             .Require();
-        var before = await client.RefreshAsync();
+        var before = await client.Cluster.RefreshAsync();
         Assert.Equal([3, 3], [before.Units.Length, before.Acceptors.Length]);
         Assert.All(before.Active.Chains, chain => Assert.Equal(2, chain.FullCount));
 

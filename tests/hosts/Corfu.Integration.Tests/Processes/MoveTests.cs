@@ -126,7 +126,7 @@ public sealed class MoveTests
             StringComparison.Ordinal)));
         await Entries.AppendAsync(client, 20, 10);
         await Entries.RequireAsync(client, 30);
-        Assert.Equal(client.Projection.Units, (await client.RefreshAsync()).Units);
+        Assert.Equal(client.Projection.Units, (await client.Cluster.RefreshAsync()).Units);
     }
 
     private static IEnumerable<NodeId> Ids(IEnumerable<NodeAddress> nodes) => nodes.Select(node => node.Id).Order();

@@ -51,7 +51,7 @@ internal sealed class ClusterProcesses : IAsyncDisposable
         var began = TimeProvider.System.GetTimestamp();
         while (true)
         {
-            var projection = await client.RefreshAsync();
+            var projection = await client.Cluster.RefreshAsync();
             if (wanted(projection)) return projection;
             if (TimeProvider.System.GetElapsedTime(began) < patience) continue;
             var logs = Directory.EnumerateFiles(Folder, "*.log", SearchOption.AllDirectories)

@@ -23,7 +23,7 @@ public sealed class OutputTests
             new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var client = await cluster.ConnectAsync();
         var before = client.Projection.Epoch;
-        await client.ReconfigureAsync(p => p.Epoch > before ? null : Membership.Of(p), Hostile);
+        await client.Cluster.ReconfigureAsync(p => p.Epoch > before ? null : Membership.Of(p), Hostile);
         var connect = cluster.ConnectionString;
         var history = (await CorfuTool.RunAsync("history", "--connect", connect)).Require().Output;
         Assert.Single(history.Split('\n'), line => line.EndsWith(Harmless, StringComparison.Ordinal));

@@ -9,7 +9,7 @@ namespace Corfu.Agent.Tests;
 public class MembershipTests
 {
     private static Migrator MigratorOf(TestCluster cluster, CorfuClient client) =>
-        new(client, cluster.Transport, TimeProvider.System,
+        new(client.Cluster, cluster.Transport, TimeProvider.System,
             new RebuildOptions { Batch = 16, RetryDelay = TimeSpan.FromMilliseconds(1) });
 
     /// <summary>Every position of the log is at every replica of its chain, and all are full.</summary>
@@ -100,13 +100,13 @@ public class MembershipTests
         ImmutableArray<NodeAddress> old = [.. cluster.Units];
         ImmutableArray<NodeAddress> units = [await cluster.AddUnitAsync(), await cluster.AddUnitAsync(),
             await cluster.AddUnitAsync()];
-        await client.ReconfigureAsync(p => Membership.Of(p).WithNextChains(cluster.Chains(5, 2)[2..4], units),
+        await client.Cluster.ReconfigureAsync(p => Membership.Of(p).WithNextChains(cluster.Chains(5, 2)[2..4], units),
             "others");
         await AppendAsync(client, 20, 20, b);
         await client.TrimPrefixAsync(new LogPosition(25));
         Assert.Equal(2, client.Projection.Segments.Length);
         var projection =
-            await client.ReconfigureAsync(
+            await client.Cluster.ReconfigureAsync(
                 p => p.TrimMark == LogPosition.Zero ? Membership.Of(p).WithSequencer(cluster.AddSequencer()) : null,
                 "the mark is seen");
         Assert.Equal(25, projection.TrimMark.Offset);

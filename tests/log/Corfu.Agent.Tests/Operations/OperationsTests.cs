@@ -46,7 +46,7 @@ public class OperationsTests
         // R2: what was removed never returns.
         await Assert.ThrowsAsync<ReconfigurationException>(() => operations.ReplaceUnitAsync(third.Id, [dead], "test"));
         var error = await Assert.ThrowsAsync<ReconfigurationException>(
-            () => client.ReconfigureAsync(p => Membership.Of(p).WithReplaced(third.Id, dead), "test"));
+            () => client.Cluster.ReconfigureAsync(p => Membership.Of(p).WithReplaced(third.Id, dead), "test"));
         Assert.Contains(dead.Id.ToString(), error.Message);
         Assert.True(projection.HasUnit(first.Id) && projection.HasUnit(second.Id));
     }

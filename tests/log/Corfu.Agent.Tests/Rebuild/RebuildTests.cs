@@ -303,7 +303,7 @@ public class RebuildTests
             BytesPerSecond = 2000,
             RetryDelay = TimeSpan.FromMilliseconds(1)
         };
-        var rebuilder = new Rebuilder(client, cluster.Transport, time, options: options);
+        var rebuilder = new Rebuilder(client.Cluster, cluster.Transport, time, options: options);
         await rebuilder.RunAsync();
         var progress = rebuilder.Progress;
         Assert.Equal(200, progress.Copied);

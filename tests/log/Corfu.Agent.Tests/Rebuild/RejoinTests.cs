@@ -47,7 +47,8 @@ public class RejoinTests
         var before = client.Projection.Active.Chains;
         await OperationsOf(cluster, client).AddUnitsAsync([added], "capacity");
         var missed = LeaveAndReturn(cluster, added, before, client.Projection.Active.Chains);
-        var projection = await new Migrator(client, cluster.Transport, TimeProvider.System, OneByOne).CompactAsync(1,
+        var projection = await new Migrator(client.Cluster, cluster.Transport, TimeProvider.System, OneByOne)
+            .CompactAsync(1,
             "test");
         Assert.True(missed());
         Assert.Single(projection.Segments);
@@ -70,7 +71,7 @@ public class RejoinTests
             {
                 step = 1;
                 away =
-                    (await other.ReconfigureAsync(p => Membership.Of(p).WithMigrated(LogPosition.Zero, without),
+                    (await other.Cluster.ReconfigureAsync(p => Membership.Of(p).WithMigrated(LogPosition.Zero, without),
                         "it leaves")).Epoch;
                 step = 2;
             }
@@ -78,7 +79,7 @@ public class RejoinTests
             {
                 // A batch asks two units at most, so that one has been done.
                 step = 3;
-                await other.ReconfigureAsync(p => Membership.Of(p).WithMigrating(LogPosition.Zero, with),
+                await other.Cluster.ReconfigureAsync(p => Membership.Of(p).WithMigrating(LogPosition.Zero, with),
                     "it joins again");
                 step = 4;
             }
