@@ -28,7 +28,7 @@ public sealed class HistoryFactsTests
     }
 
     [Fact]
-    public void A_deleted_unit_needs_nothing()
+    public void Deleted_cohort_needs_no_history()
     {
         _facts.Entry(First, 3);
         _facts.Deleted.Add(First);
@@ -36,7 +36,7 @@ public sealed class HistoryFactsTests
     }
 
     [Fact]
-    public void An_undecided_commit_record_needs_a_checkpoint_that_is_not_above_it()
+    public void Undecided_commit_record_needs_a_checkpoint_at_or_below_the_record()
     {
         _facts.Entry(First, 3);
         _facts.Commits[(20, 0)] = [Second];

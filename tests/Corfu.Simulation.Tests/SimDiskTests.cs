@@ -13,7 +13,7 @@ public sealed class SimDiskTests
     }
 
     [Fact]
-    public void What_was_not_flushed_is_lost_at_a_power_cut()
+    public void Unflushed_write_is_lost_at_a_power_cut()
     {
         var disk = new SimDisk(new World(1), "d", new SimDiskOptions { KeepAtCrash = 0 });
         SimFile file = disk.Open("f");

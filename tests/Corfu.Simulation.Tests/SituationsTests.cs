@@ -6,7 +6,7 @@ namespace Corfu.Simulation.Tests;
 public sealed class SituationsTests
 {
     [Fact]
-    public void A_long_run_that_reached_everything_lacks_nothing()
+    public void Long_run_that_reached_every_situation_lacks_none()
         =>
         Assert.Empty(
             Situations.MissingIn(Runs(Situations.EnoughSeedsForAll, [.. Situations.Common, .. Situations.Rare])));

@@ -46,7 +46,7 @@ public sealed class TxCheckerTests
     [InlineData(0, 21, 13, false)]
     [InlineData(1, 0, 13, false)]
     [InlineData(1, 21, 14, false)]
-    public void A_refused_write_is_told_has_no_effect_and_takes_no_other_with_it(int told, long seenBehind,
+    public void Refused_write_is_reported_and_only_that_write_has_no_effect(int told, long seenBehind,
         long seenAtGate, bool isRight)
     {
         var history = new TxHistory { Refuses = (key, before, _) => key == "gate" && before != 0 };
@@ -116,7 +116,7 @@ public sealed class TxCheckerTests
     }
 
     [Fact]
-    public void A_read_older_than_what_had_ended_is_found()
+    public void Read_older_than_a_transaction_that_had_ended_is_found()
     {
         TxHistory history = Good();
         history.Transactions.Add(new TxOp(3, 10, 12, TxDecision.Committed, Map(("a", 11)), Map()));
@@ -143,7 +143,7 @@ public sealed class TxCheckerTests
     }
 
     [Fact]
-    public void A_commit_too_far_behind_its_spills_is_found_and_an_abort_is_not()
+    public void Commit_too_far_behind_the_spills_is_found_and_an_abort_is_not()
     {
         var history = new TxHistory();
         history.Transactions.Add(new TxOp(1, 1, 5, TxDecision.Aborted, Map(("a", 0)), Map(("a", 11))));
@@ -173,7 +173,7 @@ public sealed class TxCheckerTests
     [InlineData(5, true, false)]
     [InlineData(5, false, true)]
     [InlineData(1, false, true)]
-    public void What_a_unit_waits_for_is_what_stands_below_undecided(long playedTo, bool waits, bool isRight)
+    public void Cohort_awaits_exactly_the_undecided_records_below(long playedTo, bool waits, bool isRight)
     {
         var history = new TxHistory();
         history.Facts.Commits[(1, 0)] = [256];

@@ -38,7 +38,7 @@ public sealed class DurableMarkTests : IDisposable
 
     /// <summary>The units' marks: the format is read by every later version.</summary>
     [Fact]
-    public async Task Slot_has_its_golden_bytes()
+    public async Task Slot_has_the_golden_bytes()
     {
         await WriteAsync(LogId, 0x1122334455667788);
         Assert.Equal("43464D31070000008877665544332211000000000000000000000000288B6116",

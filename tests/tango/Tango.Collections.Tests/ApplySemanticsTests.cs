@@ -229,7 +229,7 @@ public sealed class ApplySemanticsTests
     }
 
     [Fact]
-    public void A_value_that_its_own_Equals_calls_the_same_is_still_stored()
+    public void Value_equal_by_own_Equals_is_still_stored()
     {
         var view = new View<TangoDictionary<int, Versioned>>();
         view.Apply(1, Bytes.Key(1), Bytes.Arguments(new Versioned(7, "old")));
@@ -241,7 +241,7 @@ public sealed class ApplySemanticsTests
     }
 
     [Fact]
-    public void Checkpoints_of_equal_state_have_equal_bytes_whatever_its_history()
+    public void Checkpoints_of_equal_state_have_equal_bytes_whatever_the_history()
     {
         var one = new View<TangoDictionary<string, int>>();
         var other = new View<TangoDictionary<string, int>>();

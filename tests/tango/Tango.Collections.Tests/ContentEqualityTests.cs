@@ -6,7 +6,7 @@ namespace Tango.Collections.Tests;
 public sealed class ContentEqualityTests
 {
     [Fact]
-    public async Task Arrays_are_replaced_if_their_contents_are_as_expected()
+    public async Task Array_is_replaced_if_the_contents_are_as_expected()
     {
         await using var cluster = new Cluster();
         var map = await cluster.OpenAsync<TangoDictionary<string, byte[]>>();
@@ -18,7 +18,7 @@ public sealed class ContentEqualityTests
     }
 
     [Fact]
-    public async Task Immutable_collections_and_tuples_of_them_are_compared_by_their_contents()
+    public async Task Immutable_collections_and_tuples_are_compared_by_contents()
     {
         await using var cluster = new Cluster();
         var array = await cluster.OpenAsync<TangoRegister<ImmutableArray<int>>>("array");
@@ -39,7 +39,7 @@ public sealed class ContentEqualityTests
     }
 
     [Fact]
-    public async Task Other_types_keep_their_own_equality()
+    public async Task Type_with_own_Equals_is_compared_by_that_Equals()
     {
         await using var cluster = new Cluster();
         var register = await cluster.OpenAsync<TangoRegister<Versioned>>();
@@ -49,7 +49,7 @@ public sealed class ContentEqualityTests
 
     /// <summary>A log written before contents were compared plays to the state that it had then.</summary>
     [Fact]
-    public void Old_records_keep_their_meaning()
+    public void Old_mutators_compare_by_own_Equals_as_before()
     {
         var map = new View<TangoDictionary<string, byte[]>>();
         map.Apply(1, Bytes.Key("x"), Bytes.Arguments(new byte[] { 1 }));
@@ -64,7 +64,7 @@ public sealed class ContentEqualityTests
     }
 
     [Fact]
-    public async Task A_snapshot_finds_the_values_that_it_holds()
+    public async Task Snapshot_finds_contained_values_by_contents()
     {
         await using var cluster = new Cluster();
         var texts = await cluster.OpenAsync<TangoDictionary<string, string>>("texts");

@@ -48,7 +48,7 @@ public sealed partial class ContextTests
     }
 
     [Fact]
-    public async Task A_transaction_that_never_commits_says_what_it_lost_to()
+    public async Task Transaction_that_never_commits_names_the_conflicting_write()
     {
         await using var cluster = new Cluster();
         Board board = await Board.OpenAsync(cluster.NewRuntime());
@@ -68,7 +68,7 @@ public sealed partial class ContextTests
     }
 
     [Fact]
-    public async Task A_name_of_another_type_is_refused_and_nothing_is_left_half_open()
+    public async Task Context_with_a_name_of_another_type_is_refused_and_opens_no_object()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();

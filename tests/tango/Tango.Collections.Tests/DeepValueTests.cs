@@ -11,7 +11,7 @@ public sealed class DeepValueTests
     [InlineData(23, true)]
     [InlineData(24, false)]
     [InlineData(2_000, false)]
-    public async Task What_readers_would_not_follow_is_refused_before_it_is_in_the_log(int levels, bool isTaken)
+    public async Task Value_nested_too_deep_for_readers_is_refused_before_the_append(int levels, bool isTaken)
     {
         await using var cluster = new Cluster();
         var register = await cluster.OpenAsync<TangoRegister<Branch>>();

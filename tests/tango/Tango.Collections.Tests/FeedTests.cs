@@ -7,7 +7,7 @@ namespace Tango.Collections.Tests;
 public sealed class FeedTests
 {
     [Fact]
-    public async Task Changes_tell_keys_and_values_as_they_were_passed()
+    public async Task Changes_have_keys_and_arguments_as_passed()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();

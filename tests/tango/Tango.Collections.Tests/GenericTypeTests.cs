@@ -5,7 +5,7 @@ namespace Tango.Collections.Tests;
 public sealed class GenericTypeTests
 {
     [Fact]
-    public void Types_in_the_directory_are_named_with_their_arguments()
+    public void Type_name_in_the_directory_includes_the_type_arguments()
     {
         Assert.Equal("tango.dictionary<string,int64>", TypeOf<TangoDictionary<string, long>>().Name);
         Assert.Equal("tango.queue<uint8?>", TypeOf<TangoQueue<byte?>>().Name);
@@ -14,7 +14,7 @@ public sealed class GenericTypeTests
     }
 
     [Fact]
-    public void Each_collection_has_its_own_name_and_each_mutator_its_number()
+    public void Collections_have_distinct_names_and_mutators_consecutive_numbers()
     {
         TangoObjectType[] types =
         [

@@ -15,7 +15,7 @@ public sealed class LogDictionaryTests
 
     /// <summary>Readers get copies of keys that can be changed in place; pending places cannot be copied.</summary>
     [Fact]
-    public async Task A_transaction_lists_its_own_keys_also_when_they_can_be_changed()
+    public async Task Transaction_lists_own_keys_of_a_mutable_type()
     {
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log);
@@ -89,7 +89,7 @@ public sealed class LogDictionaryTests
     }
 
     [Fact]
-    public async Task A_transaction_sees_its_own_values_and_conflicts_by_key()
+    public async Task Transaction_sees_own_values_and_conflicts_by_key()
     {
         var log = new InMemoryCorfuLog();
         await using TangoRuntime runtime = NewRuntime(log), other = NewRuntime(log);
@@ -129,7 +129,7 @@ public sealed class LogDictionaryTests
 
     /// <summary>A value that is written again never replaces a newer one.</summary>
     [Fact]
-    public async Task Compaction_leaves_alone_what_is_set_or_removed_meanwhile()
+    public async Task Compaction_leaves_alone_keys_set_or_removed_meanwhile()
     {
         Func<ValueTask> beforeAppend = () => default;
         var log = new InMemoryCorfuLog(new InMemoryLogOptions { AroundAppend = async _ => await beforeAppend() });

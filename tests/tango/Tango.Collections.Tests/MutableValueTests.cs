@@ -9,7 +9,7 @@ public sealed record Bag([property: Key(0)] List<int> Items);
 public sealed class MutableValueTests
 {
     [Fact]
-    public async Task A_register_keeps_its_list()
+    public async Task Register_is_unchanged_by_readers_that_change_the_list()
     {
         await using var cluster = new Cluster();
         var register = await cluster.OpenAsync<TangoRegister<List<int>>>();
@@ -22,7 +22,7 @@ public sealed class MutableValueTests
     }
 
     [Fact]
-    public async Task A_dictionary_keeps_its_arrays()
+    public async Task Dictionary_is_unchanged_by_readers_that_change_arrays()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
@@ -48,7 +48,7 @@ public sealed class MutableValueTests
     }
 
     [Fact]
-    public async Task Lists_and_queues_keep_what_their_values_hold()
+    public async Task Lists_and_queues_are_unchanged_by_readers_that_change_values()
     {
         await using var cluster = new Cluster();
         var list = await cluster.OpenAsync<TangoList<Bag>>("list");

@@ -87,7 +87,7 @@ public sealed class RuntimeTests
     }
 
     [Fact]
-    public async Task R23_a_list_tells_what_it_refuses_and_goes_on()
+    public async Task R23_a_list_reports_refusals_and_goes_on()
     {
         await using var cluster = new Cluster();
         TangoList<string> list = await cluster.OpenAsync<TangoList<string>>();
@@ -148,7 +148,7 @@ public sealed class RuntimeTests
     }
 
     [Fact]
-    public async Task A_transaction_sees_its_own_writes_in_every_collection()
+    public async Task Transaction_sees_own_writes_in_every_collection()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();

@@ -55,7 +55,7 @@ public sealed class SortedTests
     }
 
     [Fact]
-    public async Task A_snapshot_stays_as_it_was_while_it_is_enumerated()
+    public async Task Snapshot_stays_unchanged_while_being_enumerated()
     {
         await using var cluster = new Cluster();
         TangoSortedDictionary<string, int> map = await cluster.OpenAsync<TangoSortedDictionary<string, int>>();
@@ -90,7 +90,7 @@ public sealed class SortedTests
 
     /// <summary>The immutable map does not store a value that is equal to the old one.</summary>
     [Fact]
-    public async Task A_value_that_its_Equals_calls_the_same_is_replaced()
+    public async Task Value_equal_by_own_Equals_is_replaced()
     {
         await using var cluster = new Cluster();
         var map = await cluster.OpenAsync<TangoSortedDictionary<int, Versioned>>();
@@ -100,7 +100,7 @@ public sealed class SortedTests
     }
 
     [Fact]
-    public async Task What_a_scan_gives_is_the_readers_own()
+    public async Task Scan_result_changed_by_the_reader_leaves_the_dictionary_unchanged()
     {
         await using var cluster = new Cluster();
         var map = await cluster.OpenAsync<TangoSortedDictionary<int, List<int>>>();
@@ -111,7 +111,7 @@ public sealed class SortedTests
     }
 
     [Fact]
-    public async Task Tuples_are_ordered_by_their_parts_and_strings_in_them_ordinally()
+    public async Task Tuples_are_ordered_part_by_part_with_strings_ordinal()
     {
         await using var cluster = new Cluster();
         var set = await cluster.OpenAsync<TangoSortedSet<(string, int)>>();

@@ -66,7 +66,7 @@ public sealed class TestHostTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_process_without_its_connection_fails_and_goes_on_afterwards()
+    public async Task Process_without_a_connection_fails_and_goes_on_once_restored()
     {
         var process = _host.Start();
         TangoRegister<int> register = await OpenAsync(process);
@@ -82,7 +82,7 @@ public sealed class TestHostTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task What_a_late_process_missed_may_be_trimmed()
+    public async Task Process_that_starts_after_a_trim_fails_typed()
     {
         TangoRegister<int> register = await OpenAsync(_host.Start(new TangoOptions { Checkpoints = null }));
         await register.WriteAsync(1);
@@ -93,7 +93,7 @@ public sealed class TestHostTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_lock_passes_on_when_its_holder_is_silent_and_time_goes_on()
+    public async Task Lock_passes_on_when_the_holder_is_silent_and_time_goes_on()
     {
         var dead = _host.Start();
         TangoLock first = await dead.Runtime.OpenAsync<TangoLock>("lock", OpenMode.Create);
@@ -111,7 +111,7 @@ public sealed class TestHostTests : IAsyncDisposable
     }
 
     [Fact]
-    public void Time_moves_when_it_is_moved()
+    public void Test_time_fires_timers_when_advanced()
     {
         var time = new TestTime();
         var fired = new List<string>();
@@ -139,7 +139,7 @@ public sealed class TestHostTests : IAsyncDisposable
 
     /// <summary>Else a lease ends before its renewal, which was due, has come into the log.</summary>
     [Fact]
-    public async Task Time_stands_still_while_the_process_does_what_a_timer_has_started()
+    public async Task Test_time_stands_still_while_work_started_by_a_timer_runs()
     {
         var time = new TestTime();
         Task<long> moved = Task.Run(async () =>

@@ -10,7 +10,7 @@ public sealed class TransactionVersionTests
         runtime.OpenAsync<TangoDictionary<string, int>>("accounts", OpenMode.Create);
 
     [Fact]
-    public async Task A_key_is_unchanged_until_it_is_written()
+    public async Task Key_is_unchanged_until_written()
     {
         var log = new InMemoryCorfuLog();
         await using var runtime = new TangoRuntime(log);
@@ -36,7 +36,7 @@ public sealed class TransactionVersionTests
     }
 
     [Fact]
-    public async Task A_commit_is_the_newest_write_of_its_keys()
+    public async Task Commit_is_the_newest_write_of_the_written_keys()
     {
         var log = new InMemoryCorfuLog();
         await using var runtime = new TangoRuntime(log);

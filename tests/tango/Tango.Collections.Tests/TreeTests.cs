@@ -26,7 +26,7 @@ public sealed class TreeTests
         tree => tree.DeleteAsync("/d/e"), tree => tree.CreateAsync("/d/e/y", 0), conflict: true);
 
     [Fact]
-    public Task A_creation_conflicts_with_the_deletion_of_its_parent() => OverlapAsync(
+    public Task Creation_conflicts_with_the_deletion_of_the_parent() => OverlapAsync(
         tree => tree.CreateAsync("/d/e/y", 0), tree => tree.DeleteAsync("/d/e"), conflict: true);
 
     [Fact]
@@ -51,7 +51,7 @@ public sealed class TreeTests
     }
 
     [Fact]
-    public async Task An_operation_belongs_to_the_transaction_around_it()
+    public async Task Operation_belongs_to_the_surrounding_transaction()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();
@@ -86,7 +86,7 @@ public sealed class TreeTests
     [InlineData("/a/")]
     [InlineData("/a//b")]
     [InlineData("//")]
-    public async Task What_is_no_path_is_refused(string path)
+    public async Task Malformed_path_is_refused(string path)
     {
         await using var cluster = new Cluster();
         var tree = await cluster.OpenAsync<TangoTree<int>>();

@@ -9,7 +9,7 @@ public sealed class CacheTests
         "[MessagePackObject] public sealed record Job([property: Key(0)] long Id, [property: Key(1)] string User);\n";
 
     [Fact]
-    public void An_unrelated_edit_generates_nothing_again()
+    public void Unrelated_edit_reuses_every_generated_output()
     {
         CSharpCompilation compilation =
             Compiler.Compile(Value + Sources.NodePool.Replace("namespace Cluster;", "", StringComparison.Ordinal));

@@ -22,7 +22,7 @@ public sealed class ClosedFormatterTests
         """;
 
     [Fact]
-    public void What_an_object_stores()
+    public void Formatters_are_closed_for_every_type_that_an_object_stores()
     {
         Assembly assembly = Compiler.Load(
             Library
@@ -57,7 +57,7 @@ public sealed class ClosedFormatterTests
     }
 
     [Fact]
-    public void What_a_generic_object_is_opened_for()
+    public void Formatters_are_closed_for_the_type_argument_of_an_opened_object()
     {
         Assembly assembly = Compiler.Load(
             """
@@ -104,7 +104,7 @@ public sealed class ClosedFormatterTests
     }
 
     [Fact]
-    public void What_stands_for_a_type_parameter_marked_as_stored()
+    public void Formatters_are_closed_for_the_argument_of_a_stored_type_parameter()
     {
         string generated = Compiler.Generated(
             """
@@ -124,7 +124,7 @@ public sealed class ClosedFormatterTests
     }
 
     [Fact]
-    public void What_the_users_own_formatters_ask_for()
+    public void Formatters_are_closed_for_types_that_users_formatters_read()
     {
         string generated = Compiler.Generated(
             """

@@ -25,7 +25,7 @@ public sealed class CodeFixTests
     }
 
     [Fact]
-    public async Task A_body_is_written_without_what_is_log_only() => Assert.Contains(
+    public async Task Body_is_written_without_log_only_parameters() => Assert.Contains(
         "private void ApplySet(string key) => ",
         await FixAsync(new MissingBodyFix(), "TANGO004", "Write ApplySet", Sources.Object(
             """
@@ -46,7 +46,7 @@ public sealed class CodeFixTests
         StringComparison.Ordinal);
 
     [Fact]
-    public async Task A_body_gets_the_signature_of_its_declaration()
+    public async Task Body_gets_the_signature_of_the_declaration()
     {
         string fixedSource = await FixAsync(
             new MissingBodyFix(), "TANGO004", "Give ApplySet the signature of SetAsync", Sources.Object(
@@ -72,7 +72,7 @@ public sealed class CodeFixTests
         StringComparison.Ordinal);
 
     [Fact]
-    public async Task A_name_gets_its_ending()
+    public async Task Operation_name_gets_the_Async_ending_at_every_use()
     {
         string fixedSource = await FixAsync(
             new OperationNameFix(), "TANGO003", "Rename Set to SetAsync", Sources.Object(

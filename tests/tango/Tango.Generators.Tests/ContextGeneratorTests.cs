@@ -8,7 +8,7 @@ public sealed class ContextGeneratorTests
         "[TangoObject(\"pool\")] public sealed partial class Pool : TangoObject { private int _x; }";
 
     [Fact]
-    public void The_generated_half_opens_the_objects_in_the_order_of_their_names()
+    public void Generated_half_opens_the_objects_in_order_of_property_names()
     {
         string source =
             """

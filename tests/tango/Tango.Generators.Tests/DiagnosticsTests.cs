@@ -213,7 +213,7 @@ public sealed class DiagnosticsTests
     [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(StringComparer.InvariantCulture)")]
     [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(new Loose(), null)")]
     [InlineData("ImmutableDictionary<string, int>.Empty.WithComparers(Loose.Instance)")]
-    public async Task State_that_compares_version_keys_by_anything_but_their_bytes_is_reported(string state) =>
+    public async Task State_that_compares_version_keys_other_than_by_bytes_is_reported(string state) =>
         Assert.Equal(["TANGO028"], await Compiler.Diagnose(Keyed("string", state)));
 
     [Theory]
@@ -221,7 +221,7 @@ public sealed class DiagnosticsTests
     [InlineData("string", "ImmutableDictionary<string, int>.Empty.WithComparers(null, EqualityComparer<int>.Default)")]
     [InlineData("string", "ImmutableDictionary.Create<string, int>(EqualityComparer<string>.Default)")]
     [InlineData("int", "ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase)")]
-    public async Task State_that_compares_version_keys_by_their_bytes_is_fine(string key, string state) =>
+    public async Task State_that_compares_version_keys_by_bytes_is_fine(string key, string state) =>
         Assert.Empty(await Compiler.Diagnose(Keyed(key, state)));
 
     private static string Keyed(string key, string state) =>
@@ -233,7 +233,7 @@ public sealed class DiagnosticsTests
             + "=> _x = _x.SetItem(\"a\", 1);");
 
     [Fact]
-    public async Task What_only_readers_do_may_vary()
+    public async Task Accessor_may_be_nondeterministic()
     {
         Assert.Empty(await Compiler.Diagnose(Sources.Object(
             """
@@ -301,7 +301,7 @@ public sealed class DiagnosticsTests
     public async Task Values(string id, string source) => Assert.Equal([id], await Compiler.Diagnose(source));
 
     [Fact]
-    public async Task A_message_says_what_to_write()
+    public async Task Message_has_the_missing_declaration()
     {
         var found =
             await Compiler.Analyze(
@@ -327,7 +327,7 @@ public sealed class DiagnosticsTests
     [InlineData(null, "return _sorted[key] == count;")]
     [InlineData(null, "return _sorted.GetValueOrDefault(key, 7) == count;")]
     [InlineData("TANGO024", "return _map.Any(pair => pair.Value == count);")]
-    public async Task Keyed_operations_depend_on_their_key_only(string? id, string body)
+    public async Task Keyed_mutator_that_depends_on_more_than_the_key_is_reported(string? id, string body)
     {
         string[] expected = id is null ? [] : [id];
         Assert.Equal(expected, await Compiler.Diagnose(Sources.Object(
@@ -348,7 +348,7 @@ public sealed class DiagnosticsTests
     }
 
     [Fact]
-    public async Task A_keyed_accessor_depends_on_its_key_only() =>
+    public async Task Keyed_accessor_that_depends_on_more_than_the_key_is_reported() =>
         Assert.Equal(["TANGO024"], await Compiler.Diagnose(Sources.Object(
             """
             private int _free;

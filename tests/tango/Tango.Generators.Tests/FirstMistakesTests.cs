@@ -28,7 +28,7 @@ public sealed partial class FirstMistakesTests
 
     [Theory]
     [MemberData(nameof(Titles))]
-    public async Task The_page_says_what_is_said(string title)
+    public async Task Page_has_the_diagnostics_that_the_compiler_reports(string title)
     {
         var (written, said, meant) = s_mistakes[title];
         Assert.Equal(said, await Say(written));

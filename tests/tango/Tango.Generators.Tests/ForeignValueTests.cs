@@ -37,7 +37,7 @@ public sealed class ForeignValueTests
         """;
 
     [Fact]
-    public void Formatters_are_generated_for_what_is_stored()
+    public void Formatters_are_generated_for_stored_types_of_a_foreign_assembly()
     {
         var contracts = Compiler.Emit(Compiler.Compile(Contracts, withTango: false));
         Compilation compilation = Compiler.Generate(

@@ -28,7 +28,7 @@ public sealed class HelpPageTests
 
     [Theory]
     [MemberData(nameof(Ids))]
-    public void The_section_the_link_and_the_release_file_say_what_the_rule_says(string id)
+    public void Section_link_and_release_file_agree_with_the_rule(string id)
     {
         DiagnosticDescriptor rule = Assert.Single(s_rules, rule => rule.Id == id);
         string title = rule.Title.ToString(CultureInfo.InvariantCulture);

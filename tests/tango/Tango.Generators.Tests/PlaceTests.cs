@@ -35,7 +35,7 @@ public sealed class PlaceTests
         """;
 
     [Fact]
-    public async Task Apply_gets_the_place_of_its_call_and_keeps_it_in_checkpoints()
+    public async Task Apply_gets_the_place_of_the_call_and_checkpoints_keep_the_place()
     {
         Assert.Empty(Compiler.Errors(Compiler.Generate(Notes)));
         Assert.Empty(await Compiler.Diagnose(Notes));
@@ -62,7 +62,7 @@ public sealed class PlaceTests
     }
 
     [Fact]
-    public async Task Apply_passes_over_what_is_log_only()
+    public async Task Apply_skips_log_only_arguments()
     {
         const string Source =
             """

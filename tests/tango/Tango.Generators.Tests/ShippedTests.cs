@@ -74,12 +74,12 @@ public sealed class ShippedTests
     }
 
     [Fact]
-    public async Task A_full_file_asks_for_nothing() =>
+    public async Task Complete_shipped_file_has_no_diagnostics() =>
         Assert.Empty(await Compiler.Analyze(Shop,
             Shipped(["# Version 1.", "", .. s_lines, "*REMOVED* mutator \"node-pool\" 2: Free(long)"])));
 
     [Fact]
-    public async Task Without_the_file_nothing_is_checked() => Assert.Empty(await Compiler.Analyze(Shop));
+    public async Task Object_is_not_checked_without_a_shipped_file() => Assert.Empty(await Compiler.Analyze(Shop));
 
     [Fact]
     public async Task Another_file_is_none() =>
@@ -126,7 +126,7 @@ public sealed class ShippedTests
     [InlineData("mutator node-pool 3", "it is no line of this file")]
     [InlineData("*REMOVED*mutator \"node-pool\" 4: Free(long)", "it is no line of this file")]
     [InlineData("*REMOVED* mutator \"node-pool\" 3: Free(long)", "another line has 'mutator \"node-pool\" 3'")]
-    public async Task A_wrong_line_is_reported_where_it_stands(string line, string why)
+    public async Task Wrong_line_is_reported_at_the_place_of_the_line(string line, string why)
     {
         Diagnostic found = Assert.Single(await Compiler.Analyze(Shop, Shipped([.. s_lines, line])));
         Assert.Equal($"TANGO044 '{line}': {why}", $"{found.Id} {Text(found)}");

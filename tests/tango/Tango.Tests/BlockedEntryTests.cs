@@ -15,7 +15,7 @@ public class BlockedEntryTests
     /// <summary>Playback that waited for a decision at record 0 took the entry's callers again when it went on, found
     /// none, and answered none of them.</summary>
     [Fact]
-    public async Task Callers_of_an_entry_that_blocks_at_its_first_record_are_answered()
+    public async Task Callers_of_an_entry_that_blocks_at_the_first_record_are_answered()
     {
         var written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var isSecondTime = false;

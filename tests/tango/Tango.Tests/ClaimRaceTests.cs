@@ -66,7 +66,7 @@ public class ClaimRaceTests
     /// <summary>R20: the undecided commit record stands between the first checkpoint and those of two hosts of one of
     /// the objects that it read, who looked at the claims before either of them had told the directory.</summary>
     [Fact]
-    public async Task Two_hosts_that_checkpoint_at_once_keep_what_an_undecided_record_needs()
+    public async Task Two_hosts_that_checkpoint_at_once_keep_the_history_of_an_undecided_record()
     {
         var beforeAppend = static () => ValueTask.CompletedTask;
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });

@@ -31,7 +31,7 @@ public class DecisionTests
     [Theory]
     [InlineData(false, 7)]
     [InlineData(true, 0)]
-    public void Without_any_host_of_the_read_set_a_blocked_runtime_decides_by_playing_it(bool conflict, long balance) =>
+    public void Blocked_runtime_decides_by_playing_a_read_set_without_hosts(bool conflict, long balance) =>
         SeededContext.Run(2, async time =>
         {
             await using var world = new World(time: time);
@@ -49,7 +49,7 @@ public class DecisionTests
         });
 
     [Fact]
-    public void The_generating_client_publishes_at_once_and_others_wait_for_it() => SeededContext.Run(3, async time =>
+    public void Generating_client_publishes_at_once_for_waiting_hosts() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, first) = await OpenAsync(world, "first");
@@ -64,7 +64,7 @@ public class DecisionTests
     });
 
     [Fact]
-    public void An_object_opened_late_uses_what_its_runtime_decided_in_time() => SeededContext.Run(4, async time =>
+    public void Object_opened_late_uses_a_decision_that_the_runtime_made_in_time() => SeededContext.Run(4, async time =>
     {
         await using var world = new World(time: time);
         var (reader, first) = await OpenAsync(world, "first");
@@ -108,7 +108,7 @@ public class DecisionTests
     /// history below.
     /// </summary>
     [Fact]
-    public void An_object_opened_after_playback_failed_in_an_orphan_plays_its_own_history_first() =>
+    public void Object_opened_after_playback_failed_in_an_orphan_first_plays_the_history_of_the_object() =>
         SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time);
@@ -186,7 +186,7 @@ public class DecisionTests
     /// playback went on, and so never.
     /// </summary>
     [Fact]
-    public void Two_hosts_that_wait_for_each_others_decisions_publish_what_they_have_decided() =>
+    public void Two_hosts_that_await_decisions_of_each_other_publish_decisions_already_made() =>
         SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time);

@@ -14,7 +14,7 @@ public class DeletedCohortTests
     private static readonly ImmutableArray<StreamId> s_both = [new(256), new(257)];
 
     [Fact]
-    public async Task A_deleted_object_leaves_memory_and_its_handles_say_why()
+    public async Task Deleted_object_leaves_memory_and_all_handles_throw_typed()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -60,7 +60,7 @@ public class DeletedCohortTests
     }
 
     [Fact]
-    public async Task A_deleted_group_leaves_with_all_its_members()
+    public async Task Deleted_group_leaves_with_all_members()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -79,7 +79,7 @@ public class DeletedCohortTests
 
     /// <summary>R20: until the decision record is played, others may have no answer but the one from here.</summary>
     [Fact]
-    public void A_deleted_object_stays_while_a_decision_about_it_is_awaited() => SeededContext.Run(1, async time =>
+    public void Deleted_object_stays_while_a_decision_is_awaited() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, _) = await world.OpenAccountsAsync("first");
@@ -114,7 +114,7 @@ public class DeletedCohortTests
 
     /// <summary>R20: it stands before the deletion, whatever is known when it is played.</summary>
     [Fact]
-    public void A_commit_record_below_the_deletion_is_decided_as_if_it_had_not_come() =>
+    public void Commit_record_below_a_deletion_is_decided_without_regard_to_the_deletion() =>
         SeededContext.Run(3, async time =>
         {
             await using var world = new World(time: time);

@@ -33,7 +33,7 @@ public class DirectoryReplayTests
     }
 
     [Fact]
-    public void Cohort_claims_history_from_the_record_that_created_it_and_the_directory_from_the_beginning()
+    public void Cohort_claims_history_from_the_creating_record_and_the_directory_from_the_beginning()
     {
         ITangoView directory = new TangoDirectory();
         Apply(directory, Mutators.RaiseLevel, DirectoryFormat.RaiseLevel(1), 3);

@@ -6,7 +6,7 @@ public class ExplicitTransactionTests
     private static readonly TransactionOptions s_explicit = new() { Explicit = true };
 
     [Fact]
-    public async Task Only_enlisted_calls_belong_to_it()
+    public async Task Explicit_transaction_has_only_enlisted_calls()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -23,7 +23,7 @@ public class ExplicitTransactionTests
 
     /// <summary>One that flows would be dropped: the method that began it has returned.</summary>
     [Fact]
-    public async Task It_is_begun_in_one_method_and_ended_in_another()
+    public async Task Explicit_transaction_is_begun_in_one_method_and_ended_in_another()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -40,7 +40,7 @@ public class ExplicitTransactionTests
     }
 
     [Fact]
-    public async Task Two_at_once_conflict_as_others_do()
+    public async Task Two_explicit_transactions_at_once_conflict_like_flowing_transactions()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -72,7 +72,7 @@ public class ExplicitTransactionTests
     }
 
     [Fact]
-    public async Task What_cannot_belong_to_it_is_refused()
+    public async Task Explicit_transaction_refuses_foreign_objects_and_calls_after_the_end()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

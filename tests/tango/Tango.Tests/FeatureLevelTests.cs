@@ -12,7 +12,7 @@ public class FeatureLevelTests
     private static readonly TangoOptions s_next = new() { NewestLevel = 2 };
 
     [Fact]
-    public async Task A_new_log_has_the_level_of_the_runtime_that_creates_its_first_object()
+    public async Task New_log_has_the_level_of_the_runtime_that_creates_the_first_object()
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
@@ -26,7 +26,7 @@ public class FeatureLevelTests
     }
 
     [Fact]
-    public async Task An_older_log_keeps_its_level_until_it_is_raised_and_says_how()
+    public async Task Older_log_keeps_the_level_until_raised_and_the_refusal_says_how()
     {
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
@@ -53,7 +53,7 @@ public class FeatureLevelTests
     }
 
     [Fact]
-    public async Task Raising_to_a_level_that_is_there_writes_nothing()
+    public async Task Raise_to_a_level_already_reached_appends_no_entry()
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
@@ -66,7 +66,7 @@ public class FeatureLevelTests
     }
 
     [Fact]
-    public async Task Code_that_meets_a_level_above_its_own_opens_nothing_and_names_both()
+    public async Task Code_that_meets_a_newer_level_opens_no_object_and_names_both_levels()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -135,7 +135,7 @@ public class FeatureLevelTests
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
-    public void The_directorys_state_is_loaded_as_it_was_saved(int level)
+    public void Directory_state_is_loaded_as_saved(int level)
     {
         var directory = new TangoDirectory(level);
         Apply(directory, TangoDirectory.Mutators.Create,
@@ -167,7 +167,7 @@ public class FeatureLevelTests
 
     /// <summary>The record with which such logs began: it created the first object of level 4.</summary>
     [Fact]
-    public async Task A_log_from_before_the_first_release_says_what_to_do()
+    public async Task Log_from_before_the_first_release_is_refused_with_advice()
     {
         await using var world = new World();
         await world.Log.AppendToObjectsAsync(Entry(FirstObjectBeforeRelease), [ObjectId.Directory.Stream]);
@@ -176,7 +176,7 @@ public class FeatureLevelTests
 
     /// <summary>The prefix with the record is trimmed, and a checkpoint of the directory is what is left.</summary>
     [Fact]
-    public async Task Its_checkpoints_say_so_too()
+    public async Task Directory_checkpoint_from_before_the_first_release_is_refused_with_advice()
     {
         await using var world = new World();
         byte[] final = [0x97, 5, 2, 1, 0x91, 1, 0, 0, 0x91, 0];
@@ -186,7 +186,7 @@ public class FeatureLevelTests
     }
 
     [Fact]
-    public async Task A_log_of_raw_entries_has_no_level_of_its_own()
+    public async Task Log_of_raw_entries_gets_the_level_of_the_first_object()
     {
         await using var world = new World();
         await world.Log.AppendAsync(Entry(FirstObjectBeforeRelease), [StreamId.FromName("raw")]);

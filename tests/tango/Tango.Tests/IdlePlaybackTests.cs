@@ -10,7 +10,7 @@ public class IdlePlaybackTests
     /// <summary>It lives as long as the runtime: the trace of one request would have all of its reads of the
     /// log.</summary>
     [Fact]
-    public void It_is_no_part_of_the_call_that_was_the_first_one() => SeededContext.Run(9, async time =>
+    public void Idle_playback_does_not_carry_ambient_values_of_the_first_call() => SeededContext.Run(9, async time =>
     {
         await using var world = new World(time: time) { IdlePlayback = s_period };
         var seen = new List<string?>();

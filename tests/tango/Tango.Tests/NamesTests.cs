@@ -4,7 +4,7 @@ namespace Tango.Tests;
 public sealed class NamesTests
 {
     [Fact]
-    public async Task Opening_a_name_that_is_not_there_is_an_error_and_creates_nothing()
+    public async Task Opening_a_missing_name_fails_and_creates_no_object()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -22,7 +22,7 @@ public sealed class NamesTests
     }
 
     [Fact]
-    public async Task What_one_program_created_another_opens()
+    public async Task Object_created_by_one_program_is_opened_by_another()
     {
         await using var world = new World();
         var created = await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create);
@@ -58,7 +58,7 @@ public sealed class NamesTests
     }
 
     [Fact]
-    public async Task A_renamed_member_stays_in_its_group()
+    public async Task Renamed_member_stays_in_the_group()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();

@@ -26,7 +26,7 @@ public class NestedTransactionTests
     }
 
     [Fact]
-    public async Task What_the_inner_one_read_can_abort_the_outer_one()
+    public async Task Outer_transaction_aborts_by_a_read_of_the_inner_transaction()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

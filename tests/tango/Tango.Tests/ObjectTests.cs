@@ -7,7 +7,7 @@ namespace Tango.Tests;
 public class ObjectTests
 {
     [Fact]
-    public async Task Another_runtime_reads_what_was_acknowledged()
+    public async Task Acknowledged_write_is_read_by_another_runtime()
     {
         await using var world = new World();
         var (_, a) = await world.OpenAccountsAsync();
@@ -19,7 +19,7 @@ public class ObjectTests
     }
 
     [Fact]
-    public async Task A_rejection_is_told_to_its_caller_and_changes_nothing()
+    public async Task Rejected_call_throws_and_leaves_the_object_unchanged()
     {
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
@@ -33,7 +33,7 @@ public class ObjectTests
     }
 
     [Fact]
-    public async Task Each_of_many_concurrent_callers_gets_its_own_result()
+    public async Task Each_of_many_concurrent_callers_gets_the_result_of_that_call()
     {
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
@@ -93,7 +93,7 @@ public class ObjectTests
     }
 
     [Fact]
-    public async Task A_write_only_handle_writes_and_refuses_what_would_read()
+    public async Task Write_only_handle_writes_and_refuses_calls_that_read()
     {
         await using var world = new World();
         var (_, hosted) = await world.OpenAccountsAsync("remote");
@@ -107,7 +107,7 @@ public class ObjectTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task An_object_whose_history_was_trimmed_fails_its_opener_and_nobody_else(bool realCursor)
+    public async Task Object_whose_history_was_trimmed_fails_only_the_opener(bool realCursor)
     {
         await using var world = new World(realCursor: realCursor);
         var (_, trimmed) = await world.OpenAccountsAsync("trimmed");

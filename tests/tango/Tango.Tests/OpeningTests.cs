@@ -34,7 +34,7 @@ public class OpeningTests
     });
 
     [Fact]
-    public void A_cancelled_opening_leaves_nothing_behind() => SeededContext.Run(2, async time =>
+    public void Cancelled_opening_does_not_disturb_playback_or_a_later_opening() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var (_, first) = await world.OpenAccountsAsync("first");

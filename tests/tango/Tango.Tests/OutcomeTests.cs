@@ -114,7 +114,7 @@ public class OutcomeTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Update_without_a_result_is_done_when_it_is_in_the_log(bool playedFirst)
+    public async Task Update_without_a_result_is_done_once_appended(bool playedFirst)
     {
         var call = new UpdateCall<ValueTuple>(default, [], played: null, null);
         call.TryBecomeSent();
@@ -155,7 +155,7 @@ public class OutcomeTests
     }
 
     [Fact]
-    public async Task What_does_not_fit_into_an_entry_is_refused_before_it_is_sent()
+    public async Task Update_larger_than_an_entry_is_refused_before_the_append()
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
         var (_, accounts) = await world.OpenAccountsAsync();
@@ -183,7 +183,7 @@ public class OutcomeTests
     }
 
     [Fact]
-    public async Task Withdrawn_calls_make_room_for_others()
+    public async Task Withdrawn_calls_make_room_in_the_queue()
     {
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         gate.SetResult();
@@ -208,7 +208,7 @@ public class OutcomeTests
     }
 
     [Fact]
-    public async Task Queue_is_full_at_its_bytes_too()
+    public async Task Queue_is_full_at_the_limit_of_bytes()
     {
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         gate.SetResult();

@@ -23,7 +23,7 @@ public class PaperTests
     /// <summary>3.1: "a Tango object with multiple views on different machines provides linearizable
     /// semantics".</summary>
     [Fact]
-    public async Task Consistency_an_accessor_sees_every_mutator_that_completed_before_it()
+    public async Task Consistency_an_accessor_sees_every_mutator_that_completed_before()
     {
         await using var world = new World();
         var (_, a) = await world.OpenAccountsAsync();
@@ -94,7 +94,7 @@ public class PaperTests
     /// <summary>3.2, Read-only transactions: "the EndTX call does not insert a commit record into the shared
     /// log".</summary>
     [Fact]
-    public async Task A_read_only_transaction_appends_nothing_and_is_validated_at_the_tail()
+    public async Task Read_only_transaction_appends_no_entry_and_is_validated_at_the_tail()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -140,7 +140,7 @@ public class PaperTests
     /// <summary>3.2: "Write-only transactions require an append on the shared log but can commit immediately without
     /// playing the log forward".</summary>
     [Fact]
-    public async Task A_write_only_transaction_commits_with_its_append()
+    public async Task Write_only_transaction_commits_with_the_append_alone()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -189,7 +189,7 @@ public class PaperTests
     /// <summary>4: a client "selectively consume[s] the subsequence of updates that concern [it] while skipping over
     /// those that do not".</summary>
     [Fact]
-    public async Task A_runtime_plays_only_the_streams_of_its_objects()
+    public async Task Runtime_plays_only_the_streams_of_hosted_objects()
     {
         await using var world = new World();
         var (_, x) = await world.OpenAccountsAsync("x");

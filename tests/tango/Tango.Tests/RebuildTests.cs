@@ -31,7 +31,7 @@ public class RebuildTests
     });
 
     [Fact]
-    public void A_second_failure_at_the_record_leaves_it_stopped_and_says_so() => SeededContext.Run(2, async time =>
+    public void Object_that_fails_again_at_the_record_stays_stopped_and_says_so() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var failed = 0;
@@ -50,7 +50,7 @@ public class RebuildTests
     });
 
     [Fact]
-    public void Members_that_have_not_stopped_stay_as_they_are() => SeededContext.Run(3, async time =>
+    public void Members_that_have_not_stopped_stay_unchanged_by_a_rebuild() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var faults = new Queue<Exception>([new TimeoutException("once")]);
@@ -72,7 +72,7 @@ public class RebuildTests
     /// <summary>Seed 334: an object stopped between the end of a transaction and its commit record; the transaction was
     /// told that no write had been refused, which others had refused.</summary>
     [Fact]
-    public void A_transaction_that_wrote_to_a_stopped_object_is_not_told_that_nothing_was_refused() =>
+    public void Transaction_that_wrote_to_a_stopped_object_is_in_doubt_about_refusals() =>
         SeededContext.Run(5, async time =>
     {
         await using var world = new World(time: time);

@@ -91,7 +91,7 @@ public class RecordFormatTests
         "an unknown flag of a commit record")]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1 }, "a record that ends too early")]
     [InlineData(new byte[0], "nothing")]
-    public async Task What_cannot_be_read_stops_the_objects_of_its_streams_only(byte[] payload, string what)
+    public async Task Unreadable_entry_stops_only_the_objects_of_the_named_streams(byte[] payload, string what)
     {
         await using var world = new World();
         var runtime = world.NewRuntime();

@@ -9,7 +9,7 @@ public class ReloadTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Open_objects_are_reloaded_from_their_checkpoints(bool realCursor) => SeededContext.Run(1, async time =>
+    public void Open_objects_are_reloaded_from_checkpoints(bool realCursor) => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time, realCursor: realCursor);
         var (writer, first, second) = await OpenPairAsync(world);

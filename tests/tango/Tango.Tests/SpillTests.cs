@@ -41,7 +41,7 @@ public class SpillTests
     }
 
     [Fact]
-    public async Task Hosts_of_the_written_object_alone_apply_the_spills_of_a_transaction_that_others_decide()
+    public async Task Host_of_only_the_written_object_applies_the_spills_once_another_host_decides()
     {
         await using var world = new World(s_small);
         var runtime = world.NewRuntime();
@@ -81,7 +81,7 @@ public class SpillTests
     /// <summary>An opener starts at a checkpoint between the spills and the commit record: what is released ends
     /// MaxSpan below it.</summary>
     [Fact]
-    public async Task Spills_below_a_checkpoint_are_there_for_a_commit_record_above_it()
+    public async Task Spills_below_a_checkpoint_are_kept_for_a_commit_record_above()
     {
         var appends = 0;
         var beforeAppend = () => ValueTask.CompletedTask;
@@ -129,7 +129,7 @@ public class SpillTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_commit_record_too_far_from_its_first_spill_aborts_at_every_runtime(bool reads)
+    public async Task Commit_record_too_far_from_the_first_spill_aborts_at_every_runtime(bool reads)
     {
         await using var world = new World(s_small);
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 2 });
@@ -145,7 +145,7 @@ public class SpillTests
     }
 
     [Fact]
-    public async Task One_that_is_cancelled_while_it_spills_has_no_effect()
+    public async Task Transaction_cancelled_while_spilling_has_no_effect()
     {
         using var cancelled = new CancellationTokenSource();
         var isArmed = false;

@@ -12,7 +12,7 @@ public class TransactionFlowTests
     [InlineData(true, false)]
     [InlineData(false, true)]
     [InlineData(false, false)]
-    public async Task A_transaction_ended_with_a_cancelled_token_appends_nothing(bool reads, bool writes)
+    public async Task Transaction_ended_with_a_cancelled_token_appends_no_entry(bool reads, bool writes)
     {
         await using var world = new World(new InMemoryLogOptions { Yield = false });
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -29,7 +29,7 @@ public class TransactionFlowTests
     }
 
     [Fact]
-    public async Task A_transaction_cancelled_after_its_append_began_is_in_doubt()
+    public async Task Transaction_cancelled_after_the_append_began_is_in_doubt()
     {
         var gate = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         gate.SetResult();
@@ -101,7 +101,7 @@ public class TransactionFlowTests
     }
 
     [Fact]
-    public async Task A_transaction_begun_in_an_async_helper_is_refused_at_its_end_not_committed_beside_plain_updates()
+    public async Task Transaction_begun_in_an_async_helper_is_refused_at_the_end()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -134,7 +134,7 @@ public class TransactionFlowTests
     }
 
     [Fact]
-    public async Task A_task_that_outlives_its_transaction_fails_until_it_leaves_it()
+    public async Task Task_that_outlives_the_transaction_fails_until_leaving()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -161,7 +161,7 @@ public class TransactionFlowTests
     }
 
     [Fact]
-    public async Task A_task_that_leaves_an_active_transaction_is_no_part_of_it()
+    public async Task Task_that_leaves_an_active_transaction_writes_outside()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

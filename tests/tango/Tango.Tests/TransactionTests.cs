@@ -6,7 +6,7 @@ namespace Tango.Tests;
 public class TransactionTests
 {
     [Fact]
-    public async Task A_transaction_reads_its_own_writes_and_nobody_else_does_before_the_end()
+    public async Task Transaction_alone_reads_own_writes_before_the_end()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -75,7 +75,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public async Task A_keyless_read_conflicts_with_any_write_and_a_keyed_one_only_with_its_key()
+    public async Task Keyless_read_conflicts_with_any_write_and_a_keyed_read_only_with_writes_of_the_key()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -179,7 +179,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public async Task The_retry_helper_repeats_aborts_until_it_commits()
+    public async Task Retry_helper_repeats_aborted_transactions_until_the_commit()
     {
         await using var world = new World();
         var (runtimeA, a) = await world.OpenAccountsAsync();
@@ -200,7 +200,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public async Task An_exception_of_the_body_counts_only_if_what_it_read_is_true()
+    public async Task Exception_of_a_body_counts_only_if_the_reads_of_the_body_are_current()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -244,7 +244,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public void An_outcome_throws_unless_it_committed_or_joined()
+    public void Outcome_other_than_committed_or_joined_throws()
     {
         new TxOutcome.Committed(default).ThrowIfNotCommitted();
         new TxOutcome.Joined().ThrowIfNotCommitted();
@@ -259,7 +259,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public async Task A_runtime_names_every_option_that_it_refuses()
+    public async Task Runtime_names_every_refused_option()
     {
         await using var world = new World();
         var refused = Assert.Throws<ArgumentException>(() => world.NewRuntime(

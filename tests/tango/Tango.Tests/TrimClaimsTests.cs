@@ -22,7 +22,7 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void Nothing_at_or_above_its_own_record_is_released()
+    public void Release_stops_below_the_position_of_the_releasing_record()
     {
         var claims = TrimClaims.None.Release(At(100), At(7));
         Assert.Equal(At(7), claims.Released);
@@ -31,7 +31,7 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void A_cohort_keeps_the_last_checkpoint_but_one_and_the_span_below_it()
+    public void Cohort_keeps_the_last_checkpoint_but_one_and_the_span_below()
     {
         var claims = TrimClaims.None.Create(s_a, At(5));
         claims = claims.Checkpointed(s_a, At(50), At(50), Span, At(60));
@@ -47,7 +47,7 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void A_first_checkpoint_below_the_span_forgets_nothing()
+    public void First_checkpoint_below_the_span_forgets_no_history()
     {
         var claims = TrimClaims.None.Create(s_a, At(0)).Checkpointed(s_a, At(8), At(8), Span, At(9));
         claims = claims.Checkpointed(s_a, At(12), At(12), Span, At(13));
@@ -72,7 +72,7 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void Claims_below_what_is_released_are_rejected()
+    public void Claims_below_the_released_position_are_rejected()
     {
         var claims = TrimClaims.None.Create(s_a, At(30)).Release(At(20), At(40));
         Assert.Throws<TangoRejectedException>(() => claims.Hold("reader", At(19), s_lease));
@@ -96,7 +96,7 @@ public class TrimClaimsTests
     }
 
     [Fact]
-    public void A_declared_stream_claims_what_it_retains()
+    public void Declared_stream_claims_the_retained_positions()
     {
         var claims = TrimClaims.None.Create(s_a, At(30)).Declare(Raw(1), new StreamClaim("orders", At(10)));
         Assert.Equal(At(10), claims.Lowest);
@@ -109,7 +109,7 @@ public class TrimClaimsTests
     /// <summary>R20: a commit record that read the deleted cohort may be undecided where others still have to play it.
     /// </summary>
     [Fact]
-    public void A_deleted_cohort_is_needed_until_all_others_are_past_its_deletion()
+    public void Deleted_cohort_is_needed_until_all_other_cohorts_are_past_the_deletion()
     {
         var claims = TrimClaims.None.Create(s_a, At(5)).Create(s_b, At(9));
         claims = claims.Delete([Entry(s_a)], At(60));
@@ -143,7 +143,7 @@ public class TrimClaimsTests
 
     /// <summary>Any records in any order: what is released rises, and stays at or below every claim.</summary>
     [Fact]
-    public void Nothing_claimed_is_released_by_any_sequence_of_records()
+    public void Released_position_stays_below_every_claim_for_any_sequence_of_records()
     {
         for (var seed = 0; seed < 400; seed++)
         {

@@ -10,7 +10,7 @@ public class TrimmerTests
     private static readonly TimeSpan s_lease = TimeSpan.FromSeconds(30);
 
     [Fact]
-    public async Task What_checkpoints_have_made_needless_is_trimmed()
+    public async Task Trim_removes_history_below_the_last_checkpoint_but_one()
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
@@ -32,7 +32,7 @@ public class TrimmerTests
     }
 
     [Fact]
-    public async Task A_trim_that_was_interrupted_behind_its_record_is_finished_by_another_runtime()
+    public async Task Trim_interrupted_after_the_release_record_is_finished_by_another_runtime()
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
@@ -83,7 +83,7 @@ public class TrimmerTests
     }
 
     [Fact]
-    public async Task What_users_want_kept_is_kept()
+    public async Task Trim_keeps_the_positions_and_the_time_that_users_retain()
     {
         var time = new VirtualTime();
         await using var world = new World(new InMemoryLogOptions { Time = time }, time);
@@ -130,7 +130,7 @@ public class TrimmerTests
     }
 
     [Fact]
-    public async Task A_trim_by_hand_is_refused_with_the_names_of_those_who_need_it()
+    public async Task Trim_by_hand_is_refused_with_the_names_of_the_claims()
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
@@ -152,7 +152,7 @@ public class TrimmerTests
     }
 
     [Fact]
-    public async Task A_log_without_objects_is_trimmed_by_hand_and_nothing_is_written()
+    public async Task Log_without_objects_is_trimmed_by_hand_without_an_append()
     {
         await using var world = new World();
         for (var i = 0; i < 5; i++) await world.Log.AppendAsync("raw"u8.ToArray(), []);
@@ -163,7 +163,7 @@ public class TrimmerTests
     /// <summary>A position of the directory's stream that was granted and closed may stand below its first record. A
     /// program that plays the directory from the beginning meets it.</summary>
     [Fact]
-    public async Task Log_is_kept_whole_until_its_directory_has_a_checkpoint()
+    public async Task Log_is_kept_whole_until_the_directory_has_a_checkpoint()
     {
         await using var world = new World();
         await world.Log.AppendAsync("raw"u8.ToArray(), []);

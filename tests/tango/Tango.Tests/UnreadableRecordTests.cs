@@ -71,7 +71,7 @@ public class UnreadableRecordTests
 
     /// <summary>The older runtime waited until the newer one was used.</summary>
     [Fact]
-    public void Newer_code_decides_for_older_code_while_nothing_uses_it() => SeededContext.Run(7, async time =>
+    public void Newer_code_decides_for_older_code_also_while_idle() => SeededContext.Run(7, async time =>
     {
         await using var world = new World(time: time) { IdlePlayback = s_timeOuts };
         var newer = await HostedPair.OpenAsync(world.NewRuntime());
@@ -84,7 +84,7 @@ public class UnreadableRecordTests
     });
 
     [Fact]
-    public void A_quiet_runtime_plays_what_others_write() => SeededContext.Run(8, async time =>
+    public void Quiet_runtime_plays_writes_of_another_runtime() => SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time) { IdlePlayback = s_timeOuts };
         var writer = await HostedPair.OpenAsync(world.NewRuntime());
@@ -98,7 +98,7 @@ public class UnreadableRecordTests
 
     /// <summary>Nothing here waits for its decision, and an outcome is never guessed.</summary>
     [Fact]
-    public void One_that_writes_nothing_hosted_is_in_doubt() => SeededContext.Run(3, async time =>
+    public void Transaction_without_a_hosted_written_object_is_in_doubt() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var newer = await HostedPair.OpenAsync(world.NewRuntime());
@@ -113,7 +113,7 @@ public class UnreadableRecordTests
     });
 
     [Fact]
-    public void Transactions_that_used_the_object_before_it_stopped_fail_typed() => SeededContext.Run(4, async time =>
+    public void Transactions_that_used_an_object_before_the_stop_fail_typed() => SeededContext.Run(4, async time =>
     {
         await using var world = new World(time: time);
         var newer = await HostedPair.OpenAsync(world.NewRuntime());
@@ -193,7 +193,7 @@ public class UnreadableRecordTests
     /// <summary>Transactions within a group have no decision records: what one of them came to is not known any
     /// more.</summary>
     [Fact]
-    public void In_a_group_it_stops_all_members() => SeededContext.Run(7, async time =>
+    public void Unreadable_record_stops_all_members_of_a_group() => SeededContext.Run(7, async time =>
     {
         await using var world = new World(time: time);
         var newer = world.NewRuntime();
@@ -244,7 +244,7 @@ public class UnreadableRecordTests
     [InlineData(new byte[] { 0xc1 })]
     [InlineData(new byte[0])]
     [InlineData(new byte[] { 0x93, 0xa1, 65, 1, 1 })]
-    public void What_is_no_entry_of_Tango_hides_no_versions(byte[] foreign) => SeededContext.Run(10, async time =>
+    public void Foreign_entry_hides_no_versions(byte[] foreign) => SeededContext.Run(10, async time =>
     {
         await using var world = new World(time: time);
         var pair = await HostedPair.OpenAsync(world.NewRuntime());

@@ -10,7 +10,7 @@ public sealed class UnresolvableTests
     /// <summary>The directory has forgotten the deletion, and the trim that may follow has not taken the commit record
     /// yet.</summary>
     [Fact]
-    public async Task A_commit_is_not_called_an_abort_because_what_it_read_was_deleted_later()
+    public async Task Commit_whose_read_object_was_deleted_later_is_not_resolved_as_an_abort()
     {
         var next = AppendFault.None;
         await using var world = new World(new InMemoryLogOptions { NextAppendFault = () => next });

@@ -107,7 +107,7 @@ public class VersionEvictionTests
     }
 
     [Fact]
-    public async Task Writing_the_same_keys_again_evicts_nothing()
+    public async Task Writing_the_same_keys_again_evicts_no_versions()
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { NewObjectVersionCapacity = 2 });

@@ -51,7 +51,7 @@ public sealed class DependencyTests
         [.. Floors.Values.SelectMany(steps => steps).SelectMany(step => step)];
 
     [Fact]
-    public void Source_project_stands_in_the_folder_of_its_floor()
+    public void Source_project_stands_in_the_folder_of_the_floor_that_lists_the_project()
     {
         var found = from file in Directory.EnumerateFiles(
                         Repository.Projects("src"), "*.csproj", SearchOption.AllDirectories)

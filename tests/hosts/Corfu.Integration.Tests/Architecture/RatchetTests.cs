@@ -29,7 +29,7 @@ public sealed class RatchetTests
     [Theory]
     [InlineData("comments without a subject", 488)]
     [InlineData("comment lines of rule numbers", 32)]
-    [InlineData("test names without a subject", 293)]
+    [InlineData("test names without a subject", 0)]
     [InlineData("methods above 60 lines", 11)]
     [InlineData("constructors above 8 parameters", 5)]
     public void Count_over_the_repository_only_falls(string rule, int limit)

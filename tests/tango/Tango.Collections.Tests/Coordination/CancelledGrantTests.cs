@@ -33,7 +33,7 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _runtime.DisposeAsync();
 
     [Fact]
-    public async Task An_acquire_that_is_cancelled_while_it_is_sent_leaves_the_line()
+    public async Task Acquire_cancelled_while_being_sent_leaves_the_line()
     {
         var mutex = await _runtime.OpenAsync<TangoLock>("lock", OpenMode.Create, Stop);
         await CancelAsync(stop => mutex.AcquireAsync(s_ttl, "gone", stop).AsTask());
@@ -42,7 +42,7 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_receive_that_is_cancelled_while_it_is_sent_gives_the_item_back()
+    public async Task Receive_cancelled_while_being_sent_gives_the_item_back()
     {
         var queue = await _runtime.OpenAsync<TangoWorkQueue<string>>("queue", OpenMode.Create, Stop);
         await queue.EnqueueAsync("a", Stop);
@@ -64,7 +64,7 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task A_grant_that_is_cancelled_while_it_is_sent_ends()
+    public async Task Grant_cancelled_while_being_sent_ends()
     {
         var map = await _runtime.OpenAsync<TangoLeasedDictionary<string, int>>("map", OpenMode.Create, Stop);
         await CancelAsync(stop => map.GrantAsync(s_ttl, stop).AsTask());

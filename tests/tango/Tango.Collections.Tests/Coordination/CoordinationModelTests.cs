@@ -34,7 +34,7 @@ public sealed class CoordinationModelTests
     public Task Concurrent_transactions_on_entries_are_serializable() => s_map.ConcurrentAsync();
 
     [Fact]
-    public void A_work_queue_answers_as_its_model() =>
+    public void Work_queue_answers_as_the_model() =>
         Gen.Select(Gen.Int[0, 6], Gen.Int[0, 9]).Array[1, 60].Sample(
             steps => CoordinationWorld.Run(1, async (world, _) =>
             {

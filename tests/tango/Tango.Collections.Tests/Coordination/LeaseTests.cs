@@ -6,7 +6,7 @@ namespace Tango.Collections.Tests;
 public sealed partial class LeaseTests
 {
     [Fact]
-    public void An_owner_counts_no_fraction_of_a_millisecond_that_its_record_does_not_have() =>
+    public void Owner_counts_whole_milliseconds_of_a_time_to_live_as_the_record_does() =>
         CoordinationWorld.Run(1, async (world, _) =>
         {
             var leased = await world.NewProcess().OpenAsync<BrokenLeases>();
@@ -27,7 +27,7 @@ public sealed partial class LeaseTests
 
     /// <summary>All objects of a runtime are played by the same cycles.</summary>
     [Fact]
-    public void An_object_that_fails_to_tell_its_leases_stops_no_other() => CoordinationWorld.Run(3, async (world, _) =>
+    public void Object_that_fails_to_list_leases_stops_no_other_object() => CoordinationWorld.Run(3, async (world, _) =>
     {
         Process process = world.NewProcess();
         var broken = await process.OpenAsync<BrokenLeases>("broken");

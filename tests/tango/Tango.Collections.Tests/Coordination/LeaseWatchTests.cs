@@ -58,7 +58,7 @@ public sealed partial class LeaseWatchTests
         });
 
     [Fact]
-    public void Leases_of_a_dead_process_end_though_others_come_and_go_all_the_time() =>
+    public void Leases_of_a_dead_process_end_while_other_leases_come_and_go() =>
         CoordinationWorld.Run(4, async (world, time) =>
         {
             Process process = world.NewProcess();

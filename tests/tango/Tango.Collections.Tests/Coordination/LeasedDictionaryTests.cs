@@ -7,7 +7,7 @@ public sealed class LeasedDictionaryTests
     private static readonly TimeSpan s_ttl = TimeSpan.FromSeconds(3);
 
     [Fact]
-    public void The_entries_of_an_owner_are_there_while_it_lives() => CoordinationWorld.Run(1, async (world, time) =>
+    public void Leased_entries_exist_while_the_owner_lives() => CoordinationWorld.Run(1, async (world, time) =>
     {
         Process dying = world.NewProcess();
         Map mine = await dying.OpenAsync<Map>();
@@ -33,7 +33,7 @@ public sealed class LeasedDictionaryTests
     });
 
     [Fact]
-    public void An_entry_with_a_time_to_live_ends_unless_it_is_set_again() =>
+    public void Entry_with_a_time_to_live_ends_unless_set_again() =>
         CoordinationWorld.Run(2, async (world, time) =>
         {
             Map map = await world.NewProcess().OpenAsync<Map>();
@@ -55,7 +55,7 @@ public sealed class LeasedDictionaryTests
         });
 
     [Fact]
-    public void A_transaction_that_read_an_entry_aborts_when_its_lease_ends_and_not_when_it_is_renewed() =>
+    public void Transaction_that_read_a_leased_entry_aborts_at_the_end_of_the_lease_not_at_a_renewal() =>
         CoordinationWorld.Run(3, async (world, time) =>
         {
             Process process = world.NewProcess();
@@ -107,7 +107,7 @@ public sealed class LeasedDictionaryTests
 
     /// <summary>Within the transaction the snapshot is older than the lease: the refusal is out of date.</summary>
     [Fact]
-    public void A_refusal_of_a_lease_that_was_granted_since_aborts_its_transaction() =>
+    public void Transaction_refused_a_lease_that_was_granted_since_aborts() =>
         CoordinationWorld.Run(6, async (world, _) =>
         {
             Process process = world.NewProcess();
@@ -126,7 +126,7 @@ public sealed class LeasedDictionaryTests
         });
 
     [Fact]
-    public void Its_state_comes_back_from_a_checkpoint()
+    public void Leased_dictionary_is_restored_from_a_checkpoint()
     {
         var view = new View<Map>();
         long lease = view.Apply<long>(4, Bytes.Key(default(LeaseGrants)), Bytes.Arguments(1000L));

@@ -7,7 +7,7 @@ public sealed class LetGoTests
     private static readonly TimeSpan s_third = s_ttl / 3;
 
     [Fact]
-    public void Lock_that_was_let_go_is_held_while_another_process_renews_its_token() =>
+    public void Lock_that_was_let_go_is_held_while_another_process_renews_the_token() =>
         CoordinationWorld.Run(1, async (world, time) =>
         {
             TangoLock mine = await world.NewProcess().OpenAsync<TangoLock>();
@@ -35,7 +35,7 @@ public sealed class LetGoTests
         });
 
     [Fact]
-    public void Object_that_is_hosted_for_a_read_stays_until_its_leases_have_ended() =>
+    public void Object_hosted_for_a_read_stays_until_all_leases_have_ended() =>
         CoordinationWorld.Run(4, async (world, time) =>
         {
             TimeSpan timeToLive = 3 * new TangoOptions().RemoteStay;
@@ -50,7 +50,7 @@ public sealed class LetGoTests
         });
 
     [Fact]
-    public void Delivery_that_was_let_go_is_renewed_by_its_numbers_and_else_delivered_again() =>
+    public void Delivery_that_was_let_go_is_renewed_by_item_and_token_or_else_delivered_again() =>
         CoordinationWorld.Run(2, async (world, time) =>
         {
             var queue = await world.NewProcess().OpenAsync<TangoWorkQueue<string>>();
@@ -73,7 +73,7 @@ public sealed class LetGoTests
         });
 
     [Fact]
-    public void Entries_of_a_lease_that_was_let_go_last_while_its_number_is_renewed() =>
+    public void Entries_of_a_lease_that_was_let_go_last_while_the_lease_number_is_renewed() =>
         CoordinationWorld.Run(3, async (world, time) =>
         {
             var mine = await world.NewProcess().OpenAsync<TangoLeasedDictionary<string, int>>();

@@ -7,7 +7,7 @@ public sealed class LockTests
     private static readonly TimeSpan s_ttl = TimeSpan.FromSeconds(3);
 
     [Fact]
-    public void The_lock_goes_to_those_that_wait_in_the_order_of_their_arrival() =>
+    public void Lock_goes_to_waiters_in_order_of_arrival() =>
         CoordinationWorld.Run(1, async (world, _) =>
         {
             TangoLock first = await world.NewProcess().OpenAsync<TangoLock>();
@@ -49,7 +49,7 @@ public sealed class LockTests
     });
 
     [Fact]
-    public void The_lock_of_an_owner_that_dies_is_free_after_its_time_to_live_and_not_before() =>
+    public void Lock_of_a_dead_owner_is_free_after_the_time_to_live_and_not_before() =>
         CoordinationWorld.Run(3, async (world, time) =>
         {
             Process dying = world.NewProcess();
@@ -66,7 +66,7 @@ public sealed class LockTests
         });
 
     [Fact]
-    public void One_that_dies_while_it_waits_holds_nobody_up() => CoordinationWorld.Run(4, async (world, _) =>
+    public void Waiter_that_dies_does_not_hold_up_the_line() => CoordinationWorld.Run(4, async (world, _) =>
     {
         Process dying = world.NewProcess();
         TangoLock waiter = await dying.OpenAsync<TangoLock>();
@@ -81,7 +81,7 @@ public sealed class LockTests
     });
 
     [Fact]
-    public void An_owner_that_was_stopped_is_refused_by_what_the_lock_guards() =>
+    public void Owner_that_was_stopped_is_refused_by_the_guarded_object() =>
         CoordinationWorld.Run(5, async (world, time) =>
         {
             Process stopped = world.NewProcess();
@@ -153,7 +153,7 @@ public sealed class LockTests
     });
 
     [Fact]
-    public void A_guarded_transaction_aborts_when_the_lock_changes_hands_before_it_commits() =>
+    public void Guarded_transaction_aborts_when_the_lock_changes_hands_before_the_commit() =>
         CoordinationWorld.Run(6, async (world, _) =>
         {
             Process process = world.NewProcess();
@@ -168,7 +168,7 @@ public sealed class LockTests
         });
 
     [Fact]
-    public void Renewals_and_others_that_wait_do_not_abort_a_guarded_transaction() =>
+    public void Renewals_and_new_waiters_do_not_abort_a_guarded_transaction() =>
         CoordinationWorld.Run(7, async (world, time) =>
         {
             Process process = world.NewProcess();

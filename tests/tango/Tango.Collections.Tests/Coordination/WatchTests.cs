@@ -8,7 +8,7 @@ public sealed partial class WatchTests
     private static readonly FeedOptions s_prompt = new() { PollInterval = TimeSpan.FromMilliseconds(1) };
 
     [Fact]
-    public async Task A_feed_of_a_prefix_tells_its_keys_and_what_concerns_all()
+    public async Task Feed_of_a_prefix_has_matching_keys_and_keyless_changes()
     {
         await using var cluster = new Cluster();
         TangoRuntime runtime = cluster.NewRuntime();

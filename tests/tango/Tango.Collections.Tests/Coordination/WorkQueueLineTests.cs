@@ -81,7 +81,7 @@ public sealed class WorkQueueLineTests
         });
 
     [Fact]
-    public void Receivers_get_items_in_the_order_of_their_arrival() => CoordinationWorld.Run(4, async (world, _) =>
+    public void Receivers_get_items_in_order_of_arrival() => CoordinationWorld.Run(4, async (world, _) =>
     {
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         List<Task<Delivery<string>>> waiting = [];

@@ -7,7 +7,7 @@ public sealed class WorkQueueTests
     private static readonly TimeSpan s_ttl = TimeSpan.FromSeconds(3);
 
     [Fact]
-    public void Items_are_received_in_their_order_and_completed_once() =>
+    public void Items_are_received_in_order_and_completed_once() =>
         CoordinationWorld.Run(1, async (world, _) =>
         {
             Queue queue = await world.NewProcess().OpenAsync<Queue>();
@@ -27,7 +27,7 @@ public sealed class WorkQueueTests
         });
 
     [Fact]
-    public void An_item_is_its_consumers_while_that_lives() => CoordinationWorld.Run(2, async (world, time) =>
+    public void Item_belongs_to_a_consumer_that_lives() => CoordinationWorld.Run(2, async (world, time) =>
     {
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         Queue other = await world.NewProcess().OpenAsync<Queue>();
@@ -61,7 +61,7 @@ public sealed class WorkQueueTests
     });
 
     [Fact]
-    public void A_consumer_that_was_stopped_completes_nothing_with_its_transaction() =>
+    public void Transaction_of_a_consumer_that_was_stopped_completes_no_item() =>
         CoordinationWorld.Run(4, async (world, _) =>
         {
             Process stopped = world.NewProcess();
@@ -112,7 +112,7 @@ public sealed class WorkQueueTests
         });
 
     [Fact]
-    public void What_is_delivered_in_vain_too_often_is_a_dead_letter_until_it_is_revived() =>
+    public void Item_delivered_in_vain_too_often_is_a_dead_letter_until_revived() =>
         CoordinationWorld.Run(6, async (world, _) =>
         {
             Queue queue = await world.NewProcess().OpenAsync<Queue>();
@@ -161,7 +161,7 @@ public sealed class WorkQueueTests
     });
 
     [Fact]
-    public void A_delivery_is_over_when_the_transaction_that_completes_it_commits() =>
+    public void Delivery_ends_when_the_completing_transaction_commits() =>
         CoordinationWorld.Run(10, async (world, time) =>
         {
             Process process = world.NewProcess();
@@ -214,7 +214,7 @@ public sealed class WorkQueueTests
         });
 
     [Fact]
-    public void Nothing_is_received_within_a_transaction() => CoordinationWorld.Run(7, async (world, _) =>
+    public void Receive_within_a_transaction_is_refused() => CoordinationWorld.Run(7, async (world, _) =>
     {
         Process process = world.NewProcess();
         Queue queue = await process.OpenAsync<Queue>();
@@ -225,7 +225,7 @@ public sealed class WorkQueueTests
     });
 
     [Fact]
-    public void Receiving_stops_when_it_is_cancelled() => CoordinationWorld.Run(8, async (world, time) =>
+    public void Cancelled_receive_stops_and_leaves_the_line() => CoordinationWorld.Run(8, async (world, time) =>
     {
         Queue queue = await world.NewProcess().OpenAsync<Queue>();
         using var stop = new CancellationTokenSource(s_ttl, time);

@@ -100,7 +100,7 @@ public class PendingCallTests
     }
 
     [Fact]
-    public void Record_that_no_caller_waits_to_see_played_is_answered_by_its_append()
+    public void Record_that_no_caller_waits_to_see_played_is_answered_by_the_append()
     {
         var call = new RecordedCall(needsPlayback: false);
         Tell(call, "Sent");
@@ -113,7 +113,7 @@ public class PendingCallTests
     }
 
     [Fact]
-    public async Task Caller_that_cancels_a_sent_commit_learns_its_outcome_later()
+    public async Task Caller_that_cancels_a_sent_commit_learns_the_outcome_later()
     {
         var call = NewCommit();
         call.TryBecomeSent();
@@ -128,7 +128,7 @@ public class PendingCallTests
     /// <summary>The call was told twice then: the outcome that was found later was none, and resolving it returned
     /// null.</summary>
     [Fact]
-    public async Task Caller_that_cancels_an_answered_commit_changes_nothing()
+    public async Task Answered_commit_is_unchanged_by_a_caller_that_cancels()
     {
         var call = NewCommit();
         call.TryBecomeSent();

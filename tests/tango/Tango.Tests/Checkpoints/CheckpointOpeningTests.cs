@@ -12,7 +12,7 @@ public class CheckpointOpeningTests
     private static readonly ImmutableArray<StreamId> Both = [new(256), new(257)];
 
     [Fact]
-    public async Task An_object_opens_from_its_checkpoint_when_its_history_is_trimmed()
+    public async Task Object_opens_from_a_checkpoint_when_the_history_is_trimmed()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -43,7 +43,7 @@ public class CheckpointOpeningTests
     [Theory]
     [InlineData("a", false)]
     [InlineData("b", true)]
-    public async Task A_loader_decides_as_those_that_played_everything(string written, bool commits)
+    public async Task Loader_decides_as_runtimes_that_played_the_whole_history(string written, bool commits)
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -56,7 +56,7 @@ public class CheckpointOpeningTests
     }
 
     [Fact]
-    public async Task A_group_opens_from_its_checkpoint()
+    public async Task Group_opens_from_a_checkpoint_of_all_members()
     {
         await using var world = new World();
         var (runtime, objects) = await OpenGroupAsync(world);
@@ -71,7 +71,7 @@ public class CheckpointOpeningTests
 
     /// <summary>R20: the only runtime that decided an orphan dies; one that loads its checkpoint publishes.</summary>
     [Fact]
-    public void A_loader_publishes_what_the_writer_of_the_checkpoint_had_decided() => SeededContext.Run(1, async time =>
+    public void Loader_publishes_decisions_of_the_checkpoints_writer() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var reader = world.NewRuntime();
@@ -89,7 +89,7 @@ public class CheckpointOpeningTests
 
     /// <summary>R20: no host of the read set is left, and its history is trimmed up to its checkpoint.</summary>
     [Fact]
-    public void A_probe_starts_from_a_checkpoint_not_above_its_commit_record() => SeededContext.Run(2, async time =>
+    public void Probe_starts_from_a_checkpoint_not_above_the_commit_record() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var reader = world.NewRuntime();

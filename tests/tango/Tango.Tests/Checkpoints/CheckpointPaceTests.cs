@@ -48,7 +48,7 @@ public class CheckpointPaceTests
     });
 
     [Fact]
-    public void One_of_several_hosts_makes_them() => SeededContext.Run(2, async time =>
+    public void One_of_several_hosts_makes_each_checkpoint() => SeededContext.Run(2, async time =>
     {
         const int Updates = 1024;
         const int Rounds = 5;

@@ -39,7 +39,7 @@ public class CheckpointPolicyTests
     });
 
     [Fact]
-    public void The_claim_on_history_rises_with_them() => SeededContext.Run(3, async time =>
+    public void Claim_on_history_rises_with_checkpoints() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often with { NewLogMaxSpan = 1 });
@@ -53,7 +53,7 @@ public class CheckpointPolicyTests
 
     /// <summary>Both the directory and an object without updates would keep all history.</summary>
     [Fact]
-    public void The_log_is_trimmed_behind_them_and_idle_objects_do_not_hold_it() => SeededContext.Run(7, async time =>
+    public void Log_is_trimmed_behind_checkpoints_also_with_idle_objects() => SeededContext.Run(7, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often with { NewLogMaxSpan = 1 });
@@ -72,7 +72,7 @@ public class CheckpointPolicyTests
 
     /// <summary>The directory's records of checkpoints made its own next checkpoint due.</summary>
     [Fact]
-    public void They_do_not_feed_themselves() => SeededContext.Run(9, async time =>
+    public void Checkpoint_records_do_not_make_another_checkpoint_due() => SeededContext.Run(9, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = 1 } });
@@ -88,7 +88,7 @@ public class CheckpointPolicyTests
     });
 
     [Fact]
-    public void They_do_not_trim_the_log_where_the_policy_says_so() => SeededContext.Run(8, async time =>
+    public void Checkpoints_do_not_trim_the_log_where_the_policy_says_so() => SeededContext.Run(8, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions
@@ -113,7 +113,7 @@ public class CheckpointPolicyTests
 
     /// <summary>The transaction that plays the update at which one is due has no part in it.</summary>
     [Fact]
-    public void It_is_no_part_of_the_transaction_that_plays_it() => SeededContext.Run(5, async time =>
+    public void Transaction_has_no_part_in_a_checkpoint_made_due() => SeededContext.Run(5, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_often);

@@ -12,7 +12,7 @@ public class CheckpointTests
     [Theory]
     [InlineData(1 << 20)]
     [InlineData(2048)]
-    public async Task What_is_loaded_is_what_was_captured(int maxPayload)
+    public async Task Loaded_checkpoint_equals_the_captured_state(int maxPayload)
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = maxPayload });
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -29,7 +29,7 @@ public class CheckpointTests
     }
 
     [Fact]
-    public async Task One_above_the_limit_is_refused_with_its_sizes_and_nothing_is_written()
+    public async Task Checkpoint_above_the_limit_is_refused_with_sizes_and_not_written()
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 160 });
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -69,7 +69,7 @@ public class CheckpointTests
     }
 
     [Fact]
-    public async Task It_is_found_however_far_below_the_tail_it_is()
+    public async Task Checkpoint_far_below_the_tail_is_found()
     {
         await using var world = new World(new InMemoryLogOptions { Yield = false });
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -253,7 +253,7 @@ public class CheckpointTests
 
     /// <summary>R20: "first" was read and is hosted, "second" was written; the client died then.</summary>
     [Fact]
-    public void Decisions_whose_records_are_not_played_are_in_it() => SeededContext.Run(12, async time =>
+    public void Checkpoint_has_decisions_whose_records_are_not_played() => SeededContext.Run(12, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime();

@@ -23,7 +23,7 @@ public class ClaimHolderTests
     });
 
     [Fact]
-    public void A_record_that_cannot_be_decided_leaves_the_others_their_turn() => SeededContext.Run(2, async time =>
+    public void Undecidable_record_does_not_delay_decisions_of_later_records() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, a, _) = await OpenAsync(world);

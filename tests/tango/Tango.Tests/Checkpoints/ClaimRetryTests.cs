@@ -10,7 +10,7 @@ public class ClaimRetryTests
     /// <summary>The first host's checkpoint has an undecided record, so that it asks to keep what it found kept. When
     /// that arrived, another host's older checkpoints had let go of it, and the caller heard of a deletion.</summary>
     [Fact]
-    public async Task A_claim_that_others_have_raised_meanwhile_is_looked_at_again()
+    public async Task Claim_that_another_host_has_raised_meanwhile_is_reread()
     {
         var beforeAppend = static () => ValueTask.CompletedTask;
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });

@@ -115,7 +115,7 @@ public class UnhostedCheckpointTests
 
     /// <summary>Its own objects have no updates; claims of others wait for its.</summary>
     [Fact]
-    public void A_runtime_whose_objects_are_idle_checkpoints_them_once_the_log_has_grown() =>
+    public void Runtime_checkpoints_idle_objects_once_the_log_has_grown() =>
         SeededContext.Run(6, async time =>
     {
         await using var world = new World(time: time);

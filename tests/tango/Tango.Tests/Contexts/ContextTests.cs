@@ -39,7 +39,7 @@ public class ContextTests
     [InlineData(Call.UpdateWithResult)]
     [InlineData(Call.Transaction)]
     [InlineData(Call.Open)]
-    public async Task Message_loop_that_blocks_holds_up_its_own_call_alone(Call first)
+    public async Task Message_loop_that_blocks_holds_up_only_the_call_made_on_the_loop(Call first)
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -58,7 +58,7 @@ public class ContextTests
     [InlineData(Call.UpdateWithResult)]
     [InlineData(Call.Transaction)]
     [InlineData(Call.Open)]
-    public async Task Exclusive_scheduler_that_is_busy_holds_up_its_own_call_alone(Call first)
+    public async Task Exclusive_scheduler_that_is_busy_holds_up_only_the_call_made_on_the_scheduler(Call first)
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -83,7 +83,7 @@ public class ContextTests
 
     /// <summary>A transaction of the first caller, for one, would live as long as callers overlap.</summary>
     [Fact]
-    public async Task Ambient_values_of_a_caller_do_not_flow_into_what_all_callers_share()
+    public async Task Ambient_values_of_a_caller_do_not_flow_into_shared_work()
     {
         var ambient = new AsyncLocal<string?>();
         var seen = new List<string?>();

@@ -9,7 +9,7 @@ public class ChangesTests
     private static readonly ChangePlace s_beginning = ChangePlace.Before(LogPosition.Zero);
 
     [Fact]
-    public async Task What_took_effect_is_told_in_order()
+    public async Task Feed_has_effective_changes_in_log_order()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -91,7 +91,7 @@ public class ChangesTests
 
     /// <summary>R20: what it read is in another object, of which the feed plays nothing.</summary>
     [Fact]
-    public async Task Transactions_over_other_objects_are_told_as_they_were_decided()
+    public async Task Feed_has_transactions_over_other_objects_as_decided()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -107,7 +107,7 @@ public class ChangesTests
     }
 
     [Fact]
-    public void A_feed_ends_where_its_object_is_deleted() => SeededContext.Run(2, async time =>
+    public void Feed_ends_at_the_deletion_of_the_object() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -121,7 +121,7 @@ public class ChangesTests
     });
 
     [Fact]
-    public async Task What_cannot_be_followed_is_refused()
+    public async Task Feed_of_a_missing_object_or_position_above_the_tail_is_refused()
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
@@ -243,7 +243,7 @@ public class ChangesTests
     [Theory]
     [InlineData(null)]
     [InlineData("reader")]
-    public async Task A_feed_that_resumes_on_another_object_of_the_name_begins_with_its_first_state(string? name)
+    public async Task Feed_that_resumes_on_another_object_of_the_name_begins_with_a_reset(string? name)
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

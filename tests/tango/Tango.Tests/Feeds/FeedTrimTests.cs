@@ -29,7 +29,7 @@ public class FeedTrimTests
     }
 
     [Fact]
-    public async Task A_reader_that_is_overtaken_while_it_reads_is_reset()
+    public async Task Reader_overtaken_by_a_trim_is_reset()
     {
         await using var world = new World(realCursor: true);
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -48,7 +48,7 @@ public class FeedTrimTests
     }
 
     [Fact]
-    public async Task Without_a_newer_checkpoint_it_fails_and_never_skips()
+    public async Task Feed_overtaken_by_a_trim_without_a_newer_checkpoint_fails_and_never_skips()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -63,7 +63,7 @@ public class FeedTrimTests
     }
 
     [Fact]
-    public void Trims_wait_for_a_registered_feed_until_its_lease_ends() => SeededContext.Run(3, async time =>
+    public void Trims_wait_for_a_registered_feed_until_the_lease_ends() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(new TangoOptions { NewLogMaxSpan = 1, Checkpoints = null });
@@ -141,7 +141,7 @@ public class FeedTrimTests
     });
 
     [Fact]
-    public async Task A_claim_can_be_ended_before_its_lease()
+    public async Task Claim_of_a_feed_can_be_ended_before_the_lease()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

@@ -13,7 +13,7 @@ public class ForkDirectoryTests
     private long _at;
 
     [Fact]
-    public void A_fork_holds_its_base_and_is_there_once_its_checkpoint_counts()
+    public void Fork_holds_the_base_and_exists_once_the_first_checkpoint_counts()
     {
         Begin();
         var fork = Create("fork")!;
@@ -75,7 +75,7 @@ public class ForkDirectoryTests
 
     /// <summary>The hold is over, and what was written for it may be trimmed.</summary>
     [Fact]
-    public void A_release_beyond_its_base_drops_it()
+    public void Release_beyond_the_base_of_a_pending_fork_drops_the_fork()
     {
         Begin();
         var fork = Create("fork")!;
@@ -100,7 +100,7 @@ public class ForkDirectoryTests
     }
 
     [Fact]
-    public void What_is_pending_and_what_was_forked_is_in_the_state()
+    public void Directory_state_has_pending_forks_and_origins_of_forks()
     {
         Begin();
         var pending = Create("pending")!;
@@ -119,7 +119,7 @@ public class ForkDirectoryTests
     }
 
     [Fact]
-    public void The_bytes_of_its_record() => Assert.Equal<byte[]>(
+    public void Fork_record_has_the_golden_bytes() => Assert.Equal<byte[]>(
         [0x95, 0xa4, .. "fork"u8, 0xa4, .. "type"u8, 16, 0x92, 0xa1, .. "a"u8, 1, 0xcd, 0x13, 0x88],
         DirectoryFormat.CreateFork(new NewObject("fork", "type", 16), new ForkOrigin("a", At(1)), s_lease)
             .WrittenSpan.ToArray());

@@ -152,7 +152,7 @@ public class ForkTests
     }
 
     [Fact]
-    public async Task What_cannot_be_forked_is_a_typed_error()
+    public async Task Impossible_fork_fails_typed_and_creates_no_object()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -229,7 +229,7 @@ public class ForkTests
 
     /// <summary>The caller is gone after the object was created and before its first state counts.</summary>
     [Fact]
-    public async Task A_fork_that_was_left_half_way_is_not_there_and_another_attempt_makes_it()
+    public async Task Fork_left_half_way_does_not_exist_and_another_attempt_completes()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

@@ -29,7 +29,7 @@ public class ForkTransactionTests
     [InlineData("a", "b", true)]
     [InlineData("new", "new", false)]
     [InlineData("new", "a", true)]
-    public async Task Reads_conflict_with_what_was_written_since(string read, string written, bool commits)
+    public async Task Reads_of_a_fork_conflict_with_later_writes(string read, string written, bool commits)
     {
         await using var world = new World();
         var (runtime, accounts, fork) = await ForkAsync(world);
@@ -92,7 +92,7 @@ public class ForkTransactionTests
 
     /// <summary>What is decided by a full player and by one that starts from a later checkpoint is the same.</summary>
     [Fact]
-    public async Task Versions_of_a_fork_come_back_from_its_own_checkpoints()
+    public async Task Versions_of_a_fork_are_restored_from_later_checkpoints_of_the_fork()
     {
         await using var world = new World();
         var (runtime, _, fork) = await ForkAsync(world);

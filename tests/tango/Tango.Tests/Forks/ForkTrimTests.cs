@@ -13,7 +13,7 @@ public class ForkTrimTests
     private static readonly TangoOptions s_onDemand = new() { NewLogMaxSpan = 1, Checkpoints = null };
 
     [Fact]
-    public async Task A_fork_opens_when_all_that_it_came_from_is_trimmed()
+    public async Task Fork_opens_when_the_history_of_the_origin_is_trimmed()
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
@@ -50,7 +50,7 @@ public class ForkTrimTests
 
     /// <summary>Before each of its appends in turn, others checkpoint what they have and trim.</summary>
     [Fact]
-    public async Task A_trim_takes_nothing_of_what_is_being_forked()
+    public async Task Trim_leaves_the_history_of_a_fork_in_progress()
     {
         var beforeAppend = static () => ValueTask.CompletedTask;
         await using var world = new World(new InMemoryLogOptions { AroundAppend = _ => beforeAppend() });
@@ -81,7 +81,7 @@ public class ForkTrimTests
     }
 
     [Fact]
-    public void One_whose_caller_is_gone_is_dropped_by_a_trim_after_its_lease() => SeededContext.Run(3, async time =>
+    public void Fork_whose_caller_is_gone_is_dropped_by_a_trim_after_the_lease() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var (runtime, accounts) = await OpenAsync(world);
@@ -172,7 +172,7 @@ public class ForkTrimTests
     [InlineData("feed")]
     [InlineData("view")]
     [InlineData("remote")]
-    public async Task Without_its_first_state_nothing_plays_it(string use)
+    public async Task Fork_whose_first_state_is_trimmed_cannot_be_played(string use)
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
@@ -215,7 +215,7 @@ public class ForkTrimTests
 
     /// <summary>R20: a probe plays versions only.</summary>
     [Fact]
-    public async Task A_record_that_read_a_fork_is_decided_from_its_checkpoint()
+    public async Task Record_that_read_a_fork_is_decided_from_the_first_state_of_the_fork()
     {
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);

@@ -27,7 +27,7 @@ public sealed class DamagedInputTests
     ];
 
     [Fact]
-    public void Any_bytes_give_a_value_or_a_typed_exception_without_allocating_what_a_length_claims()
+    public void Decoder_of_any_bytes_gives_a_value_or_a_typed_exception()
     {
         var random = new Random(4711);
         var values = 0;
@@ -45,7 +45,7 @@ public sealed class DamagedInputTests
     }
 
     [Fact]
-    public void A_claimed_length_allocates_nothing()
+    public void Claimed_length_without_bytes_allocates_no_elements()
     {
         byte[][] inputs =
         [
@@ -64,7 +64,7 @@ public sealed class DamagedInputTests
     }
 
     [Fact]
-    public void Claimed_elements_whose_bytes_are_there_allocate_at_most_their_own_size()
+    public void Claimed_elements_with_bytes_present_allocate_at_most_the_size_of_the_elements()
     {
         // The bytes for the count are there, but the first element is wrong.
         var bytes = new byte[1_000_005];

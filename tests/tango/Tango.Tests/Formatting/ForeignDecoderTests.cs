@@ -7,7 +7,7 @@ namespace Tango.Tests.Formatting;
 public sealed class ForeignDecoderTests
 {
     [Fact]
-    public void Python_reads_what_we_write()
+    public void Python_msgpack_reads_formatted_values()
     {
         if (Run("import msgpack") is null) Assert.Skip("python3 with the msgpack module is not installed");
         var value = ImmutableSortedDictionary<int, (string, double, byte[], int[])>.Empty

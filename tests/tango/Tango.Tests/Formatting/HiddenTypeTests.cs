@@ -21,7 +21,7 @@ public sealed class HiddenTypeTests
     }
 
     [Fact]
-    public void The_private_type_is_named_with_what_helps()
+    public void Private_type_is_named_with_advice()
     {
         Says<Colour>("generated code cannot name Tango.Tests.Formatting.HiddenTypeTests+Colour, which is private: make "
             + "it internal, or call ClosedFormatters where it is visible");
@@ -33,7 +33,7 @@ public sealed class HiddenTypeTests
     }
 
     [Fact]
-    public void Closed_where_it_is_visible_it_is_stored()
+    public void Private_type_closed_where_visible_is_stored()
     {
         ClosedFormatters.Enum<Inner.Shape>();
         ClosedFormatters.Array<Inner.Shape>();

@@ -14,7 +14,7 @@ public sealed class RegistryTests
     private sealed record Late(int Value);
 
     [Fact]
-    public void A_missing_formatter_names_the_type_and_what_needs_it()
+    public void Missing_formatter_names_the_type_and_the_dependent_type()
     {
         ClosedFormatters.List<Plain>();
         ClosedFormatters.Dictionary<int, List<Plain>>();
@@ -28,7 +28,7 @@ public sealed class RegistryTests
     }
 
     [Fact]
-    public void No_formatter_of_a_type_made_of_others_is_looked_for_by_reflection()
+    public void Formatter_of_a_composed_type_is_not_looked_for_by_reflection()
     {
         var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Queue<(ushort, ushort)>>);
         Assert.Equal(FormatError.NoFormatter, error.Error);
@@ -89,7 +89,7 @@ public sealed class RegistryTests
     }
 
     [Fact]
-    public void A_serializer_that_loses_a_part_of_its_sample_is_refused()
+    public void Serializer_that_loses_a_part_of_the_sample_is_refused()
     {
         TangoFormatters.Register(new LossyFormatter(), "lossy", 1, new Lossy(1, 2));
         ClosedFormatters.List<Lossy?>();

@@ -28,7 +28,7 @@ public class AddingMembersTests
     }
 
     [Fact]
-    public async Task Programs_that_add_members_at_once_all_get_them()
+    public async Task Programs_that_add_members_at_once_get_all_members()
     {
         await using var world = new World(new Testing.InMemoryLogOptions { Yield = true });
         var opened = await Task.WhenAll(Enumerable.Range(0, 6).Select(async i =>
@@ -71,7 +71,7 @@ public class AddingMembersTests
     }
 
     [Fact]
-    public async Task A_group_without_members_is_not_created_and_nothing_is_written()
+    public async Task Group_without_members_is_not_created_and_no_entry_appended()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -137,7 +137,7 @@ public class AddingMembersTests
     /// <summary>The program that reserved it was stopped for long. Hosts without the directory know it by
     /// positions.</summary>
     [Fact]
-    public async Task A_member_is_not_added_long_after_it_was_reserved()
+    public async Task Member_is_not_added_long_after_the_reservation()
     {
         await using var world = new World(new InMemoryLogOptions { Yield = false });
         var older = await Group.OpenOlderAsync(world);

@@ -6,7 +6,7 @@ namespace Tango.Tests.Groups;
 public class GrowingGroupTests
 {
     [Fact]
-    public async Task A_member_that_is_missing_is_added_empty_and_all_hosts_have_it()
+    public async Task Missing_member_is_added_empty_at_all_hosts()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
@@ -93,7 +93,7 @@ public class GrowingGroupTests
     }
 
     [Fact]
-    public async Task A_member_whose_type_is_unknown_is_played_without_a_view_until_it_is_named()
+    public async Task Member_of_unknown_type_is_played_without_a_view_until_opened_by_type()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
@@ -127,7 +127,7 @@ public class GrowingGroupTests
     }
 
     [Fact]
-    public async Task One_member_is_opened_without_the_types_of_the_others()
+    public async Task One_member_is_opened_without_the_types_of_the_other_members()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);

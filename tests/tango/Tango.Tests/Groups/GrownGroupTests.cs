@@ -8,7 +8,7 @@ namespace Tango.Tests.Groups;
 public class GrownGroupTests
 {
     [Fact]
-    public async Task A_past_state_has_the_members_of_its_time()
+    public async Task Past_state_has_the_members_of_that_position()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
@@ -31,7 +31,7 @@ public class GrownGroupTests
     }
 
     [Fact]
-    public async Task A_member_that_was_added_is_forked_like_others()
+    public async Task Added_member_is_forked_like_an_original_member()
     {
         await using var world = new World();
         var newer = await GrownAsync(world);
@@ -58,7 +58,7 @@ public class GrownGroupTests
     }
 
     [Fact]
-    public async Task A_feed_of_the_member_begins_at_its_birth()
+    public async Task Feed_of_an_added_member_begins_at_the_birth()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
@@ -76,7 +76,7 @@ public class GrownGroupTests
     }
 
     [Fact]
-    public async Task A_feed_that_was_trimmed_below_the_birth_misses_nothing()
+    public async Task Feed_trimmed_below_the_birth_misses_no_change()
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
@@ -91,7 +91,7 @@ public class GrownGroupTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task A_second_view_of_the_member_shows_what_was_acknowledged(bool isTrimmed)
+    public async Task Second_view_of_an_added_member_shows_acknowledged_writes(bool isTrimmed)
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);

@@ -27,7 +27,7 @@ public class MemberRecordTests
     }
 
     [Fact]
-    public void What_cannot_be_added_is_not_reserved()
+    public void Impossible_member_is_not_reserved()
     {
         Begin();
         Apply(Mutators.Create, DirectoryFormat.Create(new(1, 10), null, [new("alone", "type", 16)]));
@@ -44,7 +44,7 @@ public class MemberRecordTests
     }
 
     [Fact]
-    public void A_group_has_no_more_members_than_it_may()
+    public void Group_has_at_most_the_maximum_of_members_counting_deleted_members()
     {
         Begin();
         // Removed members count.
@@ -94,7 +94,7 @@ public class MemberRecordTests
     }
 
     [Fact]
-    public void With_its_group_a_reserved_member_goes()
+    public void Reserved_member_is_dropped_with_the_group()
     {
         Begin();
         var reserved = Reserve("group", "c");
@@ -131,7 +131,7 @@ public class MemberRecordTests
     }
 
     [Fact]
-    public void A_release_drops_what_has_expired()
+    public void Release_drops_expired_reservations()
     {
         Begin();
         Reserve("group", "c");
@@ -172,7 +172,7 @@ public class MemberRecordTests
     }
 
     [Fact]
-    public void The_bytes_of_its_records()
+    public void Member_records_have_the_golden_bytes()
     {
         Assert.Equal<byte[]>([0x94, 0xa1, .. "g"u8, 0xa1, .. "c"u8, 0xa4, .. "type"u8, 16],
             DirectoryFormat.ReserveMember("g", new NewObject("c", "type", 16)).WrittenSpan.ToArray());

@@ -4,11 +4,11 @@ namespace Tango.Tests.Groups;
 public class UnusableMembersTests
 {
     [Fact]
-    public Task A_type_without_a_formatter_stops_nothing() =>
+    public Task Added_member_of_a_type_without_a_formatter_stops_no_program() =>
         RunAsync(new TangoTypeRegistry().Add<Unusable<NoFormatter>>());
 
     [Fact]
-    public Task A_type_whose_constructor_fails_stops_nothing() =>
+    public Task Added_member_of_a_type_whose_constructor_fails_stops_no_program() =>
         RunAsync(new TangoTypeRegistry().Add<Unusable<NoConstructor>>());
 
     private static async Task RunAsync(TangoTypeRegistry types)

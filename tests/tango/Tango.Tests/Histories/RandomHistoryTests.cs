@@ -31,7 +31,7 @@ public class RandomHistoryTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void A_random_history_is_what_a_plain_model_makes_of_the_log(int seed) =>
+    public void Random_history_over_hosted_groups_agrees_with_a_plain_model_of_the_log(int seed) =>
         SeededContext.Run(seed, time => RunAsync(seed, Hosting.Group, time));
 
     [Theory]
@@ -41,7 +41,7 @@ public class RandomHistoryTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void So_is_one_over_objects_that_are_hosted_while_they_are_read(int seed) =>
+    public void Random_history_over_remote_objects_agrees_with_a_plain_model_of_the_log(int seed) =>
         SeededContext.Run(seed, time => RunAsync(seed, Hosting.Remote, time));
 
     private static async Task RunAsync(int seed, Hosting hosting, VirtualTime time)

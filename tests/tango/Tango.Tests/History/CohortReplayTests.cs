@@ -12,7 +12,7 @@ public class CohortReplayTests
     private static readonly ImmutableArray<StreamId> Both = [new(256), new(257)];
 
     [Fact]
-    public async Task A_cohort_is_as_it_was_at_every_position()
+    public async Task Replayed_cohort_equals_the_state_at_every_position()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -33,7 +33,7 @@ public class CohortReplayTests
     }
 
     [Fact]
-    public async Task Without_its_history_below_a_checkpoint_only_what_is_above_can_be_played()
+    public async Task Cohort_trimmed_below_a_checkpoint_is_replayed_only_from_the_checkpoint_on()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -54,7 +54,7 @@ public class CohortReplayTests
 
     /// <summary>Its entries above are trimmed, but at the checkpoint's end nothing needs to be played.</summary>
     [Fact]
-    public async Task At_the_end_of_a_checkpoint_nothing_is_read_above_it()
+    public async Task Replay_to_the_end_of_a_checkpoint_reads_no_entry_above_that_end()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -108,7 +108,7 @@ public class CohortReplayTests
 
     /// <summary>R20: the end lies between a commit record and its decision record.</summary>
     [Fact]
-    public async Task What_is_decided_above_the_end_is_awaited_and_told()
+    public async Task Replay_awaits_decisions_of_the_read_object_and_applies_decision_records_above_the_end()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -136,7 +136,7 @@ public class CohortReplayTests
     /// <summary>No host of the read set is left: a probe plays it. The replay decides nothing in its own
     /// name.</summary>
     [Fact]
-    public void A_replay_of_the_read_object_publishes_nothing() => SeededContext.Run(1, async time =>
+    public void Replay_of_the_read_object_publishes_no_decision() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var creator = world.NewRuntime();

@@ -40,7 +40,7 @@ public class HistoryTests
     }
 
     [Fact]
-    public async Task A_past_state_stays_as_it_is_while_the_object_goes_on()
+    public async Task Past_state_stays_unchanged_while_the_object_goes_on()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -80,7 +80,7 @@ public class HistoryTests
     }
 
     [Fact]
-    public async Task Names_are_those_of_the_position()
+    public async Task History_has_the_names_of_the_position()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -135,7 +135,7 @@ public class HistoryTests
 
     /// <summary>R20: a commit record of a group is decided by all of it.</summary>
     [Fact]
-    public async Task A_member_is_played_with_its_group()
+    public async Task History_plays_a_member_with_the_group()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -186,7 +186,7 @@ public class HistoryTests
 
     /// <summary>R23: names that newer code gave are not known, and must not be said to be missing.</summary>
     [Fact]
-    public async Task Behind_a_level_that_is_too_new_nothing_is_opened()
+    public async Task History_behind_a_level_that_is_too_new_is_not_opened()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

@@ -25,14 +25,14 @@ public sealed class NativeMutableTypesTests
     [InlineData(typeof((int, Loose)), true)]
     // Without a generated formatter nothing is known of its fields.
     [InlineData(typeof(Unknown), true)]
-    public void Only_what_its_formatter_calls_immutable_is_shared(Type type, bool isMutable) =>
+    public void Type_without_known_fields_is_shared_only_with_an_immutable_formatter(Type type, bool isMutable) =>
         Assert.Equal(isMutable, MutableTypes.IsMutable(type, showsFields: false));
 
     [Theory]
     [InlineData(typeof(Fixed), false)]
     [InlineData(typeof(Loose), true)]
     [InlineData(typeof(Unknown), false)]
-    public void Elsewhere_the_fields_say_it(Type type, bool isMutable) =>
+    public void Type_with_known_fields_is_mutable_if_a_field_is(Type type, bool isMutable) =>
         Assert.Equal(isMutable, MutableTypes.IsMutable(type, showsFields: true));
 
     private sealed record Fixed(int X);

@@ -6,7 +6,7 @@ public class TypeNameTests
     private const string Here = "Tango.Tests.TypeNameTests";
 
     [Fact]
-    public void Nested_types_of_generic_types_have_names_of_their_own() => Assert.Equal(
+    public void Nested_types_of_generic_types_have_distinct_names() => Assert.Equal(
         [
             $"{Here}+Outer<int32>", $"{Here}+Outer<int32>+A", $"{Here}+Outer<int32>+B", $"{Here}+Outer<string>+A",
             $"{Here}+Outer<int32>+C<string,{Here}+Outer<bool>+A>", $"{Here}+Outer+A<int32>",
@@ -18,7 +18,7 @@ public class TypeNameTests
         }.Select(TangoTypeName.Of));
 
     [Fact]
-    public void Other_names_are_as_they_are_written() => Assert.Equal(
+    public void Top_level_types_have_the_golden_names() => Assert.Equal(
         ["int64", "string[]", "guid?", Here, "System.Collections.Generic.KeyValuePair<string,int32>"],
         new[]
         {

@@ -81,7 +81,7 @@ public class IndexClaimTests
     });
 
     [Fact]
-    public void The_oldest_value_holds_the_log_and_is_named_until_it_is_replaced() => SeededContext.Run(1, async time =>
+    public void Oldest_value_holds_the_log_and_is_named_until_replaced() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_options);
@@ -112,7 +112,7 @@ public class IndexClaimTests
     });
 
     [Fact]
-    public void What_is_removed_or_deleted_is_not_kept() => SeededContext.Run(2, async time =>
+    public void Removed_value_and_deleted_object_do_not_hold_the_log() => SeededContext.Run(2, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_options);
@@ -134,7 +134,7 @@ public class IndexClaimTests
 
     /// <summary>An index of a group holds what the group's other members would not need.</summary>
     [Fact]
-    public void A_groups_claim_has_the_values_of_its_members() => SeededContext.Run(3, async time =>
+    public void Claim_of_a_group_includes_the_values_of_the_members() => SeededContext.Run(3, async time =>
     {
         await using var world = new World(time: time);
         var runtime = world.NewRuntime(s_options);

@@ -64,7 +64,7 @@ public class PlaceTests
     }
 
     [Fact]
-    public async Task A_spilled_call_stands_in_its_spill_and_the_commit_record_has_the_rest()
+    public async Task Spilled_call_has_a_place_in_the_spill_and_the_last_calls_in_the_commit_record()
     {
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 200 });
         var runtime = world.NewRuntime();
@@ -79,7 +79,7 @@ public class PlaceTests
     }
 
     [Fact]
-    public async Task A_transaction_reads_its_own_calls_and_nothing_else_can()
+    public async Task Pending_place_is_read_by_the_own_transaction_alone()
     {
         await using var world = new World();
         var runtime = world.NewRuntime();
@@ -123,7 +123,7 @@ public class PlaceTests
     }
 
     [Fact]
-    public async Task What_is_no_place_of_the_objects_calls_is_a_typed_error()
+    public async Task Place_without_a_call_of_the_object_fails_typed()
     {
         await using var world = new World();
         var runtime = world.NewRuntime(s_options);

@@ -90,7 +90,7 @@ public class CommitStateTests
     }
 
     [Fact]
-    public void Decision_repeated_by_playback_keeps_its_first_time()
+    public void Decision_repeated_by_playback_keeps_the_first_time()
     {
         var commit = In("Decided", null);
         commit.BecomeDecided(null, 99);

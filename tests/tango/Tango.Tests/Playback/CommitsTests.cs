@@ -46,7 +46,7 @@ public class CommitsTests
     }
 
     [Fact]
-    public void Decision_that_others_published_is_handed_over_undecided()
+    public void Decision_published_by_another_host_is_handed_over_undecided()
     {
         var commits = new Commits();
         commits.Expect(s_commit, s_streams);

@@ -6,7 +6,7 @@ namespace Tango.Tests.Playback;
 public class CompletionTests
 {
     [Fact]
-    public async Task End_reaches_every_wait_and_those_that_come_later()
+    public async Task End_reaches_every_wait_also_later_waits()
     {
         using var unused = new CancellationTokenSource();
         var (done, failed) = (new Completion(), new Completion());
@@ -20,7 +20,7 @@ public class CompletionTests
     }
 
     [Fact]
-    public async Task Cancelled_wait_leaves_nothing_behind()
+    public async Task Cancelled_wait_is_collected()
     {
         var completion = new Completion();
         var waits = Enumerable.Range(0, 100).Select(_ => Cancelled(completion)).ToArray();

@@ -9,7 +9,7 @@ public class RemoteObjectTests
     private static readonly TangoOptions LeavesAtOnce = new() { RemoteStay = TimeSpan.Zero };
 
     [Fact]
-    public async Task A_read_sees_what_was_acknowledged_anywhere()
+    public async Task Remote_read_sees_writes_acknowledged_anywhere()
     {
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
@@ -27,7 +27,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public async Task An_object_leaves_some_time_after_its_last_use_and_returns()
+    public async Task Remote_object_leaves_some_time_after_the_last_use_and_returns()
     {
         var time = new VirtualTime();
         await using var world = new World(time: time);
@@ -55,7 +55,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public async Task Objects_above_the_limit_leave_in_the_order_of_their_use()
+    public async Task Remote_objects_above_the_limit_leave_in_order_of_use()
     {
         await using var world = new World();
         var runtime = world.NewRuntime(new TangoOptions { MaxRemoteCohorts = 2 });
@@ -92,7 +92,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public async Task Mutators_that_return_or_reject_are_played_where_they_are_called()
+    public async Task Mutators_that_return_or_reject_are_played_at_the_caller()
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
@@ -109,7 +109,7 @@ public class RemoteObjectTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task A_transaction_that_read_one_aborts_if_it_was_written_since(bool writes)
+    public async Task Transaction_that_read_a_remote_object_aborts_after_a_later_write(bool writes)
     {
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
@@ -134,7 +134,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public async Task A_dropped_transaction_lets_its_objects_go()
+    public async Task Dropped_transaction_lets_remote_objects_go()
     {
         await using var world = new World();
         var runtime = world.NewRuntime(LeavesAtOnce);
@@ -152,7 +152,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public async Task R17_a_snapshot_moves_to_where_an_object_is_hosted_if_what_was_read_is_the_same()
+    public async Task R17_a_snapshot_moves_to_where_an_object_is_hosted_if_earlier_reads_are_unchanged()
     {
         await using var world = new World();
         var (_, host) = await world.OpenAccountsAsync();
@@ -236,7 +236,7 @@ public class RemoteObjectTests
     }
 
     [Fact]
-    public void R20_one_stays_while_a_decision_about_it_is_awaited() => SeededContext.Run(1, async time =>
+    public void R20_remote_object_stays_while_a_decision_is_awaited() => SeededContext.Run(1, async time =>
     {
         await using var world = new World(time: time);
         var (creator, _) = await world.OpenAccountsAsync("first");

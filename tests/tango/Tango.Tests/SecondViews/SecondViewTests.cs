@@ -8,7 +8,7 @@ namespace Tango.Tests.SecondViews;
 public class SecondViewTests
 {
     [Fact]
-    public async Task A_view_shows_what_was_acknowledged()
+    public async Task Second_view_shows_acknowledged_writes()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -34,7 +34,7 @@ public class SecondViewTests
     }
 
     [Fact]
-    public async Task A_view_beside_its_object_disturbs_no_caller()
+    public async Task Second_view_beside_the_object_disturbs_no_caller()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
@@ -52,7 +52,7 @@ public class SecondViewTests
 
     /// <summary>The first one's readers wait for a check that was sent before the later call.</summary>
     [Fact]
-    public async Task Readers_at_once_see_what_was_acknowledged_before_each()
+    public async Task Concurrent_readers_of_a_second_view_see_writes_acknowledged_before_each_read()
     {
         await using var world = new World();
         var (_, accounts) = await world.OpenAccountsAsync();
@@ -80,7 +80,7 @@ public class SecondViewTests
     }
 
     [Fact]
-    public async Task A_view_starts_from_the_checkpoint_of_its_object()
+    public async Task Second_view_starts_from_the_checkpoint_of_the_object()
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();

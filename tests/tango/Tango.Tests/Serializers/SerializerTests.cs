@@ -6,7 +6,7 @@ namespace Tango.Tests;
 public sealed class SerializerTests
 {
     [Fact]
-    public async Task The_directory_records_the_serializers_of_what_an_object_stores()
+    public async Task Directory_records_the_serializers_of_the_types_that_an_object_stores()
     {
         await using var world = new World();
         var writer = world.NewRuntime();
@@ -32,7 +32,7 @@ public sealed class SerializerTests
     }
 
     [Fact]
-    public async Task A_program_without_the_serializer_does_not_open_it()
+    public async Task Program_without_the_serializer_does_not_open_the_object()
     {
         await using var world = new World();
         await world.NewRuntime().OpenAsync<Ledger>("ledger", OpenMode.Create);
@@ -76,7 +76,7 @@ public sealed class SerializerTests
     }
 
     [Fact]
-    public void A_serializer_has_one_version_in_a_program_and_comes_before_its_type_is_stored()
+    public void Serializer_has_one_version_in_a_program_and_is_registered_before_the_first_use()
     {
         TangoFormatters.Register(new MarkFormatter<int>(), "test-mark", 1, new Mark<int>(7));
         TangoFormatters.Register(new MarkFormatter<long>(), "test-mark", 1, new Mark<long>(7));
@@ -94,7 +94,7 @@ public sealed class SerializerTests
     [InlineData("a,", 1)]
     [InlineData("ä", 1)]
     [InlineData("a", 0)]
-    public void Names_can_be_told_from_the_text_around_them(string name, int version) =>
+    public void Serializer_name_with_separators_or_a_version_of_zero_is_refused(string name, int version) =>
         Assert.ThrowsAny<ArgumentException>(
             () => TangoFormatters.Register(new MarkFormatter<Guid>(), name, version, new Mark<Guid>(7)));
 
