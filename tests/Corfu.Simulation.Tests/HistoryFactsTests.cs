@@ -2,7 +2,7 @@ using Corfu.Simulation.Checkers;
 
 namespace Corfu.Simulation.Tests;
 
-/// <summary>What a trim may take away: each need is found when it is not met.</summary>
+/// <summary>Needs that a trim must respect: each is found when it is not met.</summary>
 public sealed class HistoryFactsTests
 {
     private const ulong First = 256;

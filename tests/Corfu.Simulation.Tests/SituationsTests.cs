@@ -28,7 +28,7 @@ public sealed class SituationsTests
         Assert.Equal(["asked for"], Situations.MissingIn(Runs(1, []), "asked for"));
     }
 
-    // One seed reached everything, the others nothing: once is enough.
+    // The first seed reached every situation, the rest none: once is enough.
     private static SeedResult[] Runs(int count, string[] reached) =>
     [
         .. Enumerable.Range(0, count).Select(i => new SeedResult

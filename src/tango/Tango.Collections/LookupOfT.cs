@@ -2,7 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Tango.Collections;
 
-/// <summary>What was found: a value, or nothing. An async method has no out parameter, and null may be a
+/// <summary>Result of a search: a value, or nothing. An async method has no out parameter, and null may be a
 /// value.</summary>
 [MessagePackObject]
 public readonly record struct Lookup<T>([property: Key(0)] bool Found, [property: Key(1)] T? Value)

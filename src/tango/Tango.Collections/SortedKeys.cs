@@ -10,7 +10,7 @@ internal static class SortedKeys<T>
 {
     private static readonly Type? s_unordered = Unordered(typeof(T));
 
-    /// <summary>What the state of a new object begins with.</summary>
+    /// <summary>State of a new object.</summary>
     /// <exception cref="TangoFormatException">The keys have no order. Thrown when an object is opened.</exception>
     public static ImmutableSortedSet<T> Empty => s_unordered is null
         ? ImmutableSortedSet<T>.Empty.WithComparer(TangoOrder<T>.Comparer)

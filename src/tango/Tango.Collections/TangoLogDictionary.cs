@@ -19,7 +19,7 @@ namespace Tango.Collections;
 public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITangoIndex
     where TKey : notnull
 {
-    // So many values are written again at once.
+    // Number of values that are written again at once.
     private const int Window = 16;
 
     // Every place is one of a SetAsync, TryAddAsync or MoveAsync, whose first argument is the value.
@@ -103,7 +103,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
     /// <see cref="TangoRuntime.PlayedTo"/> less what the disks may hold. After the map's next two checkpoints the log
     /// is not kept for them any more. A value that is replaced or removed meanwhile is left alone.
     /// </summary>
-    /// <remarks>One that fails or is cancelled may be repeated. Not for transactions.</remarks>
+    /// <remarks>A call that fails or is cancelled may be repeated. Not for transactions.</remarks>
     /// <returns>How many were written.</returns>
     public async ValueTask<int> CompactAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
@@ -129,7 +129,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
         }
         finally
         {
-            // Of one that fails, so that nothing goes on behind it.
+            // After a failure, wait for the remaining moves: none goes on behind the caller.
             foreach (Task left in moving)
             {
                 await left.ConfigureAwait(
@@ -147,7 +147,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
         }
         catch (TangoTrimmedException)
         {
-            // It was replaced or removed meanwhile: else the map would hold it.
+            // The value was replaced or removed meanwhile: else the map would hold it.
             if (await FindAsync(key, cancellationToken) is { Found: true, Value: var now } && now == from) throw;
             return false;
         }

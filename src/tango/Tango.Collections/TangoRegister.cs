@@ -1,6 +1,6 @@
 namespace Tango.Collections;
 
-/// <summary>One replicated value: the register of Tango 3.1, Figure 3. It starts as <c>default</c>.</summary>
+/// <summary>A replicated value: the register of Tango 3.1, Figure 3. It starts as <c>default</c>.</summary>
 /// <typeparam name="T">Best an immutable type: then readers share the instance in the view; else each gets a
 /// copy.</typeparam>
 [TangoObject("tango.register")]

@@ -31,7 +31,7 @@ public sealed record InMemoryLogOptions
     public TimeProvider Time { get; init; } = TimeProvider.System;
 }
 
-/// <summary>What may go wrong with one append to an <see cref="InMemoryCorfuLog"/>.</summary>
+/// <summary>Fault of one append to an <see cref="InMemoryCorfuLog"/>.</summary>
 public enum AppendFault
 {
     None,

@@ -48,13 +48,13 @@ public sealed class TangoTestHost : IAsyncDisposable
     }
 }
 
-/// <summary>One process of a <see cref="TangoTestHost"/>.</summary>
+/// <summary>A process of a <see cref="TangoTestHost"/>.</summary>
 public sealed class TestProcess : IAsyncDisposable
 {
     internal TestProcess(InMemoryCorfuLog log, TimeProvider time, TangoOptions options)
     {
         Connection = new TestConnection(log);
-        // What the test leaves in doubt stays so until the test asks.
+        // Outcomes that the test leaves in doubt stay so until the test asks.
         Runtime = new TangoRuntime(Connection, () => new StreamCursor(Connection), time, SystemEntropy.Instance,
             options with { MaxResolveAttempts = 0 });
     }

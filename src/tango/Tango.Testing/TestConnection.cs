@@ -3,7 +3,7 @@ using Corfu;
 
 namespace Tango.Testing;
 
-/// <summary>One process' connection to the log of a <see cref="TangoTestHost"/>, which a test can disturb. Safe for
+/// <summary>Connection of one process to the log of a <see cref="TangoTestHost"/>, which a test can disturb. Safe for
 /// concurrent use.</summary>
 public sealed class TestConnection : ICorfuLog
 {

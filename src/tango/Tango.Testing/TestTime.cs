@@ -85,7 +85,7 @@ public sealed class TestTime : TimeProvider
     /// <summary>No work waits or runs in the thread pool, but for the caller's.</summary>
     private static bool IsPoolIdle()
     {
-#pragma warning disable RS0030 // It is looked at and given nothing to do.
+#pragma warning disable RS0030 // The pool is looked at and given nothing to do.
         ThreadPool.GetMaxThreads(out var most, out _);
         ThreadPool.GetAvailableThreads(out var free, out _);
         var own = Thread.CurrentThread.IsThreadPoolThread ? 1 : 0;

@@ -1,6 +1,7 @@
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>One name per invariant; docs/testing-simulator.md lists what each one means.</summary>
+/// <summary>Names of the checkers, one for each invariant; docs/testing-simulator.md lists what each one
+/// means.</summary>
 public static class CheckerNames
 {
     public const string WriteOnce = "write-once";

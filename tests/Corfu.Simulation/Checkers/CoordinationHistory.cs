@@ -3,7 +3,8 @@ using Tango.Collections;
 
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>What clients that coordinate did and were told, and in the end all that the log has of it.</summary>
+/// <summary>Actions of coordinating clients and the answers to them, and in the end all that the log has of
+/// them.</summary>
 public sealed class CoordinationHistory
 {
     /// <summary>Tokens of the lock, as their holders were told them.</summary>

@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// What of the log's entries is known so far, from any appender or reader, in any order and any number of times:
+/// Facts about the log's entries so far, from any appender or reader, in any order and any number of times. They say
 /// which streams have history, which checkpoints are complete, and which commit records wait for a decision (R20).
 /// </summary>
 public sealed class HistoryFacts
@@ -39,7 +39,7 @@ public sealed class HistoryFacts
         known.Add(new CheckpointSeen(end, parts));
     }
 
-    /// <summary>What a trim below a position takes away that an opener or an undecided commit record needs.</summary>
+    /// <summary>Needs of an opener or an undecided commit record that a trim below a position takes away.</summary>
     /// <param name="cohortOf">The members of an object's cohort, the first one first; none if it is deleted.</param>
     public IEnumerable<string> NeededBelow(long below, Func<ulong, IReadOnlyList<ulong>> cohortOf)
     {

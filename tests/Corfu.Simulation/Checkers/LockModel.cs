@@ -3,7 +3,7 @@ using Tango.Collections;
 
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>What a lock is, played from the calls in the log.</summary>
+/// <summary>Model of a lock, played from the calls in the log.</summary>
 internal sealed class LockModel
 {
     private readonly SortedDictionary<long, (long Version, long Milliseconds, LogPosition Seen)> _tickets = [];

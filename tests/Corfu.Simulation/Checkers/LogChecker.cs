@@ -14,8 +14,8 @@ public static partial class LogChecker
         return found;
     }
 
-    /// <summary>What needs no final log: answers that contradict each other, also where the run came to no
-    /// end.</summary>
+    /// <summary>Checks that need no final log, also where the run came to no end: answers must not contradict each
+    /// other.</summary>
     public static List<Violation> CheckAnswers(LogHistory history)
     {
         List<Violation> found = [];
@@ -61,8 +61,8 @@ public static partial class LogChecker
         }
     }
 
-    /// <summary>One append, one entry; nothing in the log that nobody appended; what was refused is not
-    /// there.</summary>
+    /// <summary>Each append has at most one entry, each entry has an append, and a refused append has no
+    /// entry.</summary>
     public static void ExactlyOnce(LogHistory history, List<Violation> found)
     {
         Dictionary<long, AppendOp> byPayload = history.Appends.ToDictionary(a => a.Payload);
@@ -123,7 +123,7 @@ public static partial class LogChecker
         List<(long End, long Position)> known =
         [
             .. history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged).Select(a => (a.End, a.Position)),
-            // What somebody read is in the log as well, whatever its writer was told.
+            // A value that a client read is in the log as well, whatever its writer was told.
             .. history.Reads.Where(r => r.Kind is SeenKind.Data).Select(r => (r.End, r.Position)),
         ];
         known.Sort();

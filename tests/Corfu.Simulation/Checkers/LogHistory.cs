@@ -1,8 +1,8 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// What the clients of a run asked and were told, in plain numbers: checkers share no code with the product. Start and
-/// End are event numbers of the run, so that "ended before started" is exact; an operation without an answer ends at
+/// Requests of a run's clients and the answers, in plain numbers: checkers share no code with the product. Start and
+/// End are event numbers of the run, so that "ended before started" is exact. An operation without an answer ends at
 /// <see cref="Never"/>.
 /// </summary>
 public sealed class LogHistory
@@ -52,7 +52,7 @@ public sealed record TailOp(int Client, long Start, long End, long Tail);
 /// <summary>A trim of one position, or of everything below <paramref name="Position"/>, that was asked for.</summary>
 public sealed record TrimOp(int Client, long Position, bool Prefix, long Start, long End);
 
-/// <summary>What one reader of a stream saw from its beginning up to a sync that it had asked for at
+/// <summary>Entries of a stream that a reader saw, from the beginning up to a sync requested at
 /// <paramref name="Start"/>.</summary>
 public sealed record StreamReadOp(int Client, ulong Stream, long Start, long End,
     IReadOnlyList<(long Position, long Payload)> Seen);

@@ -171,7 +171,7 @@ public sealed class TxChecker
         return value;
     }
 
-    /// <summary>What ended before something began stands before it.</summary>
+    /// <summary>A transaction that ended before another began stands before that one.</summary>
     private void RealTime()
     {
         List<(TxOp Tx, Place At)> byEnd = [.. _effective.Where(e => e.Tx.Decision == TxDecision.Committed)

@@ -1,8 +1,8 @@
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>
-/// What the Tango clients of a run did. Every value written is unique in its run (zero stands for "never written"), so
-/// that equal values mean equal versions and the checker needs no version numbers from the product.
+/// Actions of a run's Tango clients. Every value written is unique in its run, and zero stands for "never written".
+/// Equal values therefore mean equal versions, and the checker needs no version numbers from the product.
 /// </summary>
 public sealed class TxHistory
 {
@@ -11,7 +11,7 @@ public sealed class TxHistory
     /// <summary>Whole views as replicas showed them, with the position they claimed to be at.</summary>
     public List<ViewSample> Views { get; } = [];
 
-    /// <summary>Where each written value stands in the log: position, then order in the entry. From a scan of the final
+    /// <summary>Place of each written value in the log: position, then order in the entry. Found by a scan of the final
     /// log.</summary>
     public Dictionary<long, (long Position, int Order)> Places { get; } = [];
 
@@ -46,7 +46,7 @@ public sealed class TxHistory
     /// <summary>An object that may be deleted is another key than the next one of its name.</summary>
     public static string KeyOfTemporary(ulong id) => $"object {id}";
 
-    /// <summary>What clients were shown of the past.</summary>
+    /// <summary>Past states that clients were shown.</summary>
     public List<PastState> Past { get; } = [];
 
     public List<FeedRead> Feeds { get; } = [];
@@ -73,7 +73,7 @@ public enum TxDecision
     Unknown,
 }
 
-/// <summary>One transaction, or one plain update or read, which is a transaction of its own.</summary>
+/// <summary>A transaction, or a plain update or read, which is a transaction of its own.</summary>
 public sealed record TxOp(
     int Client,
     long Start,
@@ -82,7 +82,8 @@ public sealed record TxOp(
     IReadOnlyList<KeyValuePair<string, long>> Reads,
     IReadOnlyList<KeyValuePair<string, long>> Writes)
 {
-    /// <summary>Its reads saw nothing from this position on; null: it had no snapshot, or none is known.</summary>
+    /// <summary>Position from which on the reads saw nothing; null: the transaction had no snapshot, or none is
+    /// known.</summary>
     public long? SnapshotEnd { get; init; }
 
     /// <summary>Objects of which it read a key that is not among its reads.</summary>
@@ -101,7 +102,7 @@ public sealed record TxOp(
 public sealed record ViewSample(int Client, long Position, string Object, string State);
 
 /// <param name="Position">Everything below is played.</param>
-/// <param name="Members">Of the unit that the commit records concern.</param>
+/// <param name="Members">Members of the cohort that the commit records concern.</param>
 public sealed record AwaitedSample(
     int Client, long Position, string Object, IReadOnlyList<ulong> Members,
     IReadOnlyList<(long Position, int Index)> Commits);
@@ -109,12 +110,13 @@ public sealed record AwaitedSample(
 /// <summary>Objects as a client was shown them, as of everything below a position.</summary>
 public sealed record PastState(int Client, long Position, IReadOnlyList<KeyValuePair<string, long>> Reads);
 
-/// <summary>What a client read of the changes of a key, from the log's beginning, however often it resumed.</summary>
+/// <summary>Changes of a key that a client read from the log's beginning, however often it resumed.</summary>
 public sealed record FeedRead(int Client, string Key)
 {
     public List<FeedChange> Changes { get; } = [];
 }
 
 /// <param name="IsReset">Changes below were missed, and came to the value.</param>
-/// <param name="Position">Of the entry with the change; of a reset, everything below is in its value.</param>
+/// <param name="Position">Position of the entry with the change; the value of a reset has everything below its
+/// position.</param>
 public readonly record struct FeedChange(bool IsReset, long Position, long Value);

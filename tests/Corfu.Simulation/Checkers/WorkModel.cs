@@ -3,7 +3,7 @@ using Tango.Collections;
 
 namespace Corfu.Simulation.Checkers;
 
-/// <summary>What a work queue is, played from the calls in the log. Clients neither revive nor drop.</summary>
+/// <summary>Model of a work queue, played from the calls in the log. Clients neither revive nor drop.</summary>
 internal sealed class WorkModel
 {
     private const int MaxAttempts = 5;
@@ -27,7 +27,7 @@ internal sealed class WorkModel
     /// <summary>An expiry that took effect: what expired, its time to live, and its last sign of life.</summary>
     public (string What, long Milliseconds, LogPosition Seen)? Expired { get; private set; }
 
-    /// <returns>What the queue should have refused; null: nothing.</returns>
+    /// <returns>A call that the queue should have refused; null: none.</returns>
     public string? Apply(TangoChange<TangoWorkQueue<string>> change)
     {
         Expired = null;

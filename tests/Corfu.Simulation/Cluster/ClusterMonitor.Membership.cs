@@ -7,7 +7,7 @@ namespace Corfu.Simulation.Cluster;
 
 public sealed partial class ClusterMonitor
 {
-    /// <summary>What a projection changes against the one before it.</summary>
+    /// <summary>Checks what a projection changes against the one before it.</summary>
     private void CheckChanges(Projection projection)
     {
         if (!_projections.TryGetValue(projection.Epoch.Value - 1, out Projection? before)) return;
@@ -82,7 +82,7 @@ public sealed partial class ClusterMonitor
     /// ones too.</summary>
     public void ShownTrimmed(LogPosition position)
     {
-        // Where the projection itself has forgotten the range there is no chain to ask.
+        // A range that the projection has forgotten has no chain to ask.
         if (!TryChain(position.Offset, HighestEpoch, out Chain chain) || position < Newest.TrimMark) return;
         foreach (Replica replica in chain.Replicas)
         {
@@ -140,7 +140,7 @@ public sealed partial class ClusterMonitor
     public Epoch LastNamed(NodeId unit, Epoch until) =>
         _projections.Values.LastOrDefault(p => p.Epoch <= until && p.HasUnit(unit))?.Epoch ?? Epoch.None;
 
-    /// <summary>Of those that an acceptor was asked to accept; not necessarily decided.</summary>
+    /// <summary>Newest projection that an acceptor was asked to accept; not necessarily decided.</summary>
     public Projection? NewestProposed { get; private set; }
 
     /// <summary>R2: a unit takes another identity only when a decided projection named the old one and a later one does

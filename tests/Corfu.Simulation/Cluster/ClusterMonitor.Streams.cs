@@ -6,13 +6,13 @@ namespace Corfu.Simulation.Cluster;
 
 public sealed partial class ClusterMonitor
 {
-    // Of each stream its positions, with the step at which the tail of the chain had it first.
+    // Positions of each stream, with the step at which the tail of the chain had each first.
     private readonly SortedDictionary<ulong, SortedDictionary<long, long>> _streams = [];
 
     /// <summary>Every stream that has had an entry, trimmed or not.</summary>
     public IEnumerable<StreamId> Streams => _streams.Keys.Select(s => new StreamId(s));
 
-    /// <summary>What the tail of its chain has stored is in the log, and so in its streams.</summary>
+    /// <summary>An entry that the tail of its chain has stored is in the log, and so in its streams.</summary>
     private void NoteStreams(MessageInfo message, FrameHeader header, LogEntry entry)
     {
         if (entry.IsJunk || !TryChain(entry.Position.Offset, header.Epoch.Value, out Chain chain)
@@ -29,7 +29,7 @@ public sealed partial class ClusterMonitor
     /// R22: a tail names its stream's newest entries, trimmed or not; else a stream that was trimmed passes for one
     /// that never was.
     /// </summary>
-    /// <param name="asked">What was in the log at this step must be known.</param>
+    /// <param name="asked">Entries that were in the log at this step must be known.</param>
     public void CompareTail(StreamTail tail, long asked)
     {
         if (!_streams.TryGetValue(tail.Stream.Value, out SortedDictionary<long, long>? known)) return;

@@ -73,7 +73,8 @@ public sealed partial class ClusterMonitor
         if (!response.IsOk) return;
         var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany
             or Opcode.ConfirmEpoch;
-        // Its answer may be lost or late, its arrival is what counts; only epochs that nobody sent it are an error.
+        // The answer may be lost or late: the arrival of the request counts. Only an epoch that nobody sent to the unit
+        // is an error.
         if ((rests
             || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails)
             && header.Epoch.Value > unit.Installed)

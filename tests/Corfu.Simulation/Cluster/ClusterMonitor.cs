@@ -47,7 +47,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public void Found(Projection first) => Learn(first);
 
-    /// <summary>What somebody else has found.</summary>
+    /// <summary>Reports what another observer has found.</summary>
     public void Found(string checker, string what) => Report(checker, what);
 
     /// <summary>Units whose disks misread: they may take pages for damaged.</summary>

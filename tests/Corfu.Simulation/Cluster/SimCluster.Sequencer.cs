@@ -9,7 +9,7 @@ public sealed partial class SimCluster
     private int _reconfigurations;
     private int _operators;
 
-    /// <summary>What <see cref="Idle"/> waits for, for people.</summary>
+    /// <summary>Text for people of what <see cref="Idle"/> waits for.</summary>
     public string Unrest =>
         $"{_reconfigurations} sequencers asked for, {_changes} operators at work, "
         + $"{(HasAgents && !IsWhole ? "not whole" : "whole")}";

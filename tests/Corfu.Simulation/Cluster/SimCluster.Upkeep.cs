@@ -10,7 +10,7 @@ using Corfu.Unit;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>What operators do to a cluster that works: segments joined, units retired, another number of replicas,
+/// <summary>Work of operators on a healthy cluster: segments joined, units retired, another number of replicas,
 /// scrubs.</summary>
 public sealed partial class SimCluster
 {
@@ -56,8 +56,8 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>One pass over the log while everything goes on; it must find no position whose good copies differ, and
-    /// none without a good copy.</summary>
+    /// <summary>Passes over the log once while everything goes on. The scrub must find no position whose good copies
+    /// differ, and none without a good copy.</summary>
     public bool StartScrub()
     {
         if (_scrubbing) return false;
@@ -129,7 +129,7 @@ public sealed partial class SimCluster
             }
             catch (TransportException)
             {
-                // It may have arrived.
+                // The request may have arrived.
             }
 
             StartReconfiguration();
@@ -156,6 +156,6 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>One disk decays, always the same: elsewhere there is a good copy of everything.</summary>
+    /// <summary>Damages a page, always on the same disk: elsewhere there is a good copy of everything.</summary>
     public bool DamagePage(SimRandom random) => Units[0].DamagePage(random);
 }

@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>What product code logs, in the trace.</summary>
+/// <summary>Logger that writes the product's messages to the trace.</summary>
 internal sealed class SimLogger(World world, string name) : ILogger
 {
     public IDisposable? BeginScope<TState>(TState state)

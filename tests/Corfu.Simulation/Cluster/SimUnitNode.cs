@@ -34,7 +34,7 @@ public sealed class SimUnitNode
         UnitId = unit;
         AcceptorId = acceptor;
         Host = cluster.AddHost(name, endpoint);
-        // One disk at most misreads: elsewhere there is always a good copy.
+        // At most one disk misreads: elsewhere there is always a good copy.
         Disk = new SimDisk(cluster.World, name,
             cluster.Units.Count == 0 ? cluster.Plan.Disk : cluster.Plan.Disk with { Misread = 0 });
     }
@@ -88,7 +88,7 @@ public sealed class SimUnitNode
         return true;
     }
 
-    /// <summary>Its disk has next to no room.</summary>
+    /// <summary>Takes nearly all the room that is left on the disk.</summary>
     public bool FillDisk(SimRandom random, long held)
     {
         if (!Disk.TakeSpace(random.Next(1 << 10))) return false;
@@ -136,7 +136,7 @@ public sealed class SimUnitNode
         _cluster.World.Schedule(null, 0, SimEventKind.Control, Start);
     }
 
-    // Its agent may have met the cluster only after the unit was removed: then the layout's history tells.
+    // The unit's agent may have met the cluster only after the unit was removed. The layout's history tells then.
     private Epoch LastNamed(Projection newest) =>
         _named > Epoch.None ? _named : _cluster.Monitor.LastNamed(UnitId, newest.Epoch);
 

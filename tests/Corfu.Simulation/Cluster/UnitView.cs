@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>What one unit has admitted to hold, by its own answers: once admitted it must be there for ever, restarts
-/// included.</summary>
+/// <summary>Entries that one unit has admitted to hold, by its own answers. An admitted entry must be there for ever,
+/// restarts included.</summary>
 internal sealed class UnitView(string name)
 {
     public string Name => name;
@@ -26,7 +26,7 @@ internal sealed class UnitView(string name)
 
     public long SealedAt { get; set; }
 
-    /// <summary>One above the highest address, as that seal reported it.</summary>
+    /// <summary>Address above the highest one, as that seal reported it.</summary>
     public long SealedEnd { get; set; }
 
     /// <summary>The prefix trim that this unit acknowledged, and when.</summary>

@@ -42,7 +42,7 @@ public sealed class SimDisk
     /// <summary>Bytes that files may take in all; others have taken the rest.</summary>
     public long Capacity { get; private set; } = long.MaxValue;
 
-    /// <summary>Of the address map: what was entered below is gone.</summary>
+    /// <summary>Floor of the address map: entries below are gone.</summary>
     public long MapFloor { get; set; }
 
     private long Used => _files.Values.Sum(f => (long)f.Length);

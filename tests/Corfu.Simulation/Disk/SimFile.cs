@@ -18,7 +18,7 @@ public sealed class SimFile(string name)
     /// <summary>Un-flushed writes.</summary>
     public int Dirty => _cache.Count;
 
-    /// <summary>What a power cut that loses all un-flushed writes would leave.</summary>
+    /// <summary>Content that a power cut that loses all un-flushed writes would leave.</summary>
     internal ReadOnlyMemory<byte> Durable => _durable.AsMemory(0, _durableLength);
 
     internal void Flip(int offset, int bit)

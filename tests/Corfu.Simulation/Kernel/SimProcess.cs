@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Kernel;
 
-/// <summary>One incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it
-/// had queued.</summary>
+/// <summary>Incarnation of a simulated process: its context, scheduler and clock. Killing it drops everything it had
+/// queued.</summary>
 public sealed class SimProcess
 {
     private readonly List<Action> _onKill = [];
@@ -28,7 +28,7 @@ public sealed class SimProcess
 
     public SimTaskScheduler Scheduler { get; }
 
-    /// <summary>Where the product's own loops run: on the simulation's only thread.</summary>
+    /// <summary>Context of the product's own loops: the simulation's only thread.</summary>
     public LoopContext Loops { get; }
 
     public SimTimeProvider Time { get; }

@@ -39,7 +39,7 @@ public sealed class World
     /// <summary>Null unless the run is traced; a line per event otherwise.</summary>
     public Action<string>? Trace { get; set; }
 
-    /// <summary>What went wrong so far: foreign threads, exceptions that nobody handled, broken invariants.</summary>
+    /// <summary>Failures so far: foreign threads, exceptions that nobody handled, broken invariants.</summary>
     public IReadOnlyList<string> Failures => _failures;
 
     /// <summary>Share of continuations that the simulated operating system delays (a busy machine).</summary>

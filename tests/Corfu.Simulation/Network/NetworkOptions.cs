@@ -3,7 +3,7 @@ namespace Corfu.Simulation.Network;
 /// <summary>How the simulated network behaves; times in ticks of 100 ns.</summary>
 public sealed record NetworkOptions
 {
-    /// <summary>One-way latency: at least this much.</summary>
+    /// <summary>Least latency of one direction.</summary>
     public long MinLatency { get; init; } = 200;
 
     /// <summary>Mean of the exponential part of the latency: what reorders messages.</summary>

@@ -3,8 +3,7 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Network;
 
-/// <summary>One client's connection to one role identity: what is in flight on it fails together when it
-/// breaks.</summary>
+/// <summary>Connection of one client to one role identity: all calls in flight fail together when it breaks.</summary>
 internal sealed class SimConnection(SimProcess client, string clientHost, SimProcess server)
 {
     private readonly SortedDictionary<uint, PendingCall> _pending = [];

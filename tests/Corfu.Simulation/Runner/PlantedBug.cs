@@ -2,8 +2,8 @@ using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
 
-/// <param name="Rule">What it breaks: rules of docs/rules.md, or an invariant there that has no number.</param>
-/// <param name="What">What the product does wrong with it, in a few words.</param>
+/// <param name="Rule">Rules of docs/rules.md that the bug breaks, or an invariant there that has no number.</param>
+/// <param name="What">Mistake of the product with the bug, in a few words.</param>
 /// <param name="Checker">The checker that must fire; another's verdict, a crash or a time-out does not count.</param>
 /// <param name="Hint">A seed near which it was found last: where a short hunt begins. It proves nothing by
 /// itself.</param>

@@ -3,7 +3,7 @@ using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
 
-/// <summary>What became of one seed. Plain data: it travels between processes as one line of JSON.</summary>
+/// <summary>Result of one seed. Plain data: it travels between processes as one line of JSON.</summary>
 public sealed record SeedResult
 {
     public required ulong Seed { get; init; }

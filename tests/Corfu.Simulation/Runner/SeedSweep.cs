@@ -10,7 +10,7 @@ public static class SeedSweep
     /// <summary>A seed that acknowledged less than this proved nothing.</summary>
     public const long FewestOperations = 200;
 
-    // One seed in this many is run a second time in another process: the hashes must agree.
+    // Every so many seeds, one is run a second time in another process: the hashes must agree.
     private const int RepeatEvery = 20;
     private const int SlowestShown = 10;
 

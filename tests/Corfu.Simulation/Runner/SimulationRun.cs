@@ -182,7 +182,7 @@ public sealed partial class SimulationRun
             NewLogMaxSpan = _plan.MaxSpan,
             NewLogVersionAge = _plan.VersionAge,
             RemoteStay = s_remoteStay,
-            // What it would mend is to be found.
+            // Idle playback would mend stalls that the run has to find.
             IdlePlayback = null,
             OrphanTimeout = _plan.OrphanTimeout,
             Checkpoints = _plan.Checkpoints

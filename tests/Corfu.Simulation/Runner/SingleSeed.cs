@@ -2,7 +2,7 @@ using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
 
-/// <summary>One seed in this process, for people.</summary>
+/// <summary>Runs one seed in this process, with output for people.</summary>
 public static class SingleSeed
 {
     public static int Run(ulong seed, bool trace, TextWriter output)

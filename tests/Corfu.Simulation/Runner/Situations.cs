@@ -104,7 +104,7 @@ public static class Situations
         "trimmed behind a sleeping client",
     ];
 
-    /// <summary>What a run of these seeds had to reach, and did not.</summary>
+    /// <summary>Situations that a run of these seeds had to reach, and did not.</summary>
     /// <param name="also">Required however few the seeds are.</param>
     public static string[] MissingIn(IReadOnlyCollection<SeedResult> results, params IEnumerable<string> also)
     {

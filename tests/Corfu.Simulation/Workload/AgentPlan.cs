@@ -30,7 +30,7 @@ public sealed record AgentPlan
             SuspicionTimeout = At(agent.SuspicionTimeout),
             DisagreementPause = At(agent.DisagreementPause),
             BackOffStep = At(agent.BackOffStep),
-            // What is done once in a cluster begins within the run, and whatever can be migrated is.
+            // One-time steps of a cluster begin within the run, and every segment that can be migrated is.
             LeadAfter = At(agent.LeadAfter) / 10,
             // Longer than a client of a job needs to renew an epoch that was sealed and has no successor (R14).
             StalledJobLimit = At(agent.StalledJobLimit),

@@ -3,8 +3,9 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// What one client does, how often and how fast. Clients that differ find what a uniform crowd hides: one that only
-/// checks learns of a new epoch by nothing else, one that appends in bursts loses many neighbours at once when it dies.
+/// Operations of one client, how often and how fast. Clients that differ find what a uniform crowd hides. A client that
+/// only checks learns of a new epoch by nothing else. A client that appends in bursts loses many neighbours at once
+/// when it dies.
 /// </summary>
 public sealed record ClientProfile
 {

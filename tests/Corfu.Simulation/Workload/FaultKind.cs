@@ -1,6 +1,6 @@
 namespace Corfu.Simulation.Workload;
 
-/// <summary>What can go wrong. Each seed enables some of these; every kind that a run enables must really occur in
+/// <summary>Faults that can happen. Each seed enables some of these; every kind that a run enables must really occur in
 /// it.</summary>
 public enum FaultKind
 {

@@ -2,7 +2,7 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>What the workload's loops share: how much is left to do, unique numbers, and how far the log is known to
+/// <summary>State shared by the workload's loops: the operations left, unique numbers, and how far the log is known to
 /// reach.</summary>
 public sealed class Ledger(long operations)
 {

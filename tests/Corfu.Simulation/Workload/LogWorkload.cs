@@ -7,7 +7,7 @@ using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>One client's work straight on the log, with everything it was told written down.</summary>
+/// <summary>Work of one client straight on the log, with every answer written down.</summary>
 public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory history, ClusterMonitor monitor,
     Ledger ledger)
 {
@@ -149,8 +149,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         history.Tails.Add(new TailOp(client, start, world.Steps, check.Tail.Offset));
         foreach (StreamTail tail in check.Streams) monitor.CompareTail(tail, start);
         ledger.Learn(check.Tail.Offset - 1, check.Tail.Epoch);
-        // What another epoch had granted is above the log's end now, unless it has been granted again by the time this
-        // asks for it.
+        // A position granted in an older epoch is above the log's end now, unless it is granted again before the fill.
         LogPosition known = ledger.Newest;
         if (known.Epoch < check.Tail.Epoch && known >= check.Tail) await FillAsync(client, log, known);
     }
@@ -210,7 +209,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         }
     }
 
-    // What was acknowledged stays below all later tails.
+    // An acknowledged entry stays below all later tails.
     private bool IsBelowTail(long position, long before) =>
         history.Appends.Exists(
             a => a.Outcome == AppendFate.Acknowledged && a.End < before && a.Position >= position);

@@ -99,7 +99,7 @@ public sealed record SeedPlan
     /// objects.</summary>
     public int MaxPayload => Spills ? 236 : EntryLimits.DefaultMaxPayload;
 
-    /// <summary>What each client does, in turn.</summary>
+    /// <summary>Profile of each client, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
 
     public SortedSet<FaultKind> Faults { get; init; } = [];
@@ -108,7 +108,7 @@ public sealed record SeedPlan
 
     public SimDiskOptions Disk { get; init; } = new();
 
-    /// <summary>Of the units' page stores: small, so that segments are cleaned and checkpoints taken.</summary>
+    /// <summary>Options of the units' page stores: small, so that segments are cleaned and checkpoints taken.</summary>
     public PageStoreOptions Store { get; init; } = SmallStore(1, 60);
 
     /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown
@@ -164,7 +164,7 @@ public sealed record SeedPlan
         int units = random.Pick([1, 2, 3, 3, 3, 4, 5]);
         SortedSet<FaultKind> faults = [];
         double density = random.Pick([0.1, 0.3, 0.5, 0.8]);
-        // What came later has generators of its own, so that the seeds from before mean what they meant.
+        // Faults that came later have generators of their own, so that the seeds from before mean what they meant.
         SimRandom later = new SimRandom(seed).Split("later faults");
         SimRandom space = new SimRandom(seed).Split("disk faults");
         foreach (FaultKind kind in Enum.GetValues<FaultKind>())

@@ -22,7 +22,7 @@ public sealed class Stumbles
             ? stumbles
             : null;
 
-    /// <summary>Of the calling process from here on.</summary>
+    /// <summary>Lets views of the calling process stumble from here on.</summary>
     public static void Begin() => s_ofProcesses.AddOrUpdate(SynchronizationContext.Current!, new Stumbles());
 
     /// <summary>A ticket of this client: its calls are told what becomes of it, and apply it themselves within a

@@ -95,7 +95,7 @@ public sealed class TangoClient
         return client;
     }
 
-    /// <summary>Of the process that runs this.</summary>
+    /// <summary>Loops of the process that runs the caller.</summary>
     internal static LoopContext LoopsHere() =>
         ((SimSynchronizationContext)SynchronizationContext.Current!).Process.Loops;
 

@@ -26,7 +26,8 @@ public sealed partial class TangoWorkload
         foreach (string solo in tango.Readable) await SampleCohortAsync(client, tango, tango.SoloOf(solo));
     }
 
-    /// <summary>What it was loaded with shows best before it has played much.</summary>
+    /// <summary>Samples all cohorts right after the opening: a loaded state shows best before much has been played on
+    /// it.</summary>
     public async Task SampleOpenedAsync(int client, TangoClient tango)
     {
         try

@@ -57,7 +57,7 @@ public sealed partial class TangoWorkload
         finally
         {
             known.HasWriter = false;
-            // It may come after what is written next: other keys are written from here on.
+            // The write may come after the next one: other keys are written from here on.
             if (!isDone) _doubtful++;
         }
     }
@@ -87,7 +87,7 @@ public sealed partial class TangoWorkload
         foreach (string key in _indexed.Keys) await ReadIndexedAsync(client, index, key);
     }
 
-    /// <summary>So that nothing old is held.</summary>
+    /// <summary>Compacts the index, so that no old value is held.</summary>
     private static async Task CompactAllAsync(TangoClient tango)
     {
         TangoLogDictionary<string, string> index = await OpenIndexAsync(tango);

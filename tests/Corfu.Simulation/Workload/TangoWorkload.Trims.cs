@@ -24,7 +24,7 @@ public sealed partial class TangoWorkload
     // Enumerated for its minimum only.
     private readonly Dictionary<int, TangoClient> _open = [];
 
-    // What readers hold, oldest first.
+    // Holds of readers, oldest first.
     private readonly Queue<(string Name, long Version)> _holds = [];
     private int _readers;
 
@@ -74,8 +74,8 @@ public sealed partial class TangoWorkload
         }
     }
 
-    /// <summary>What it has still to play may be trimmed meanwhile (R22), if others make checkpoints of what it hosts:
-    /// the third and the fourth client host what the first two do.</summary>
+    /// <summary>Entries that the client has still to play may be trimmed meanwhile (R22), if others make checkpoints of
+    /// its objects. The third and the fourth client host what the first two do.</summary>
     private void FallAsleep(int client)
     {
         if ((client < 2 && client + 2 >= plan.Clients) || (_asleep >= 0 && world.Now < _asleepUntil)) return;
@@ -167,7 +167,7 @@ public sealed partial class TangoWorkload
     /// Checker <c>disk-use</c>: when all readers have let go and nothing moves, two checkpoints of each cohort and a
     /// trim leave no more than was appended since, and the span. What is undecided is decided first (R20).
     /// </summary>
-    /// <param name="tango">Of a client that hosts everything.</param>
+    /// <param name="tango">Client that hosts everything.</param>
     public async Task TrimAllAsync(TangoClient tango, ICorfuLog own)
     {
         if (!plan.TrimsObjects || !plan.Checkpoints) return;
@@ -230,7 +230,7 @@ public sealed partial class TangoWorkload
     private async Task CheckNeedsAsync(int client, ICorfuLog own, long below)
     {
         if (!plan.Checkpoints || Needs().Length == 0) return;
-        // What clients appended that did not live to hear of it.
+        // Clients may have died before they heard of their appends: the log itself has those entries.
         LogCheck check = await own.CheckAsync([]);
         await foreach (LogEntry entry in ReadAsync(own, below, check.Tail.Offset))
         {
@@ -242,7 +242,7 @@ public sealed partial class TangoWorkload
 
         string[] Needs()
         {
-            // What was forked begins with a checkpoint, and has no record of its own there.
+            // A fork begins with a checkpoint, and has no record of its own there.
             foreach (DirectoryEntry fork in NewestDirectory.Entries.Where(static entry => entry.Origin is not null))
                 history.Facts.Entry(fork.Id.Value, fork.Created.Offset);
             return [.. history.Facts.NeededBelow(below, CohortOf)];

@@ -13,7 +13,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     public const int Accounts = 4;
     public const int OpeningBalance = 100;
 
-    // Of the dice that choose an operation: from here on nothing is written.
+    // Threshold of the dice that choose an operation: from here on nothing is written.
     private const double FirstReadOnly = 0.72;
 
     private const double ShareOfTrims = 0.04;
@@ -21,7 +21,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
     // Transactions that write all they can, where that is more than an entry holds.
     private const double ShareOfLarge = 0.3;
 
-    // What a value of a lone register ends with, where older code cannot read the update that wrote it.
+    // Last digit of a lone register's value, where older code cannot read the update that wrote it.
     private const int NewerMark = 1;
     private const double ShareOfNewer = 0.04;
 
@@ -195,7 +195,8 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         }
     }
 
-    /// <summary>What a transaction in doubt is said to have come to must be true as well.</summary>
+    /// <summary>Records the outcome. An outcome that is found later for a transaction in doubt must be true as
+    /// well.</summary>
     private async Task DecideAsync(TxAttempt op, TangoClient tango, TxOutcome outcome)
     {
         if (outcome is not TxOutcome.InDoubt inDoubt)
@@ -214,7 +215,7 @@ public sealed partial class TangoWorkload(World world, SeedPlan plan, LogHistory
         }
     }
 
-    /// <summary>What the snapshot refuses is told at the call, and is no part of the transaction.</summary>
+    /// <summary>A call that the snapshot refuses is told so at once, and is no part of the transaction.</summary>
     private async Task PassWithinAsync(TangoClient tango, TxAttempt op)
     {
         long ticket = ledger.NextPayload();

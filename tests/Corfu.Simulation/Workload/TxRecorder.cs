@@ -6,10 +6,10 @@ using Tango;
 
 namespace Corfu.Simulation.Workload;
 
-/// <summary>Where the attempts of all clients are written down.</summary>
+/// <summary>Destination of the attempts of all clients.</summary>
 internal sealed record TxRecorder(World World, TxHistory History, ClusterMonitor Monitor, Ledger Ledger);
 
-/// <summary>One transaction on its way into the history; in it from the moment it may take effect.</summary>
+/// <summary>A transaction on its way into the history; in it from the moment it may take effect.</summary>
 internal sealed class TxAttempt(TxRecorder to, int client)
 {
     private readonly List<KeyValuePair<string, long>> _reads = [];
@@ -72,7 +72,7 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         }
     }
 
-    /// <summary>It had been in doubt.</summary>
+    /// <summary>Records the outcome of a transaction that had been in doubt.</summary>
     public void Resolved(TxOutcome outcome)
     {
         to.Monitor.Mark($"in doubt, resolved {outcome.GetType().Name}");

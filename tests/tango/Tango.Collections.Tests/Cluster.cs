@@ -3,7 +3,7 @@ using Tango.Testing;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>One in-memory log and the runtimes on it.</summary>
+/// <summary>An in-memory log and the runtimes on it.</summary>
 internal sealed class Cluster : IAsyncDisposable
 {
     private readonly List<TangoRuntime> _runtimes = [];

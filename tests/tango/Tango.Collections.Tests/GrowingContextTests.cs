@@ -19,7 +19,7 @@ public sealed partial class GrowingContextTests
         })).IsCommitted);
         Assert.Equal(6, await first.Sold.ReadAsync());
 
-        // It no longer names what the first did, which stays.
+        // The newer program no longer names the first one's objects, which stay.
         await first.Names.AddAsync("hammer");
         FirstShop again = await FirstShop.OpenAsync(second.Runtime);
         Assert.True(await again.Names.ContainsAsync("hammer"));

@@ -40,7 +40,7 @@ internal static class Keys
     internal sealed record Scan(
         string Text, KeyRange<string> Range, Func<string, bool> Has, bool IsReversed, int Limit)
     {
-        /// <summary>What it finds in a sorted sequence.</summary>
+        /// <summary>Items that the range finds in a sorted sequence.</summary>
         public T[] Of<T>(IEnumerable<T> sorted, Func<T, string> key)
         {
             IEnumerable<T> found = sorted.Where(item => Has(key(item)));

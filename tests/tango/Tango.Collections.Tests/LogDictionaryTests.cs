@@ -199,7 +199,7 @@ public sealed class LogDictionaryTests
         for (int i = 0; i < 29; i++) Assert.Equal($"text {i}", (await map.TryGetAsync($"{i}")).Value);
     }
 
-    /// <summary>What is in a checkpoint is what is in memory: keys and places, no values.</summary>
+    /// <summary>A checkpoint has what is in memory: keys and places, no values.</summary>
     [Fact]
     public async Task Values_are_neither_in_memory_nor_in_checkpoints()
     {

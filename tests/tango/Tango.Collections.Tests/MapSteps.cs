@@ -2,7 +2,7 @@ using CsCheck;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What every map can do with one key, and as a whole: the same for all of them.</summary>
+/// <summary>Operations of every map on one key, and as a whole: the same for all maps.</summary>
 internal sealed record MapSteps<TObject>(
     Func<TObject, string, int, ValueTask> SetAsync,
     Func<TObject, string, int, ValueTask<bool>> TryAddAsync,

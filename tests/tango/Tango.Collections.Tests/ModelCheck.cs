@@ -81,7 +81,7 @@ internal sealed class ModelCheck<TObject, TModel>(
     private async Task CompareAsync(TObject actual, TModel model) =>
         Assert.Equal(expect(model), await read(actual));
 
-    /// <summary>One without writes stands before the first position that it did not see.</summary>
+    /// <summary>A commit without writes stands before the first position that its snapshot did not see.</summary>
     private sealed record Committed(RecordVersion Version, IReadOnlyList<(Step<TObject, TModel>, object?)> Steps)
         : IComparable<Committed>
     {

@@ -3,7 +3,7 @@ using CsCheck;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What sorted collections add: the same for maps, whose items are pairs, and sets.</summary>
+/// <summary>Operations that sorted collections add: the same for maps, whose items are pairs, and sets.</summary>
 internal sealed record OrderedSteps<TObject, TItem>(
     Func<TObject, ValueTask<Lookup<TItem>>> FirstAsync,
     Func<TObject, ValueTask<Lookup<TItem>>> LastAsync,

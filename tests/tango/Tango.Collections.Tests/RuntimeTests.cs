@@ -42,7 +42,7 @@ public sealed class RuntimeTests
                     break;
             }
         }
-        // One that was never there plays it all.
+        // A runtime that was never there plays the whole log.
         TangoDictionary<string, int> late = await cluster.OpenAsync<TangoDictionary<string, int>>();
         Assert.Equal(model.OrderBy(p => p.Key), (await late.SnapshotAsync()).OrderBy(p => p.Key));
     }

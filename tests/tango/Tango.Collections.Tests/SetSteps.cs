@@ -2,7 +2,7 @@ using CsCheck;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What every set can do with one item, and as a whole: the same for all of them.</summary>
+/// <summary>Operations of every set on one item, and as a whole: the same for all sets.</summary>
 internal sealed record SetSteps<TObject>(
     Func<TObject, string, ValueTask<bool>> AddAsync,
     Func<TObject, string, ValueTask> EnsureAsync,

@@ -12,7 +12,7 @@ internal sealed record Step<TObject, TModel>(
         string text, Func<TObject, ValueTask<T>> run, Func<TModel, T> expect) =>
         Read(text, run, expect) with { Writes = true };
 
-    /// <summary>One that answers nothing.</summary>
+    /// <summary>A write that answers nothing.</summary>
     public static Step<TObject, TModel> Write(string text, Func<TObject, ValueTask> run, Action<TModel> expect) =>
         new(text, true,
             async actual =>
@@ -26,7 +26,7 @@ internal sealed record Step<TObject, TModel>(
                 return null;
             });
 
-    /// <summary>One that the object may reject: when the model answers none.</summary>
+    /// <summary>A write that the object may reject: when the model answers none.</summary>
     public static Step<TObject, TModel> WriteOrReject<T>(
         string text, Func<TObject, ValueTask<T>> run, Func<TModel, Lookup<T>> expect) =>
         new(text, true,

@@ -3,7 +3,7 @@ using Tango.Testing;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What a user's tests are promised of <see cref="TangoTestHost"/>.</summary>
+/// <summary>Promises of <see cref="TangoTestHost"/> to the tests of a user.</summary>
 public sealed class TestHostTests : IAsyncDisposable
 {
     private readonly TangoTestHost _host = new();

@@ -1,6 +1,6 @@
 namespace Tango.Collections.Tests;
 
-/// <summary>What a tree of numbers must do: a plain dictionary of paths, and scans of it.</summary>
+/// <summary>Model of a tree of numbers: a plain dictionary of paths, and scans of it.</summary>
 internal sealed class TreeModel
 {
     private readonly SortedDictionary<string, TreeNode<int>> _nodes = new(StringComparer.Ordinal);

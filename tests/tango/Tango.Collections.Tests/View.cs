@@ -10,7 +10,7 @@ internal sealed class View<TObject>
 {
     private ITangoView _view = new TObject();
 
-    // What its state is made of has formatters, as once it was opened.
+    // Reading the type registers the formatters of its state, as opening does.
     static View() => _ = TObject.ObjectType;
 
     public TResult Apply<TResult>(int mutator, byte[] key, byte[] arguments)

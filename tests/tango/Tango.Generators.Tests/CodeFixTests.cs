@@ -6,7 +6,7 @@ using Microsoft.CodeAnalysis.Text;
 
 namespace Tango.Generators.Tests;
 
-/// <summary>What an editor offers for an error of the generator, and that the error is gone after it.</summary>
+/// <summary>Fixes that an editor offers for an error of the generator, and that the error is gone after each.</summary>
 public sealed class CodeFixTests
 {
     [Fact]

@@ -88,7 +88,7 @@ internal static class Compiler
         return [.. generated, .. await Analyze(updated, files)];
     }
 
-    /// <summary>What the analyzers say of a compilation with the generated code.</summary>
+    /// <summary>Diagnostics of the analyzers for a compilation with the generated code.</summary>
     public static async Task<ImmutableArray<Diagnostic>> Analyze(Compilation generated, params AdditionalText[] files)
     {
         ImmutableArray<DiagnosticAnalyzer> analyzers = [new TangoObjectAnalyzer(), new TangoValueAnalyzer(),

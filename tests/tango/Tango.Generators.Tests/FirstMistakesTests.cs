@@ -15,7 +15,7 @@ public sealed partial class FirstMistakesTests
     private static readonly MetadataReference s_collections =
         MetadataReference.CreateFromFile(typeof(TangoDictionary<,>).Assembly.Location);
 
-    // Of the page: the title, what is written, what is said and what is meant.
+    // Mistakes of the page by title: what is written, what is said and what is meant.
     private static readonly Dictionary<string, (string Written, string Said, string Meant)> s_mistakes =
         Section().Matches(Checkout.Read("docs/analyzers.md")).ToDictionary(
             match => match.Groups["title"].Value,

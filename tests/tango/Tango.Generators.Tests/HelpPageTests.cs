@@ -34,7 +34,7 @@ public sealed class HelpPageTests
         string title = rule.Title.ToString(CultureInfo.InvariantCulture);
         Assert.Contains($"## {id}\n\n{title}. {rule.Description.ToString(CultureInfo.InvariantCulture)}\n",
             Checkout.Read("docs/analyzers.md"), StringComparison.Ordinal);
-        // What GitHub makes of the heading.
+        // GitHub makes this anchor of the heading.
         Assert.Equal($"{Page}#{id.ToLowerInvariant()}", rule.HelpLinkUri);
         Assert.Contains($"\n{id} | Tango | {rule.DefaultSeverity} | {title}\n",
             Checkout.Read("src/tango/Tango.Generators/AnalyzerReleases.Unshipped.md"), StringComparison.Ordinal);

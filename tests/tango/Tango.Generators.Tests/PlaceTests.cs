@@ -40,7 +40,7 @@ public sealed class PlaceTests
         Assert.Empty(Compiler.Errors(Compiler.Generate(Notes)));
         Assert.Empty(await Compiler.Diagnose(Notes));
         Type type = Compiler.Load(Notes).GetType("Notes", throwOnError: true)!;
-        // What its state is made of has formatters, as once it was opened.
+        // Reading the type registers the formatters of its state, as opening does.
         type.GetProperties(BindingFlags.Static | BindingFlags.NonPublic)
             .Single(p => p.PropertyType == typeof(TangoObjectType)).GetValue(null);
         var view = (ITangoView)Activator.CreateInstance(type)!;
@@ -48,7 +48,7 @@ public sealed class PlaceTests
         ClosedFormatters.ValueTuple<string>();
         view.Apply(1, TangoFormatters.ToBytes(5), TangoFormatters.ToBytes(ValueTuple.Create("text")),
             new ApplyContext(null, place));
-        // One that is an argument is an argument.
+        // A place that is an argument stays an argument.
         var marked = new LogPlace(new LogPosition(3), 0, 0);
         ClosedFormatters.ValueTuple<LogPlace>();
         view.Apply(2, default, TangoFormatters.ToBytes(ValueTuple.Create(marked)), new ApplyContext(null, place));

@@ -110,7 +110,7 @@ public class ClaimRaceTests
         var host = ((ObjectHost)first.Host).Hosted!;
         Assert.NotNull(await LoadAsync(world, host, commit));
 
-        // Of a checkpoint that takes two entries, at the record for the directory: each append asks twice.
+        // Acts at the directory's record of a checkpoint that takes two entries: each append asks twice.
         Func<ValueTask> AtRecord(Func<Task> act)
         {
             var appends = 0;

@@ -72,7 +72,7 @@ public class DecisionTests
         await AppendOrphanAsync(world, (await world.TailAsync()).Offset);
         await reader.SyncAsync();
 
-        // What was read is written only now: the orphan, which stands before, is not concerned.
+        // The key that the orphan read is written only now: the orphan stands before, and is not concerned.
         await first.SetAsync("x", 1);
         await reader.SyncAsync();
         var second = await reader.OpenAsync<Accounts>("second", OpenMode.Create);
@@ -214,7 +214,7 @@ public class DecisionTests
         Assert.Equal([0, 7], found);
     });
 
-    /// <summary>One failed check ended the watch, and the orphan stayed undecided until the next commit record over
+    /// <summary>A failed check ended the watch, and the orphan stayed undecided until the next commit record over
     /// several objects.</summary>
     [Fact]
     public void The_watch_of_orphans_goes_on_after_a_failed_sync() => SeededContext.Run(9, async time =>
@@ -239,8 +239,8 @@ public class DecisionTests
         Assert.Equal(tail.Next, await world.TailAsync());
     });
 
-    /// <summary>They stand in the log as long as the first of them, which alone is waited for. Half of them conflict
-    /// with an update in between.</summary>
+    /// <summary>All orphans have stood in the log as long as the first, which alone is waited for. Half of them
+    /// conflict with an update in between.</summary>
     [Fact]
     public void Orphans_are_waited_for_together_and_decided_by_one_replay() => SeededContext.Run(11, async time =>
     {

@@ -49,7 +49,7 @@ public class DeletedCohortTests
             }));
         }
 
-        // It saw the object, and is told that this is over.
+        // The transaction saw the object, and is told at its end that the object is deleted.
         Assert.Equal(1, await before.Use(accounts).BalanceAsync("x"));
         await before.Use(kept).SetAsync("x", 1);
         await RequireDeletedAsync(async () => await before.EndTxAsync());

@@ -21,7 +21,7 @@ public class ExplicitTransactionTests
         Assert.Equal(1, await accounts.BalanceAsync("x"));
     }
 
-    /// <summary>One that flows would be dropped: the method that began it has returned.</summary>
+    /// <summary>A flowing transaction would be dropped: the method that began it has returned.</summary>
     [Fact]
     public async Task Explicit_transaction_is_begun_in_one_method_and_ended_in_another()
     {

@@ -88,7 +88,7 @@ public class FeatureLevelTests
             async () => await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create));
         Assert.Equal(tail, await world.TailAsync());
 
-        // What is open goes on until it meets a record that it cannot read.
+        // An open object goes on until it meets a record that it cannot read.
         Assert.Equal(1, await accounts.BalanceAsync("x"));
     }
 

@@ -7,7 +7,7 @@ public class IdlePlaybackTests
     private static readonly TimeSpan s_period = TimeSpan.FromSeconds(1);
     private static readonly AsyncLocal<string?> s_flows = new();
 
-    /// <summary>It lives as long as the runtime: the trace of one request would have all of its reads of the
+    /// <summary>Idle playback lives as long as the runtime: the trace of one request would have all of its reads of the
     /// log.</summary>
     [Fact]
     public void Idle_playback_does_not_carry_ambient_values_of_the_first_call() => SeededContext.Run(9, async time =>

@@ -5,7 +5,7 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>What callers hear when appends have unknown outcomes, are cancelled, or do not fit.</summary>
+/// <summary>Answers to callers whose appends have unknown outcomes, are cancelled, or do not fit.</summary>
 public class OutcomeTests
 {
     private static readonly TangoOptions NoResolving = new() { MaxResolveAttempts = 0 };

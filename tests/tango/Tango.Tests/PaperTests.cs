@@ -3,8 +3,8 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>One test per claim of "Tango: Distributed Data Structures over a Shared Log" (SOSP 2013); the claim is
-/// cited.</summary>
+/// <summary>Each test shows a claim of "Tango: Distributed Data Structures over a Shared Log" (SOSP 2013), which it
+/// cites.</summary>
 public class PaperTests
 {
     /// <summary>3.1: "the state of the object can be reconstructed by simply creating a new instance and calling

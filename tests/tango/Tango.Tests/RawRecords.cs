@@ -15,7 +15,7 @@ internal static class RawRecords
         ref MessagePackWriter writer, long snapshotEnd, int read, int written, int spills = 0) =>
         WriteOrphan(ref writer, snapshotEnd, [read], written, spills);
 
-    /// <summary>It read x of some objects.</summary>
+    /// <summary>Writes the commit record of an orphan, which read x of some objects.</summary>
     public static void WriteOrphan(
         ref MessagePackWriter writer, long snapshotEnd, int[] reads, int written, int spills = 0)
     {

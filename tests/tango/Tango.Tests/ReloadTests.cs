@@ -18,14 +18,14 @@ public class ReloadTests
         await second.SetAsync("x", 2);
         Assert.Equal(1, await firstBehind.BalanceAsync("x"));
 
-        // Its snapshot is older than what is trimmed.
+        // The snapshot is older than what is trimmed.
         var stale = await behind.BeginTransferAsync(secondBehind, "x");
         for (var i = 0; i < 10; i++) await first.AddAsync("x", 1);
         await second.AddAsync("x", 1);
         await CheckpointAndTrimAsync(world, writer, first, second);
         await first.AddAsync("x", 1);
 
-        // Its record is played while the object is reloaded, which does not tell its caller that it aborts.
+        // The record is played while the object is reloaded, which does not tell its caller that it aborts.
         Assert.IsType<TxOutcome.InDoubt>(await stale.EndTxAsync());
         Assert.Equal(12, await firstBehind.BalanceAsync("x"));
         Assert.Equal(3, await secondBehind.BalanceAsync("x"));

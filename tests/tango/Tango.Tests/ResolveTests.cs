@@ -2,7 +2,7 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>What became of a transaction that ended in doubt.</summary>
+/// <summary>Resolution of transactions that ended in doubt.</summary>
 public sealed class ResolveTests
 {
     private static readonly TangoOptions s_noResolving = new() { MaxResolveAttempts = 0 };

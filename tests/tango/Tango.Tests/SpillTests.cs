@@ -36,7 +36,7 @@ public class SpillTests
         }
 
         Assert.True((await LogModel.ReplayAsync(world.Log)).Commits[committed.Version].Committed);
-        // One that read what was spilled conflicts with the commit record.
+        // The other runtime plays on above the commit record.
         await otherRuntime.SyncAsync();
     }
 

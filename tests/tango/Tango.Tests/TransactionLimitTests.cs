@@ -3,7 +3,7 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>What ends a transaction beside conflicts, and what it costs by then.</summary>
+/// <summary>Causes other than conflicts that end a transaction, and what it costs by then.</summary>
 public class TransactionLimitTests
 {
     [Fact]

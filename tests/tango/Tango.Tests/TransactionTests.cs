@@ -283,8 +283,8 @@ public class TransactionTests
         await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ListObjectsAsync());
     }
 
-    /// <summary>Its members are there again before the cohort is readable: whether what was read was written since is
-    /// not known.</summary>
+    /// <summary>The members are there again before the cohort is readable. Whether a key that was read was written
+    /// since is unknown.</summary>
     [Fact]
     public async Task Transaction_over_an_object_that_is_being_loaded_anew_aborts()
     {

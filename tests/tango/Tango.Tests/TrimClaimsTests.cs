@@ -26,7 +26,7 @@ public class TrimClaimsTests
     {
         var claims = TrimClaims.None.Release(At(100), At(7));
         Assert.Equal(At(7), claims.Released);
-        // What is created later has its whole history.
+        // A cohort that is created later has its whole history.
         Assert.True(claims.Create(s_a, At(8)).Lowest > claims.Released);
     }
 

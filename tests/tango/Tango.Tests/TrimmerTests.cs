@@ -200,7 +200,7 @@ public class TrimmerTests
         for (var i = 0; i < count; i++) await accounts.SetAsync("x", i);
     }
 
-    /// <summary>What the directory is told of checkpoints; none are loaded here.</summary>
+    /// <summary>Tells the directory of checkpoints; none are loaded here.</summary>
     private static async Task CheckpointAllAsync(TangoRuntime runtime)
     {
         await runtime.SyncAsync();

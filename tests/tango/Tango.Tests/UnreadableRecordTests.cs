@@ -157,10 +157,8 @@ public class UnreadableRecordTests
         Assert.Equal(0, await balance);
     });
 
-    /// <summary>
-    /// What the orphan read was written by another orphan, which this code cannot decide. The probe waited for
-    /// that for ever, and the decision that stood in the log was not looked for meanwhile.
-    /// </summary>
+    /// <summary>The key that the orphan read was written by another orphan, which this code cannot decide. The probe
+    /// waited for that for ever, and the decision that stood in the log was not looked for meanwhile.</summary>
     [Fact]
     public void A_probe_that_cannot_go_on_does_not_hide_a_decision() => SeededContext.Run(6, async time =>
     {
@@ -213,7 +211,7 @@ public class UnreadableRecordTests
         await other.SetAsync("x", 1);
         Assert.Equal(1, await other.BalanceAsync("x"));
 
-        // What reads the group and writes something else has a decision record.
+        // A transaction that reads the group and writes another object has a decision record.
         var transaction = newer.BeginTx();
         await reader.SetAsync("x", await first.BalanceAsync("x") + await second.BalanceAsync("x") + 1);
         Assert.True((await transaction.EndTxAsync()).IsCommitted);
@@ -298,7 +296,8 @@ public class UnreadableRecordTests
         return reader.ReadUInt64() < StreamId.FirstObjectValue ? 0 : reader.ReadInt32();
     }
 
-    /// <summary>Of a client that is no more: it read x of one object and set x of another to 7.</summary>
+    /// <summary>Appends the record of a client that is gone: it read x of one object and set x of another to
+    /// 7.</summary>
     private static Task<LogPosition> AppendOrphanAsync(
         World world, LogPosition snapshotEnd, int read = 256, int written = 257) =>
         AppendAsync(world, 1, [new((ulong)read), new((ulong)written)], writer =>

@@ -2,7 +2,7 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>What is not known of a transaction in doubt is not told.</summary>
+/// <summary>Tests that an unknown outcome of a transaction in doubt is not guessed.</summary>
 public sealed class UnresolvableTests
 {
     private static readonly TangoOptions s_options = new() { MaxResolveAttempts = 0, NewLogMaxSpan = 1 };

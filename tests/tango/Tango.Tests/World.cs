@@ -3,13 +3,14 @@ using Tango.Testing;
 
 namespace Tango.Tests;
 
-/// <summary>One in-memory log and the runtimes on it.</summary>
+/// <summary>An in-memory log and the runtimes on it.</summary>
 internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? time = null, bool realCursor = false)
     : IAsyncDisposable
 {
     private readonly List<TangoRuntime> _runtimes = [];
 
-    /// <summary>Of all runtimes. None unless a test asks for it: most hold that something happens without it.</summary>
+    /// <summary>Period of idle playback of all runtimes. None unless a test asks for it: most hold that something
+    /// happens without it.</summary>
     public TimeSpan? IdlePlayback { get; init; }
 
     public InMemoryCorfuLog Log { get; } = new(options);

@@ -37,9 +37,9 @@ public static class DurableFile
         }
     }
 
-    /// <summary>What was written to the file is durable on return, with the file's length.</summary>
+    /// <summary>Makes the content and the length of the file durable before returning.</summary>
     /// <param name="path">The file's, for messages.</param>
-    /// <exception cref="IOException">What was written may be lost; a second attempt proves nothing.</exception>
+    /// <exception cref="IOException">Written data may be lost; a second attempt proves nothing.</exception>
     public static void Sync(SafeFileHandle file, string path)
     {
         if (!OperatingSystem.IsLinux())

@@ -29,7 +29,7 @@ public sealed partial class GroupLog : IAsyncDisposable
     private long _marked;
     private int _batchesSinceMark;
 
-    /// <param name="name">Of the writer's thread.</param>
+    /// <param name="name">Name of the writer's thread.</param>
     /// <param name="logId">Marks of other logs count for nothing.</param>
     public GroupLog(string name, uint logId, ISegmentFiles files, OpenRecordLog open, RecordLogSizes sizes,
         IWorkers workers, ILogObserver observer)

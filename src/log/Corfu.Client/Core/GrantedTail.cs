@@ -7,7 +7,7 @@ internal sealed class GrantedTail(
 {
     /// <summary>The part of a caller's tail that counts in this epoch. Another tail is no bound for it: one that the
     /// units answer may lie below an earlier one of the sequencer, where granted positions are not written.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">It is above all that is granted.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The tail is above every granted position.</exception>
     public async ValueTask<Attempt<LogPosition>> CapAsync(
         EpochView view, LogPosition tail, string name, CancellationToken cancellationToken)
     {

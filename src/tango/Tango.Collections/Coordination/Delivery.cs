@@ -14,7 +14,7 @@ public sealed class Delivery<T> : IAsyncDisposable
     /// <summary>The item's number within its queue.</summary>
     public long Item => _taken.Item;
 
-    /// <summary>Of this delivery; higher than that of every earlier one of the queue.</summary>
+    /// <summary>Fencing token of this delivery; higher than that of every earlier delivery of the queue.</summary>
     public long Token => _taken.Token;
 
     /// <summary>1 at the first delivery of the item.</summary>

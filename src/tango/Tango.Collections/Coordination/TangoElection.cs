@@ -15,7 +15,7 @@ public sealed class TangoElection(TangoLock mutex)
     public TangoLock Lock => mutex;
 
     /// <summary>Waits until this process leads; it does until it disposes what is returned, or dies.</summary>
-    /// <param name="value">What others are told of the leader.</param>
+    /// <param name="value">Value of the leader, which every other process can read.</param>
     /// <inheritdoc cref="TangoLock.AcquireAsync"/>
     public ValueTask<HeldLock> CampaignAsync(
         string value, TimeSpan timeToLive, CancellationToken cancellationToken = default) =>

@@ -35,7 +35,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
     /// CancellationToken)"/>.</summary>
     /// <param name="timeToLive">After so long without a sign of life from this process, the entries end. Between 10
     /// milliseconds and a day.</param>
-    /// <exception cref="TangoTransactionException">It is called within a transaction.</exception>
+    /// <exception cref="TangoTransactionException">The method is called within a transaction.</exception>
     public async ValueTask<TangoLease> GrantAsync(
         TimeSpan timeToLive, CancellationToken cancellationToken = default) =>
         (await GrantLeaseAsync(
@@ -43,7 +43,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
             (lease, token) => RenewAsync(new LeaseRenewal(lease), token), EndAsync, cancellationToken))!;
 
     /// <summary>Adds or replaces an entry that ends with the lease.</summary>
-    /// <param name="lease">Of this object.</param>
+    /// <param name="lease">A lease of this object.</param>
     /// <exception cref="ArgumentException">The lease is of another object.</exception>
     /// <exception cref="TangoRejectedException">The lease has ended.</exception>
     public async ValueTask SetAsync(
@@ -189,7 +189,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
         _leases = _leases.End(lease);
     }
 
-    // Its lease does not have the key any more. One that was the entry's own ends.
+    // Removes the key from its lease. A lease that was the entry's own ends.
     private void Detach(TKey key, long except = 0)
     {
         if (!_items.TryGetValue(key, out LeasedEntry<TValue> entry) || entry.Lease == except) return;
@@ -210,7 +210,7 @@ public sealed partial class TangoLeasedDictionary<TKey, TValue> : TangoObject, I
 [MessagePackObject]
 internal readonly record struct LeasedEntry<T>([property: Key(0)] T Value, [property: Key(1)] long Lease);
 
-/// <param name="IsEntrys">It is one entry's own, and has no owner that renews it.</param>
+/// <param name="IsEntrys">The lease is one entry's own, and has no owner that renews it.</param>
 [MessagePackObject]
 internal sealed record LeasedKeys<TKey>(
     [property: Key(0)] ImmutableHashSet<TKey> Keys, [property: Key(1)] bool IsEntrys);

@@ -29,7 +29,7 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
     /// <param name="timeToLive">After so long without a sign of life from this process, the lock goes to the next one.
     /// Between 10 milliseconds and a day.</param>
     /// <param name="owner">Who has the lock, for people and for <see cref="HolderAsync"/>.</param>
-    /// <exception cref="TangoTransactionException">It is called within a transaction.</exception>
+    /// <exception cref="TangoTransactionException">The method is called within a transaction.</exception>
     public async ValueTask<HeldLock> AcquireAsync(
         TimeSpan timeToLive, string owner = "", CancellationToken cancellationToken = default)
     {
@@ -53,7 +53,7 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
 
     /// <summary>Linearizable. In a transaction: it commits only if the lock is held with this token until
     /// then. Renewals of the lock, and others that wait for it, do not make it abort.</summary>
-    /// <exception cref="TangoLeaseLostException">It is not held with this token.</exception>
+    /// <exception cref="TangoLeaseLostException">The lock is not held with this token.</exception>
     public async ValueTask RequireHeldAsync(long fencingToken, CancellationToken cancellationToken = default)
     {
         if (await HoldsAsync(fencingToken, cancellationToken)) return;
@@ -192,7 +192,7 @@ public sealed partial class TangoLock : TangoObject, ITangoLeased
 
     private long? First()
     {
-        // Of a ticket that has the lock, only its end changes the answer. HoldsAsync does not trust another answer.
+        // Only the end of a ticket that has the lock changes this answer. HoldsAsync does not trust another answer.
 #pragma warning disable TANGO024
         foreach ((long ticket, _) in _tickets.Items) return ticket;
 #pragma warning restore TANGO024

@@ -55,7 +55,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     /// completed by then is delivered again.</summary>
     /// <param name="timeToLive">After so long without a sign of life from this process, the item is delivered again,
     /// or goes to the next receiver if this one still waited. Between 10 milliseconds and a day.</param>
-    /// <exception cref="TangoTransactionException">It is called within a transaction.</exception>
+    /// <exception cref="TangoTransactionException">The method is called within a transaction.</exception>
     public async ValueTask<Delivery<T>> ReceiveAsync(
         TimeSpan timeToLive, CancellationToken cancellationToken = default)
     {
@@ -137,7 +137,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     public partial ValueTask<int> MaxAttemptsAsync(CancellationToken cancellationToken = default);
 
     /// <summary>From now on. A record in the log: the same for all processes.</summary>
-    /// <exception cref="TangoRejectedException">It is below one.</exception>
+    /// <exception cref="TangoRejectedException">The number is below one.</exception>
     [Mutator(2, MayReject = true)]
     public partial ValueTask SetMaxAttemptsAsync(int attempts, CancellationToken cancellationToken = default);
 
@@ -168,7 +168,7 @@ public sealed partial class TangoWorkQueue<T> : TangoObject, ITangoLeased
     [Mutator(4)]
     public partial ValueTask<bool> DropAsync([VersionKey] long item, CancellationToken cancellationToken = default);
 
-    // One key for all that is added: completions in transactions do not conflict with it.
+    // All additions have the same key: completions in transactions do not conflict with it.
     [Mutator(5)]
     private partial ValueTask AddAsync([VersionKey] string tail, T item, CancellationToken cancellationToken);
 
@@ -434,12 +434,12 @@ internal enum TicketState
 }
 
 /// <param name="Attempt">How often the item was delivered.</param>
-/// <param name="Token">Of the last delivery.</param>
+/// <param name="Token">Token of the last delivery.</param>
 [MessagePackObject]
 internal sealed record Work<T>(
     [property: Key(0)] T Value, [property: Key(1)] int Attempt, [property: Key(2)] long Token);
 
-/// <summary>What a consumer is told of an item.</summary>
+/// <summary>An item as its consumer gets it.</summary>
 [MessagePackObject]
 internal readonly record struct Taken<T>(
     [property: Key(0)] long Item, [property: Key(1)] long Token, [property: Key(2)] int Attempt,

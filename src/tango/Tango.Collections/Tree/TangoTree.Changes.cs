@@ -1,6 +1,6 @@
 namespace Tango.Collections;
 
-/// <summary>What a change feed of a tree tells.</summary>
+/// <summary>Reader of a tree's changes in a change feed.</summary>
 public sealed partial class TangoTree<TValue>
 {
     private const int Put = 1;

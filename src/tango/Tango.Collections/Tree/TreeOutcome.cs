@@ -1,6 +1,6 @@
 namespace Tango.Collections;
 
-/// <summary>What became of an operation on a <see cref="TangoTree{TValue}"/>. Only <see cref="Done"/> has changed
+/// <summary>Result of an operation on a <see cref="TangoTree{TValue}"/>. Only <see cref="Done"/> has changed
 /// it.</summary>
 public enum TreeOutcome
 {

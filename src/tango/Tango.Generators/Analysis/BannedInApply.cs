@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>What gives different answers in different processes, and why.</summary>
+/// <summary>Names that give different answers in different processes, and why.</summary>
 internal static class BannedInApply
 {
     private const string Clock = "it reads a clock";
@@ -58,7 +58,7 @@ internal static class BannedInApply
     private static readonly HashSet<string> Harmless =
         ["System.Net.IPAddress", "System.Net.IPEndPoint", "System.Net.IPNetwork", "System.Net.WebUtility"];
 
-    // Of the methods that take a culture in one form, and use the current one in the others.
+    // Types with methods that take a culture in one form, and use the current culture in the others.
     private static readonly HashSet<string> CultureTypes =
         ["System.Double", "System.Single", "System.Decimal", "System.DateTime", "System.DateTimeOffset",
             "System.DateOnly", "System.TimeOnly"];

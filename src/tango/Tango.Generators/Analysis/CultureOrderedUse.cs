@@ -21,7 +21,7 @@ internal static class CultureOrderedUse
         "System.Collections.Generic.PriorityQueue",
     ];
 
-    /// <summary>What to call it in a message; null if the operation is none of these.</summary>
+    /// <summary>Name of the operation in a message; null if the operation orders no strings by the culture.</summary>
     public static string? Name(IOperation operation) => operation switch
     {
         IFieldReferenceOperation { Field: { Name: "Empty" } empty }

@@ -35,7 +35,7 @@ internal static class KeyComparerUse
         "Ordinal" => property.ContainingType.Is("System.StringComparer"),
         "Default" => property.ContainingType.Name is "EqualityComparer" or "Comparer",
         "Comparer" => property.ContainingType.Is("Tango.Formatting.TangoOrder"),
-        // Of the collection that is there already.
+        // The comparer of an existing collection.
         "KeyComparer" => true,
         _ => false,
     };

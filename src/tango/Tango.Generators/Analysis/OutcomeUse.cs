@@ -20,7 +20,7 @@ internal static class OutcomeUse
                 case IInvocationOperation method when method.Instance == operation && HasVariable(method.Arguments):
                 case IPropertyReferenceOperation property
                     when property.Instance == operation && HasVariable(property.Arguments):
-                // What flows into state, or into a local, is not the outcome itself.
+                // A value that flows into state, or into a local, is not the outcome itself.
                 case IAssignmentOperation assignment when assignment.Target == operation || IsStatement(assignment):
                 case IVariableInitializerOperation or IIncrementOrDecrementOperation:
                 // Whether this very operation has changed a persistent collection.

@@ -56,7 +56,7 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
         }
     }
 
-    /// <summary>Where an object is opened, its type arguments are known.</summary>
+    /// <summary>Checks the type arguments where an object is opened: only there are they known.</summary>
     private static void Opened(OperationAnalysisContext context)
     {
         IMethodSymbol method = ((IInvocationOperation)context.Operation).TargetMethod;
@@ -78,7 +78,7 @@ public sealed class TangoObjectAnalyzer : DiagnosticAnalyzer
         }
     }
 
-    /// <summary>What is wrong with the values that an object is opened for.</summary>
+    /// <summary>Problems of the values that an object is opened for.</summary>
     private static IEnumerable<Diagnostic> Held(ITypeSymbol type, Location? where)
     {
         if (type is not INamedTypeSymbol opened) yield break;

@@ -21,8 +21,7 @@ internal readonly record struct Verdict(Knowledge Knowledge, ITypeSymbol? Culpri
             : $" (because of '{Culprit.ToDisplayString(SymbolDisplayFormat.MinimallyQualifiedFormat)}')";
 }
 
-/// <summary>What can be said about types at compile time: can they be stored, can they be keys, can they be changed in
-/// place.</summary>
+/// <summary>Facts about types at compile time: whether they can be stored, be keys, or be changed in place.</summary>
 internal static class TypeFacts
 {
     private static readonly HashSet<string> Simple =
@@ -56,7 +55,7 @@ internal static class TypeFacts
         "System.Collections.Generic.IReadOnlyList", "System.ReadOnlyMemory", "System.Memory",
     ];
 
-    // Of the mutable ones, those with a built-in formatter (arguments may use them).
+    // Mutable types with a built-in formatter (arguments may use them).
     private static readonly HashSet<string> StorableMutable =
     [
         "System.Collections.Generic.List", "System.Collections.Generic.Queue", "System.Collections.Generic.Stack",

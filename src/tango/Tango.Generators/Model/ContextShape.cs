@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>What a [TangoContext] class must look like, and how its model is read off.</summary>
+/// <summary>Rules for the shape of a [TangoContext] class, and the reading of its model.</summary>
 internal static class ContextShape
 {
     /// <summary>The directory's limit on names, of which the context's is a part.</summary>

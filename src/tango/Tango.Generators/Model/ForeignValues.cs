@@ -8,7 +8,7 @@ internal static class ForeignValues
 {
     private const string Contract = "Tango";
 
-    /// <summary>Those that values of the types are made of.</summary>
+    /// <summary>Foreign values that values of the types are made of.</summary>
     public static EquatableArray<ValueModel> ReachedFrom(IEnumerable<ITypeSymbol> types)
     {
         var found = new List<ValueModel>();

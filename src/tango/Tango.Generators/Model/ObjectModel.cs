@@ -12,10 +12,10 @@ internal sealed record ObjectModel(
     EquatableArray<string> Closed);
 
 /// <summary>A [Mutator] or [Accessor] method.</summary>
-/// <param name="Number">Of a mutator; 0 for an accessor.</param>
+/// <param name="Number">Number of a mutator; 0 for an accessor.</param>
 /// <param name="Name">The method's name without Async.</param>
 /// <param name="Result">The T of ValueTask&lt;T&gt;, or null.</param>
-/// <param name="TakesPlace">Its ApplyX takes the place of the call.</param>
+/// <param name="TakesPlace">Whether the ApplyX method takes the place of the call.</param>
 /// <param name="Token">The name of the CancellationToken parameter, or null.</param>
 internal sealed record OperationModel(
     int Number,
@@ -27,7 +27,7 @@ internal sealed record OperationModel(
     bool TakesPlace,
     string? Token);
 
-/// <param name="IsLogOnly">Its ApplyX does not take it.</param>
+/// <param name="IsLogOnly">Whether the ApplyX method does not take the parameter.</param>
 internal sealed record ParameterModel(string Type, string Name, bool IsKey, bool IsLogOnly, bool RefusesNull);
 
 /// <summary>A field (or auto-property) that holds view state.</summary>

@@ -2,10 +2,8 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>
-/// What keeps the other half of a [TangoObject] class from being written. The generator reports it, not an analyzer:
-/// the compiler runs no analyzer over a class whose partial methods have no bodies.
-/// </summary>
+/// <summary>Problems that keep the other half of a [TangoObject] class from being written. The generator reports them,
+/// not an analyzer: the compiler runs no analyzer over a class whose partial methods have no bodies.</summary>
 internal static class ObjectProblems
 {
     public static EquatableArray<Problem> Of(INamedTypeSymbol type, CancellationToken cancellation)

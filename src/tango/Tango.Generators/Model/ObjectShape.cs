@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Tango.Generators;
 
-/// <summary>What a [TangoObject] class must look like, and how its model is read off.</summary>
+/// <summary>Rules for the shape of a [TangoObject] class, and the reading of its model.</summary>
 internal static class ObjectShape
 {
     public static bool IsPartial(INamedTypeSymbol type, CancellationToken cancellation)
@@ -84,7 +84,7 @@ internal static class ObjectShape
 
     /// <summary>Whether the emitter writes the operation: <see cref="ObjectProblems"/> has nothing to say about
     /// it.</summary>
-    /// <param name="numbers">Of the mutators before it; its own is added.</param>
+    /// <param name="numbers">Numbers of the mutators before this one; its own is added.</param>
     public static bool IsWritten(IMethodSymbol method, AttributeData attribute, bool isMutator, HashSet<int> numbers)
     {
         if (OperationShape.Problem(method, isMutator) is not null || OperationShape.Body(method, isMutator) is null)
@@ -92,7 +92,7 @@ internal static class ObjectShape
         return !isMutator || (attribute.FirstNumber() is > 0 and var number && numbers.Add(number));
     }
 
-    /// <summary>What readers get copies of, if it can be changed in place.</summary>
+    /// <summary>Types of which readers get copies, if they can be changed in place.</summary>
     private static IEnumerable<ITypeSymbol> Answers(INamedTypeSymbol type) =>
         Operations(type).Select(o => OperationShape.Result(o.Method)).OfType<ITypeSymbol>();
 

@@ -2,10 +2,8 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>
-/// What a [Mutator] or [Accessor] declaration must look like. The analyzer reports what <see cref="Problem"/> says; the
-/// generator leaves such a method alone.
-/// </summary>
+/// <summary>Rules for the shape of a [Mutator] or [Accessor] declaration. The analyzer reports what
+/// <see cref="Problem"/> says; the generator leaves such a method alone.</summary>
 internal static class OperationShape
 {
     private static readonly SymbolDisplayFormat s_body = SymbolDisplayFormat.MinimallyQualifiedFormat
@@ -95,7 +93,8 @@ internal static class OperationShape
         return $"private {result} {BodyName(method, isMutator)}({string.Join(", ", arguments)})";
     }
 
-    /// <summary>What has the body's name and is not it, for a message; empty if nothing has.</summary>
+    /// <summary>Text for a message about a member that has the body's name and is not the body; empty if there is
+    /// none.</summary>
     public static string Unfit(IMethodSymbol method, bool isMutator) =>
         method.ContainingType.GetMembers(BodyName(method, isMutator)).FirstOrDefault() is { } unfit
             ? $", not '{unfit.ToDisplayString(s_body)}'"

@@ -5,8 +5,8 @@ namespace Tango.Generators;
 /// <summary>Types that a project stores by naming them, not by declaring an object or a value.</summary>
 internal static class StoredUses
 {
-    /// <summary>What an object of a generic type, such as a dictionary, is opened for; what stands for a type
-    /// parameter marked as stored; and what the user's own formatters ask TangoFormatters for.</summary>
+    /// <summary>Types that an object of a generic type, such as a dictionary, is opened for; arguments for a type
+    /// parameter marked as stored; and types that the user's own formatters ask TangoFormatters for.</summary>
     public static IEnumerable<ITypeSymbol> At(GeneratorSyntaxContext found, CancellationToken cancellation) =>
         found.SemanticModel.GetSymbolInfo(found.Node, cancellation).Symbol switch
         {

@@ -2,7 +2,7 @@ using Microsoft.CodeAnalysis;
 
 namespace Tango.Generators;
 
-/// <summary>Where a partial type is declared: what must be opened around generated members.</summary>
+/// <summary>Place of a partial type's declaration: the scopes that must be opened around generated members.</summary>
 /// <param name="Self">The type with its own type parameters, as seen from inside it.</param>
 internal sealed record TypeShell(
     string? Namespace, EquatableArray<string> Outer, string Self, EquatableArray<string> TypeParameters,

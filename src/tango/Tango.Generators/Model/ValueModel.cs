@@ -30,6 +30,6 @@ internal sealed record ValueModel(
 
 /// <param name="Name">Null for a number without a member, which is written as nil and skipped.</param>
 /// <param name="PlainType">Without the annotations of nullable references, which typeof does not take.</param>
-/// <param name="Default">What a record written before the member existed is read with.</param>
+/// <param name="Default">Value of the member in a record that was written before the member existed.</param>
 internal sealed record SlotModel(
     string? Name, string Type, string PlainType, string Default, bool SetByInitializer);

@@ -3,7 +3,7 @@ using Microsoft.CodeAnalysis.CSharp;
 
 namespace Tango.Generators;
 
-/// <summary>What a [MessagePackObject] type must look like, and how its model is read off.</summary>
+/// <summary>Rules for the shape of a [MessagePackObject] type, and the reading of its model.</summary>
 internal static class ValueShape
 {
     /// <summary>The highest number is written as so many nils; a typing error should not be.</summary>
@@ -26,7 +26,7 @@ internal static class ValueShape
         return null;
     }
 
-    /// <summary>What MessagePack-CSharp can do and Tango does not, each with the place it stands at.</summary>
+    /// <summary>Features of MessagePack-CSharp that Tango does not have, each with the place it stands at.</summary>
     public static IEnumerable<(ISymbol Where, string What)> Unsupported(INamedTypeSymbol type)
     {
         AttributeData attribute = type.Attribute(Names.ValueAttribute)!;
@@ -71,7 +71,7 @@ internal static class ValueShape
         }
     }
 
-    /// <summary>Of a type in another assembly only these can be seen.</summary>
+    /// <summary>Members that can be seen of a type in another assembly.</summary>
     private static IEnumerable<(ISymbol Symbol, ITypeSymbol Type)> PublicMembers(INamedTypeSymbol type)
     {
         for (INamedTypeSymbol? t = type; t is not null && t.SpecialType == SpecialType.None; t = t.BaseType)

@@ -4,7 +4,7 @@ using Microsoft.CodeAnalysis.CSharp;
 namespace Tango.Generators;
 
 /// <summary>Something of the code that logs hold: see <see cref="ShippedFile"/>.</summary>
-/// <param name="Place">What stands before the colon.</param>
+/// <param name="Place">Text before the colon.</param>
 internal sealed record StoredFact(ISymbol Where, string Place, string? Form)
 {
     /// <summary>Without annotations of references: they change no byte.</summary>
@@ -42,7 +42,7 @@ internal sealed record StoredFact(ISymbol Where, string Place, string? Form)
     private static IEnumerable<StoredFact> OfContext(INamedTypeSymbol type, string name, bool isGroup)
     {
         yield return new StoredFact(type, $"context {name}", isGroup ? "group" : "no group");
-        // Their other half is generated when an analyzer looks.
+        // The other half of these properties is generated when an analyzer looks.
         foreach (IPropertySymbol property in type.GetMembers().OfType<IPropertySymbol>())
         {
             if (!property.IsPartialDefinition) continue;

@@ -4,7 +4,7 @@ using Tango.Tests;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>One log and processes with a runtime each, in virtual time: each can die, or stop for a while.</summary>
+/// <summary>A log and processes with a runtime each, in virtual time: each can die, or stop for a while.</summary>
 internal sealed class CoordinationWorld(TimeProvider time) : IAsyncDisposable
 {
     private readonly List<Process> _processes = [];

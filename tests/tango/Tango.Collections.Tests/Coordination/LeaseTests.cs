@@ -2,7 +2,8 @@ using Tango.Tests;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What an owner may believe of its lease, and what is left of it when code of the user fails.</summary>
+/// <summary>Tests of what an owner may believe of its lease, and of the rest of a lease when user code
+/// fails.</summary>
 public sealed partial class LeaseTests
 {
     [Fact]

@@ -3,7 +3,7 @@ using Tango.Tests;
 
 namespace Tango.Collections.Tests;
 
-/// <summary>What it costs to watch leases, and what ends when code of the user fails.</summary>
+/// <summary>Tests of what it costs to watch leases, and of what ends when code of the user fails.</summary>
 public sealed partial class LeaseWatchTests
 {
     private static readonly TimeSpan s_long = TimeSpan.FromHours(1);

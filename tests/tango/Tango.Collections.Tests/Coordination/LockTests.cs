@@ -92,7 +92,7 @@ public sealed class LockTests
             HeldLock held = await mine.AcquireAsync(s_ttl);
             stopped.Clock.Stop();
             HeldLock next = await other.AcquireAsync(s_ttl);
-            // It has not run since, so that it hears nothing; but it can know.
+            // The owner has not run since, so that no callback has fired; IsHeld compares the clock.
             Assert.False(held.Lost.IsCancellationRequested);
             Assert.False(held.IsHeld);
             stopped.Clock.GoOn();

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 
 namespace Tango.Collections.Tests.Recorded;
 
-/// <summary>What the recorded log holds, in its order.</summary>
+/// <summary>Content of the recorded log, in its order.</summary>
 internal static class RecordedCases
 {
     private static readonly Guid s_guid = Guid.Parse("01234567-89ab-cdef-0123-456789abcdef");

@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 
 namespace Tango.Collections.Tests.Recorded;
 
-// What a user's program stores. Names and members are in the recorded log: they never change.
+// Types that a user's program stores. Names and members are in the recorded log: they never change.
 public enum Colour : byte
 {
     None = 0,

@@ -81,7 +81,7 @@ public class CheckpointFormatTests
         }
     }
 
-    // What a checkpoint needs of the MessagePack specification.
+    // Decoder of the part of the MessagePack specification that a checkpoint needs.
     private const string Decoder = """
         def unpack(hex):
             data = bytearray.fromhex(hex)

@@ -4,14 +4,14 @@ using static Tango.Tests.Checkpoints.CheckpointWorld;
 
 namespace Tango.Tests.Checkpoints;
 
-/// <summary>What checkpoints cost: large objects have fewer, and one of an object's hosts makes them.</summary>
+/// <summary>Cost of checkpoints: large objects have fewer, and one of an object's hosts makes them.</summary>
 public class CheckpointPaceTests
 {
     private const int LargeKeys = 100;
 
     private static readonly TangoOptions s_often = new() { Checkpoints = new CheckpointPolicy { Updates = 10 } };
 
-    /// <summary>It was written anew after every few updates, however large it was.</summary>
+    /// <summary>A checkpoint was written anew after every few updates, however large it was.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -55,7 +55,7 @@ public class CheckpointPaceTests
         await using var world = new World(time: time);
         var options = new TangoOptions { Checkpoints = new CheckpointPolicy { Updates = Updates } };
         var hosts = new List<Accounts>();
-        // Their shares lie far apart.
+        // The shares of these two identities lie far apart.
         foreach (var i in new[] { 1, 3 })
         {
             var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new FixedIdentity(i), options,

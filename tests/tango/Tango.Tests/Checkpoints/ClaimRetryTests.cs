@@ -4,7 +4,7 @@ using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.Checkpoints;
 
-/// <summary>What a host tells the directory about its checkpoint, while others tell it about theirs.</summary>
+/// <summary>Reports of a host to the directory about its checkpoint, while other hosts report theirs.</summary>
 public class ClaimRetryTests
 {
     /// <summary>The first host's checkpoint has an undecided record, so that it asks to keep what it found kept. When

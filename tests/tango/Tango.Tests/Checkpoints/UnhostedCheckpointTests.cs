@@ -113,7 +113,7 @@ public class UnhostedCheckpointTests
         Assert.Empty(await world.CheckpointEntriesAsync(256));
     });
 
-    /// <summary>Its own objects have no updates; claims of others wait for its.</summary>
+    /// <summary>The runtime's own objects have no updates; claims of others wait for its checkpoints.</summary>
     [Fact]
     public void Runtime_checkpoints_idle_objects_once_the_log_has_grown() =>
         SeededContext.Run(6, async time =>

@@ -31,7 +31,7 @@ public class VersionTableStateTests
             position = Write(restored, new Random(next), 1, position, maxAge);
         }
 
-        // What was captured is not changed by what comes after.
+        // The captured state is not changed by later writes.
         var again = new VersionTable(Capacity);
         again.Restore(state);
         Assert.Equal(

@@ -50,7 +50,7 @@ internal static class FeedReader
         return change.Transaction is null ? call : call + " in a transaction";
     }
 
-    /// <summary>What the change makes of a state.</summary>
+    /// <summary>Applies the change to a state.</summary>
     public static ImmutableDictionary<string, long> ApplyTo(
         this TangoChange<Accounts> change, ImmutableDictionary<string, long> balances)
     {

@@ -91,7 +91,7 @@ public class FeedTrimTests
             }
         }
 
-        // It is gone, and comes back within its lease.
+        // The reader is gone, and comes back within its lease.
         await UpdateAndCheckpointAsync(runtime, accounts, 4);
         await runtime.TrimAsync();
         Assert.True((await runtime.ReadTrimPointAsync()).Released > LogPosition.Zero);

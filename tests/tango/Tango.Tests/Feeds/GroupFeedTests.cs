@@ -17,7 +17,7 @@ public class GroupFeedTests
         await opened.Counted.PutAsync(1);
         await opened.Accounts.SetAsync("a", 1);
         await runtime.CheckpointAsync(opened.Accounts);
-        // Its outcome depends on the other member's versions.
+        // The outcome of this transaction depends on the other member's versions.
         var late = await HeldTransaction.BeginAsync(runtime, async () =>
         {
             await opened.Counted.SumAsync();

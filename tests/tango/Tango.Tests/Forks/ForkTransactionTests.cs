@@ -23,7 +23,7 @@ public class ForkTransactionTests
         Assert.Equal(3, await (await late.OpenAsync<Accounts>("fork")).BalanceAsync("sum"));
     }
 
-    /// <summary>Of keys that were never written since, and of keys that were.</summary>
+    /// <summary>Reads of keys that were never written since, and of keys that were.</summary>
     [Theory]
     [InlineData("a", "a", false)]
     [InlineData("a", "b", true)]
@@ -90,7 +90,7 @@ public class ForkTransactionTests
         Assert.True((await transaction.EndTxAsync()).IsCommitted);
     }
 
-    /// <summary>What is decided by a full player and by one that starts from a later checkpoint is the same.</summary>
+    /// <summary>A full player and one that starts from a later checkpoint decide the same.</summary>
     [Fact]
     public async Task Versions_of_a_fork_are_restored_from_later_checkpoints_of_the_fork()
     {

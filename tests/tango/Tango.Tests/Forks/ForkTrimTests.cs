@@ -35,7 +35,7 @@ public class ForkTrimTests
         Assert.Equal(1, await fork.BalanceAsync("a"));
         await fork.SetAsync("b", 2);
 
-        // Its own checkpoints take the place of the first state.
+        // Checkpoints of the fork take the place of the first state.
         for (var i = 0; i < 3; i++)
         {
             await fork.SetAsync("b", i);

@@ -22,7 +22,7 @@ public sealed class RegistryTests
         Assert.Equal(FormatError.NoFormatter, error.Error);
         Assert.Contains("Plain", error.Message, StringComparison.Ordinal);
         Assert.Contains("needed by System.Collections.Generic.List", error.Message, StringComparison.Ordinal);
-        // It stays an error.
+        // A failed verification stays an error.
         Assert.Throws<TangoFormatException>(TangoFormatters.Verify<List<Plain>>);
         Assert.Throws<TangoFormatException>(TangoFormatters.Verify<Dictionary<int, List<Plain>>>);
     }
@@ -93,7 +93,7 @@ public sealed class RegistryTests
     {
         TangoFormatters.Register(new LossyFormatter(), "lossy", 1, new Lossy(1, 2));
         ClosedFormatters.List<Lossy?>();
-        // What null says is not enough.
+        // A sample of null does not show the loss.
         var error = Assert.Throws<TangoFormatException>(TangoFormatters.Verify<List<Lossy?>>);
         Assert.Contains("Lossy", error.Message, StringComparison.Ordinal);
     }

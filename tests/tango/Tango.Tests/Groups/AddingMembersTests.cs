@@ -77,7 +77,7 @@ public class AddingMembersTests
         var runtime = world.NewRuntime();
         await Assert.ThrowsAsync<ArgumentException>(async () => await runtime.OpenGroupAsync("none", static _ => { }));
         Assert.Equal(LogPosition.Zero, await world.TailAsync());
-        // One that there is needs no names.
+        // A group that exists needs no names.
         await Group.OpenAsync(runtime, isNewer: false);
         await world.NewRuntime().OpenGroupAsync("group", static _ => { });
     }

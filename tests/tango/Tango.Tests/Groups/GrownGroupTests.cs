@@ -4,7 +4,7 @@ using Tango.Tests.SecondViews;
 
 namespace Tango.Tests.Groups;
 
-/// <summary>What else is played of a group: past states, forks, feeds, second views, deletions.</summary>
+/// <summary>Other ways of playing a group: past states, forks, feeds, second views, deletions.</summary>
 public class GrownGroupTests
 {
     [Fact]
@@ -112,7 +112,7 @@ public class GrownGroupTests
         Assert.Equal(["rich", "x"], await wealth.RichestAsync());
     }
 
-    /// <summary>Its player meets the birth of a member of which it is no view.</summary>
+    /// <summary>The view's player meets the birth of a member that the view does not show.</summary>
     [Fact]
     public async Task A_second_view_of_another_member_goes_on()
     {

@@ -19,7 +19,7 @@ internal sealed class SeededContext(int seed) : SynchronizationContext
         lock (_ready) _ready.Add((d, state));
     }
 
-    /// <summary>Of runtimes: on this thread within <see cref="Run"/>, else as for any program.</summary>
+    /// <summary>Loops of runtimes: on this thread within <see cref="Run"/>, else as for any program.</summary>
     public static LoopContext Loops => new(Current as SeededContext);
 
     /// <summary>Moves when nothing else can go on.</summary>

@@ -52,7 +52,7 @@ public class CohortReplayTests
         Assert.Equal(3, Balances(last)["a"]);
     }
 
-    /// <summary>Its entries above are trimmed, but at the checkpoint's end nothing needs to be played.</summary>
+    /// <summary>The entries above are trimmed, but a replay to the checkpoint's end needs to play nothing.</summary>
     [Fact]
     public async Task Replay_to_the_end_of_a_checkpoint_reads_no_entry_above_that_end()
     {
@@ -126,7 +126,7 @@ public class CohortReplayTests
         Assert.Equal(commit, Assert.Single(awaited).Commit.Position);
         Assert.True(awaited[0].IsDecided);
         Assert.Null(awaited[0].Aborted);
-        // Of the written one, the decision record tells.
+        // The decision record tells the outcome to the written object.
         var (written, _) = await ReplayAsync(runtime, commit.Next, 257);
         Assert.Equal(5, Balances(written)["b"]);
         var (before, _) = await ReplayAsync(runtime, commit, 257);

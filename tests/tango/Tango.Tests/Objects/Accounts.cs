@@ -62,6 +62,6 @@ public sealed partial class Accounts : TangoObject
 
     private ImmutableDictionary<string, long> ReadSnapshot() => _balances;
 
-    /// <summary>Of a view that no runtime hosts.</summary>
+    /// <summary>State of a view that no runtime hosts.</summary>
     internal ImmutableDictionary<string, long> Balances => _balances;
 }

@@ -15,7 +15,7 @@ public sealed class Fragile : TangoObject, ITangoObject<Fragile>
     [ThreadStatic]
     private static Func<long, Exception?>? t_fault;
 
-    /// <summary>Of views that the calling thread plays.</summary>
+    /// <summary>Fault of views that the calling thread plays.</summary>
     public static Func<long, Exception?>? Fault
     {
         get => t_fault;

@@ -98,7 +98,7 @@ public class IndexClaimTests
             async () => await runtime.TrimBelowAsync(old.Position.Next));
         Assert.True(Assert.Single(refused.Claims).IsHeldByValues);
 
-        // One checkpoint is not enough: the one before has the value.
+        // A single checkpoint is not enough: the one before has the value.
         await notes.SetAsync("old", "new");
         await ReplaceAsync(notes, 20);
         await runtime.CheckpointAsync(notes);
@@ -187,7 +187,7 @@ public class IndexClaimTests
         Assert.Equal("value", (await view.ReadAllAsync())["x"]);
     }
 
-    /// <summary>Its places would name calls of another object.</summary>
+    /// <summary>Places in a forked index would name calls of another object.</summary>
     [Fact]
     public async Task An_index_is_not_forked()
     {

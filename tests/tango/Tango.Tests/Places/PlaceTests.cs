@@ -49,7 +49,7 @@ public class PlaceTests
             Assert.Equal(expected, await replica.ReadAllAsync());
         }
 
-        // Where the object is not played, its calls are read all the same.
+        // Calls of an object are read also where the object is not played.
         var writeOnly = await world.NewRuntime().OpenWriteOnlyAsync<Notes>("notes", OpenMode.Create);
         Assert.Equal(expected["update 7"], await writeOnly.ReadAsync(places["update 7"]));
         var past =

@@ -105,7 +105,7 @@ public class CommitsTests
 
         Assert.Equal(1, Assert.Single(commits.TakeOwn()).Commit.Index);
         Assert.Equal([0, 2], commits.TakeAll().Select(static decided => decided.Commit.Index));
-        // Their appends may still fail: nothing here repeats them.
+        // The appends of taken decisions may still fail: nothing here repeats them.
         commits.NotSent(new RecordVersion(s_commit.Position, 0));
         Assert.False(commits.HasDecided);
         Assert.Empty(commits.HandOver());

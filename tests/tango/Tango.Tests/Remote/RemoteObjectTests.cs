@@ -122,7 +122,7 @@ public class RemoteObjectTests
             if (writes) await own.SetAsync("x", 1);
         });
 
-        // It may not leave before the transaction ends, for its versions decide.
+        // The object may not leave before the transaction ends, for its versions decide.
         for (var i = 0; i < 3; i++) await own.BalanceAsync("x");
         Assert.True(runtime.IsHosted(await IdAsync(runtime, "accounts")));
         await host.SetAsync("x", 1);
@@ -200,7 +200,7 @@ public class RemoteObjectTests
             var x = await own.BalanceAsync("x");
             if (++attempts == 1)
             {
-                // One transaction elsewhere keeps both equal.
+                // A writer elsewhere keeps both equal.
                 await elsewhere.SetAsync("x", 1);
                 await host.SetAsync("x", 1);
             }
@@ -260,7 +260,7 @@ public class RemoteObjectTests
         await runtime.SyncAsync();
         Assert.True(runtime.IsHosted(id));
 
-        // Its client is no more, so that the decision comes from here.
+        // The client is gone, so that the decision comes from this host.
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         await runtime.SyncAsync();
         await runtime.SyncAsync();

@@ -63,7 +63,7 @@ public sealed class SerializerTests
             async () => await runtime.OpenGroupAsync("newer", group => group.Add<Ledger>("b")));
         Assert.Contains("test-money/3", error.Message, StringComparison.Ordinal);
 
-        // What another serializer wrote has no view here, and does not keep the other members from being opened.
+        // An object of another serializer has no view here, and does not keep the other members from being opened.
         await world.NewRuntime().OpenGroupAsync("two", group =>
         {
             group.Add<Renamed<Plain>>("c");

@@ -3,7 +3,7 @@ using Tango.Formatting;
 
 namespace Tango.Tests;
 
-/// <summary>What a program has of the type of <see cref="Ledger"/> that cannot use it.</summary>
+/// <summary>The type of <see cref="Ledger"/> as a program has it that cannot use it.</summary>
 internal sealed class Unusable<TFault> : TangoObject, ITangoObject<Unusable<TFault>>
     where TFault : Unusable<TFault>.IFault
 {
