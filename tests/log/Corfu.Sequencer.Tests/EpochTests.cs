@@ -12,7 +12,7 @@ public sealed class EpochTests
         Assert.Equal(Status.NotBootstrapped, core.TokenAt(0, 1, 0).Status);
     }
 
-    /// <summary>R7.</summary>
+    /// <summary>An incarnation takes one bootstrap per epoch (R7).</summary>
     [Fact]
     public void Repeated_bootstrap_has_no_effect()
     {

@@ -83,7 +83,7 @@ public sealed class GrantAndGraceTests
         Assert.Equal([1L], core.Grants(0, 1).Select(g => g.Position.Offset));
     }
 
-    /// <summary>R10.</summary>
+    /// <summary>A filler waits for the longest grace that recent grants asked for (R10).</summary>
     [Fact]
     public void The_longest_grace_asked_for_is_told_until_enough_was_granted()
     {

@@ -7,7 +7,8 @@ namespace Tango.Checkpoints;
 /// R20: a commit record that was played, and whose decision record was not. A runtime that loads the checkpoint goes on
 /// waiting for it. It publishes the outcome of an orphan, and compares the outcome with the decision record.
 /// </summary>
-/// <param name="Streams">Of all that it reads or writes: where its decision record goes.</param>
+/// <param name="Streams">Streams of all objects that the record reads or writes: its decision record goes
+/// there.</param>
 /// <param name="IsDecided">False: the outcome is not known here, because not all of the read set is hosted.</param>
 /// <param name="Aborted">Null, once decided: it committed.</param>
 internal sealed record AwaitedDecision(

@@ -6,7 +6,7 @@ using Tango.Records;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// What the chunks of a checkpoint hold, one part behind the other. The first part is the head:
+/// Content of a checkpoint's chunks, one part behind the other. The first part is the head:
 /// <c>[1, end, [[object, type name, version capacity, versions, state], ...], [awaited, ...]]</c>; the others are
 /// the members' states, as their code wrote them.
 /// </summary>
@@ -41,7 +41,7 @@ internal static class CheckpointContent
         return parts.MoveToImmutable();
     }
 
-    /// <exception cref="TangoException">It is not a checkpoint of these members, or this code cannot read
+    /// <exception cref="TangoException">The content is no checkpoint of these members, or this code cannot read
     /// it.</exception>
     public static CohortSnapshot Read(ImmutableArray<ReadOnlyMemory<byte>> parts, IReadOnlyList<CohortMember> members)
     {

@@ -59,7 +59,7 @@ internal static class CheckpointFormat
         return buffer.WrittenMemory;
     }
 
-    /// <exception cref="TangoFormatException">It is not this chunk, or damaged.</exception>
+    /// <exception cref="TangoFormatException">The payload is not this chunk, or damaged.</exception>
     public static ReadOnlyMemory<byte> DecodeChunk(ReadOnlyMemory<byte> payload, CheckpointId id, int index)
     {
         try
@@ -132,7 +132,7 @@ internal static class CheckpointFormat
 /// <summary>Makes a checkpoint one: without it, the chunks are nothing.</summary>
 /// <param name="OldestReader">Feature level of the oldest code that can read the content.</param>
 /// <param name="Check">See <see cref="CheckpointFormat.CheckAll"/>.</param>
-/// <param name="Positions">Of the chunks, in order.</param>
+/// <param name="Positions">Positions of the chunks, in order.</param>
 internal sealed record FinalRecord(
     CheckpointId Id, int OldestReader, LogPosition End, ImmutableArray<long> PartLengths, uint Check,
     ImmutableArray<LogPosition> Positions);

@@ -5,8 +5,8 @@ using Microsoft.Extensions.Logging;
 namespace Tango.Checkpoints;
 
 /// <summary>Finds the members that a checkpoint has.</summary>
-/// <param name="end">Those that were born below it.</param>
-/// <param name="count">So many, if the directory is known as far.</param>
+/// <param name="end">The checkpoint has the members that were born below.</param>
+/// <param name="count">Number of members in the checkpoint, if the directory is known as far.</param>
 internal delegate ValueTask<IReadOnlyList<CohortMember>> MemberLookup(LogPosition end, int count);
 
 /// <summary>Loads checkpoints from the log.</summary>
@@ -72,7 +72,7 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
     }
 
     /// <summary>Loads the checkpoint whose final record stands there.</summary>
-    /// <exception cref="TangoException">It cannot be read.</exception>
+    /// <exception cref="TangoException">The checkpoint cannot be read.</exception>
     public async ValueTask<CohortSnapshot> LoadAsync(
         LogPosition position, IReadOnlyList<CohortMember> members, CancellationToken cancellationToken)
     {
@@ -85,7 +85,7 @@ internal sealed class CheckpointReader(ICorfuLog log, int newestLevel, ILogger l
     private async ValueTask ReadFinalsAsync(IReadOnlyList<LogPosition> positions, List<FinalRecord> finals,
         HashSet<LogPosition> chunks, CancellationToken cancellationToken)
     {
-        // One by one at first: the newest entry is a final record as a rule, and names the chunks below it.
+        // The first entry is read alone: the newest one is a final record as a rule, and names the chunks below it.
         var next = 0;
         for (var size = 1; next < positions.Count; size = BatchSize)
         {

@@ -13,7 +13,7 @@ internal sealed class CheckpointWriter(ICorfuLog log, ulong runtime, TangoOption
 
     private long _sequence;
 
-    /// <returns>Where the final record stands.</returns>
+    /// <returns>Position of the final record.</returns>
     /// <exception cref="TangoTooLargeException">The encoded state is above what one checkpoint may have. Nothing was
     /// written.</exception>
     /// <exception cref="TangoException">The checkpoint was not written, or it is not known whether it was.</exception>

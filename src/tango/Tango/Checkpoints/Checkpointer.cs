@@ -9,9 +9,9 @@ namespace Tango.Checkpoints;
 /// that the policy asks for: of a cohort that has had so many updates, and of all whose claims are too far behind, open
 /// here or nowhere. (2) Trims the log behind what counts then. One that fails is logged and tried again.
 /// </summary>
-/// <param name="runtime">Its identity.</param>
+/// <param name="runtime">Identity of the runtime.</param>
 /// <param name="policy">Null: none by itself.</param>
-/// <param name="findClaims">What the directory knows, with the log's span; null while it is not served.</param>
+/// <param name="findClaims">Claims that the directory knows, with the log's span; null while it is not served.</param>
 /// <param name="checkpoint">Returns the checkpoint's end.</param>
 /// <param name="findUnhosted">The members of a cohort that is not open here; null: it is, or cannot be loaded.</param>
 /// <param name="checkpointUnhosted">Loads it, and lets go of it.</param>
@@ -23,13 +23,13 @@ internal sealed class Checkpointer(
     Func<IReadOnlyList<DirectoryEntry>, CancellationToken, ValueTask> checkpointUnhosted,
     Func<CancellationToken, ValueTask> trim, LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
-    // So many at most follow one checkpoint that was due, so that a runtime with thousands of idle objects does not
-    // write their checkpoints only.
+    // Largest number of checkpoints that follow one that was due. A runtime with thousands of idle objects must not
+    // write theirs only.
     private const int MaxBehind = 256;
 
     private const int MaxOfUnhosted = 2;
 
-    // Of the log, about: what a large object's checkpoint is weighed against.
+    // Bytes of the log for each position, about: a large object's checkpoint is weighed against them.
     private const int BytesOfPosition = 512;
 
     // In positions: far more than the checkpoints of one look take.

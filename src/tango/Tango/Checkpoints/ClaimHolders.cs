@@ -20,7 +20,7 @@ internal sealed class ClaimHolders(PlaybackContext context, CancellationToken li
     private bool _isRunning;
 
     /// <summary>A checkpoint of the cohort met commit records without decisions.</summary>
-    /// <param name="find">Those that have none after a while.</param>
+    /// <param name="find">Finds the records that have no decision after a while.</param>
     public void Start(ObjectId cohort, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
     {
         lock (_gate)

@@ -5,7 +5,7 @@ using Tango.Playback;
 namespace Tango.Checkpoints;
 
 /// <summary>
-/// What a checkpoint holds of a cohort, at one position for all members. A writer takes it within a cycle of the player
+/// State of a cohort in a checkpoint, at one position for all members. A writer takes it within a cycle of the player
 /// and encodes it beside playback; nothing in it changes any more. A reader gets the same back.
 /// </summary>
 /// <param name="End">All entries of the members' streams below it are applied, none at or above.</param>
@@ -27,7 +27,7 @@ internal sealed record CohortSnapshot(
         published.End, [.. cohort.Objects.Select(member => MemberSnapshot.Take(member, published))],
         commits.AwaitedBy(StreamsOf(cohort)));
 
-    /// <summary>Of a playback that has ended.</summary>
+    /// <summary>Takes the snapshot of a playback that has ended.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
     /// <exception cref="TangoDirectoryException">As above.</exception>
     public static CohortSnapshot Take(Cohort cohort, Playback.Playback playback) => new(
@@ -38,7 +38,7 @@ internal sealed record CohortSnapshot(
         [.. cohort.Objects.Select(static member => member.Id.Stream)];
 }
 
-/// <summary>One object in a <see cref="CohortSnapshot"/>.</summary>
+/// <summary>An object in a <see cref="CohortSnapshot"/>.</summary>
 /// <param name="View">A published one, which playback does not change any more, or one that was just loaded. Null: the
 /// initial state, of a type that this program does not know; or there is none; or it was loaded for its versions
 /// only.</param>

@@ -6,15 +6,15 @@ namespace Tango.Checkpoints;
 /// </summary>
 internal sealed class CohortTraffic
 {
-    // What an update takes in the log beside its key and arguments, about: so that a large object whose updates are
-    // small is not played for ever.
+    // Bytes of an update in the log beside its key and arguments, about. Thus a large object whose updates are small is
+    // not played for ever.
     private const int BytesOfRecord = 32;
 
-    // They only grow, and playback alone writes them.
+    // Both counts only grow, and playback alone writes them.
     private long _updates;
     private long _bytes;
 
-    // Where the counts were at the last checkpoint, or are counted from; the checkpointer writes them.
+    // Counts at the last checkpoint, or from which counting began; the checkpointer writes them.
     private long _updatesDone;
     private long _bytesDone;
     private long _checkpointSize;

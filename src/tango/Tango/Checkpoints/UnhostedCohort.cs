@@ -3,18 +3,19 @@ using Tango.Playback;
 
 namespace Tango.Checkpoints;
 
-/// <summary>What a checkpoint holds of a cohort that the runtime does not have open.</summary>
+/// <summary>Checkpoint's content of a cohort that the runtime does not have open.</summary>
 internal static class UnhostedCohort
 {
     /// <summary>
     /// Loads the cohort and plays it beside the player, up to everything acknowledged before the call. No reader sees
     /// it.
     /// </summary>
-    /// <param name="cohort">Of which nothing is played yet.</param>
-    /// <param name="played">Where the player stood before the call. An entry below was read, so that it is final, and
-    /// the check here finds all of the cohort's entries below (R10).</param>
+    /// <param name="cohort">A cohort of which nothing is played yet.</param>
+    /// <param name="played">Position of the player before the call. An entry below was read, and is final. The check
+    /// here therefore finds all of the cohort's entries below (R10).</param>
     /// <exception cref="TangoObjectStoppedException">A member cannot be played here (R23), or was deleted.</exception>
-    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
+    /// <exception cref="TangoTrimmedException">The cohort's history is trimmed, and no checkpoint can be
+    /// loaded.</exception>
     public static async ValueTask<CohortSnapshot> PlayAsync(
         Cohort cohort, LogPosition played, PlaybackContext context, CancellationToken cancellationToken)
     {

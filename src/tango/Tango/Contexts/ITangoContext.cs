@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>What the generator writes for a <see cref="TangoContextAttribute"/> class.</summary>
+/// <summary>Members that the generator writes for a <see cref="TangoContextAttribute"/> class.</summary>
 public interface ITangoContext<TSelf>
     where TSelf : TangoContext, ITangoContext<TSelf>
 {

@@ -13,8 +13,10 @@ public sealed class TangoContextAttribute(string name) : Attribute
 {
     public string Name { get; } = name;
 
-    /// <summary>Its objects are always hosted together; transactions over them need no decision records. False: each
-    /// is opened alone, so that other processes may host other ones. Fixed when the context is first opened in a log.
-    /// Default: true.</summary>
+    /// <summary>
+    /// Whether the objects are always hosted together, so that transactions over them need no decision records. False:
+    /// each is opened alone, so that other processes may host other ones. Fixed when the context is first opened in a
+    /// log. Default: true.
+    /// </summary>
     public bool Group { get; init; } = true;
 }

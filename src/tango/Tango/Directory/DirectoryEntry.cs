@@ -2,16 +2,16 @@ using Corfu;
 
 namespace Tango;
 
-/// <summary>What the directory knows about an object (Tango 3.2, Naming). All but its name is fixed at
-/// its creation.</summary>
+/// <summary>Entry of the directory about an object (Tango 3.2, Naming). All but its name is fixed at its
+/// creation.</summary>
 /// <param name="TypeName">The name given by <see cref="TangoObjectAttribute"/>.</param>
 /// <param name="Group">The co-hosted group it belongs to, or null.</param>
 /// <param name="VersionCapacity">Keys whose versions are kept.</param>
-// R18, R20.
+// All hosts decide alike by the group's streams (R20) and by the same kept versions (R18).
 public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, string? Group, int VersionCapacity)
 {
-    /// <summary>Where the record stands that created it. Names may return; no other object was created there under
-    /// this one.</summary>
+    /// <summary>Position of the record that created the object. Names may return; no other object was created there
+    /// under this one.</summary>
     public LogPosition Created { get; init; }
 
     /// <summary>Null: the object began empty. Otherwise it began as a copy of another one's past state, which a
@@ -31,8 +31,8 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
     internal bool IsBornBelow(LogPosition end) => Birth is not { } birth || birth < end;
 }
 
-/// <summary>Where an object comes from that <see cref="TangoRuntime.ForkAsync(string, LogPosition, string,
-/// CancellationToken)"/> made.</summary>
+/// <summary>Origin of an object that
+/// <see cref="TangoRuntime.ForkAsync(string, LogPosition, string, CancellationToken)"/> made.</summary>
 /// <param name="Source">The name that its source had then.</param>
-/// <param name="Position">Its first state is that of its source as of everything below.</param>
+/// <param name="Position">The object's first state is that of its source as of everything below.</param>
 public sealed record ForkOrigin(string Source, LogPosition Position);

@@ -1,8 +1,8 @@
 namespace Tango;
 
 /// <summary>
-/// What may be written into a log (R23). A level is raised by an operator, once every client runs code that knows it;
-/// older code that meets a higher level stops. Each later format takes the next number.
+/// Formats that may be written into a log (R23). A level is raised by an operator, once every client runs code that
+/// knows it; older code that meets a higher level stops. Each later format takes the next number.
 /// </summary>
 internal static class FeatureLevel
 {

@@ -3,7 +3,7 @@ using Corfu;
 
 namespace Tango;
 
-// What the handle offers to the runtime; each call is one record, or a read of the newest view.
+// Calls that the handle offers to the runtime; each is one record, or a read of the newest view.
 internal sealed partial class TangoDirectory
 {
     /// <summary>Creates the objects, or returns them if they exist exactly so.</summary>
@@ -51,7 +51,7 @@ internal sealed partial class TangoDirectory
             ObjectKey.None, default, static (view, _) => ([.. view._objects.Values], view._claims), cancellationToken);
 
     /// <summary>A checkpoint of the cohort was read back from the log and counts.</summary>
-    /// <param name="cohort">Its first member.</param>
+    /// <param name="cohort">First member of the cohort.</param>
     /// <param name="end">Everything of the cohort's streams below is in the checkpoint.</param>
     /// <param name="forget">Nothing below is needed by this host; the claim may stay lower (R19).</param>
     /// <param name="lowest">The lowest position at which the cohort's state has a value in the log; null: it has none
@@ -86,7 +86,8 @@ internal sealed partial class TangoDirectory
         UpdateHelperAsync(
             Mutators.Of(Mutators.Retain), ObjectKey.None, ClaimFormat.Retain(retention), cancellationToken);
 
-    /// <exception cref="TangoRejectedException">It is no raw stream, or what is to be retained is released.</exception>
+    /// <exception cref="TangoRejectedException">The stream is no raw stream, or what is to be retained is
+    /// released.</exception>
     public ValueTask DeclareAsync(StreamId stream, StreamClaim claim, CancellationToken cancellationToken) =>
         UpdateHelperAsync(
             Mutators.Of(Mutators.Declare), ObjectKey.None, ClaimFormat.Declare(stream, claim), cancellationToken);

@@ -25,9 +25,9 @@ internal sealed partial class TangoDirectory
 
     /// <summary>Whether a call adds a member to a cohort; told by its bytes alone, where the directory is not
     /// played.</summary>
-    /// <param name="cohort">Its first member.</param>
+    /// <param name="cohort">First member of the cohort.</param>
     /// <param name="member">Without its group and birth; created where it was reserved.</param>
-    /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
+    /// <exception cref="TangoFormatException">The arguments of the call cannot be read.</exception>
     public static bool IsAddition(scoped in CallRecord call, out ObjectId cohort, out DirectoryEntry member)
     {
         (cohort, member) = (default, null!);
@@ -39,7 +39,7 @@ internal sealed partial class TangoDirectory
 
     /// <summary>R20: the addition stands so far above the reservation that it has no effect, for its caller was taken
     /// for gone, and the name is free. Positions alone tell, so that every host of the cohort knows it.</summary>
-    /// <param name="at">Of the addition, or of the record that asks for the name.</param>
+    /// <param name="at">Position of the addition, or of the record that asks for the name.</param>
     public static bool IsExpired(DirectoryEntry reserved, LogPosition at) => at - reserved.Created > MaxReservation;
 
     private void ApplyToMembers(int mutator, ref MessagePackReader reader, in ApplyContext context)

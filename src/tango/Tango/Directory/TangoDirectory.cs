@@ -205,7 +205,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     /// <summary>Whether a call deletes a cohort or a member; told by its bytes alone, where the directory is not
     /// played.</summary>
     /// <param name="id">A cohort's is its first member's.</param>
-    /// <exception cref="TangoFormatException">Its arguments cannot be read.</exception>
+    /// <exception cref="TangoFormatException">The arguments of the call cannot be read.</exception>
     public static bool IsDeletion(scoped in CallRecord call, out ObjectId id)
     {
         id = default;
@@ -349,7 +349,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     {
         if (!_byId.TryGetValue(id, out var entry) || entry.Removed is not null)
             throw Reject($"{id} is no object, or is deleted already");
-        // It was found by its name: another caller may have renamed it since.
+        // The caller found the object by its name: another caller may have renamed it since.
         if (name != entry.Name) throw Reject($"'{name}' is called '{entry.Name}' by now");
         if (newName == name) return;
         if (_objects.ContainsKey(newName)) throw Reject($"'{newName}' exists");
@@ -382,7 +382,7 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     internal readonly record struct NewObject(string Name, string TypeName, int VersionCapacity);
 
     /// <summary>Parameters of the log, which the record that creates its first object fixes.</summary>
-    /// <param name="Level">Its feature level at first.</param>
+    /// <param name="Level">Feature level of the log at first.</param>
     /// <param name="MaxSpan">R19: see <see cref="TangoDirectory.MaxSpan"/>.</param>
     internal readonly record struct LogBeginning(int Level, long MaxSpan, long VersionAge = DefaultVersionAge);
 }

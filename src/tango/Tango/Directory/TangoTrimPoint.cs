@@ -6,7 +6,7 @@ namespace Tango;
 /// <summary>How far a log's prefix may be trimmed, and what holds it back.</summary>
 /// <param name="Released">Everything below may be trimmed, and perhaps is.</param>
 /// <param name="Claims">Lowest first; nothing at or above one is released.</param>
-/// <param name="KeepPositions">So many positions below the tail are kept by <see cref="TangoRuntime.TrimAsync"/>;
+/// <param name="KeepPositions">Number of positions below the tail that <see cref="TangoRuntime.TrimAsync"/> keeps;
 /// null: no such wish.</param>
 /// <param name="KeepTime">Entries younger than this are kept by it; null: no such wish.</param>
 /// <param name="Streams">Raw streams that were declared.</param>
@@ -53,8 +53,8 @@ public sealed record TangoClaim(TangoClaimKind Kind, string Name, LogPosition Po
     /// types of all members.</summary>
     public string? Group { get; init; }
 
-    /// <summary>Of an object that keeps values in the log (<see cref="ITangoIndex"/>): the position of the oldest one
-    /// that its newest checkpoint's state has; null if it has none.</summary>
+    /// <summary>Position of the oldest value in the log that the newest checkpoint's state has; null if it has none.
+    /// Only an <see cref="ITangoIndex"/> object has one.</summary>
     public LogPosition? OldestValue { get; init; }
 
     /// <summary>The claim rises when the object's oldest values are written again, replaced or removed. Another
@@ -62,7 +62,7 @@ public sealed record TangoClaim(TangoClaimKind Kind, string Name, LogPosition Po
     public bool IsHeldByValues => OldestValue <= Position;
 }
 
-/// <summary>What needs history.</summary>
+/// <summary>Kinds of claims on history.</summary>
 public enum TangoClaimKind
 {
     /// <summary>An object or a group; its claim rises with its checkpoints.</summary>

@@ -110,7 +110,7 @@ internal sealed record TrimClaims
     /// <summary>A checkpoint of the cohort was read back from the log. The claim rises to at most the one before it
     /// minus the span (R19): the last checkpoint but one can still be loaded.</summary>
     /// <param name="end">Everything of the cohort's streams below is in the checkpoint.</param>
-    /// <param name="forget">What the host needs no longer.</param>
+    /// <param name="forget">The host needs nothing below any longer.</param>
     /// <param name="at">The position of the record.</param>
     /// <param name="lowest">The lowest position at which the checkpoint's state has a value in the log; null: it has
     /// none there.</param>
@@ -156,7 +156,7 @@ internal sealed record TrimClaims
     }
 
     /// <summary>A reader or a feed registers, moves on, or renews its lease.</summary>
-    /// <exception cref="TangoRejectedException">What it wants to read is released, or too many have
+    /// <exception cref="TangoRejectedException">The position to read from is released, or too many readers have
     /// registered.</exception>
     public (TrimClaims Claims, long Version) Hold(string name, LogPosition position, TimeSpan lease)
     {
@@ -231,7 +231,7 @@ internal sealed record CohortTable(
             : this;
 }
 
-/// <summary>What one cohort, an object or a group, still needs of the log.</summary>
+/// <summary>History of the log that one cohort, an object or a group, still needs.</summary>
 /// <param name="Forget">Nothing below is needed.</param>
 /// <param name="Checkpoint">End of the newest checkpoint that counts; null: there is none.</param>
 /// <param name="Lowest">The lowest position at which that one's state has a value in the log
@@ -243,7 +243,7 @@ internal readonly record struct CohortClaim(LogPosition Forget, LogPosition? Che
 }
 
 /// <summary>A cohort that was deleted by the record at <paramref name="At"/>.</summary>
-/// <param name="Forget">What it still needed then.</param>
+/// <param name="Forget">The cohort still needed the history from here on then.</param>
 internal readonly record struct DeletedCohort(
     LogPosition Forget, LogPosition At, ImmutableArray<DirectoryEntry> Members);
 
@@ -253,12 +253,12 @@ internal readonly record struct DeletedCohort(
 /// expire.</param>
 internal readonly record struct HoldClaim(LogPosition Position, long Version, TimeSpan Lease);
 
-/// <summary>What was declared about a raw stream.</summary>
+/// <summary>Declaration about a raw stream.</summary>
 /// <param name="Name">For people; null if only its number is known.</param>
 /// <param name="RetainFrom">Null: its entries need not be kept.</param>
 internal readonly record struct StreamClaim(string? Name, LogPosition? RetainFrom);
 
-/// <summary>What a user wants kept, whether it is needed or not.</summary>
-/// <param name="Positions">So many below the tail.</param>
+/// <summary>History that a user wants kept, whether it is needed or not.</summary>
+/// <param name="Positions">Number of positions below the tail.</param>
 /// <param name="Time">Entries younger than this, by their writers' clocks.</param>
 internal readonly record struct Retention(long? Positions, TimeSpan? Time);

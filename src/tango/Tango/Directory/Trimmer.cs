@@ -23,7 +23,7 @@ internal sealed class Trimmer(
     private LogPosition _examined;
     private Retention _examinedFor;
 
-    // What this instance has trimmed.
+    // Position below which this instance has trimmed.
     private LogPosition _trimmed;
 
     // Leases by name: the version, and since when it is known here.
@@ -152,7 +152,7 @@ internal sealed class Trimmer(
     }
 }
 
-/// <summary>What a trim came to.</summary>
+/// <summary>Result of a trim.</summary>
 /// <param name="Undeclared">Not null: this is what keeps it from rising, not a claim.</param>
 internal sealed record TrimResult(LogPosition Released, UndeclaredStream? Undeclared);
 

@@ -4,7 +4,7 @@ using Corfu;
 namespace Tango;
 
 /// <summary>History that was to be trimmed is still needed. Nothing was done.</summary>
-/// <param name="claims">Those that lie below, lowest first.</param>
+/// <param name="claims">Claims that lie below, lowest first.</param>
 public sealed class TangoClaimedException(LogPosition below, ImmutableArray<TangoClaim> claims)
     : TangoException(
         $"{claims.Length} claims need history below {below.Offset}; the lowest is that of '{claims[0].Name}' at "

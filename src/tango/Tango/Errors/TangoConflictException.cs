@@ -2,7 +2,7 @@ namespace Tango;
 
 /// <summary>A transaction cannot read on: no position of the log has both what it has read and what it reads now.
 /// It can only abort; <c>TangoRuntime.RunTransactionAsync</c> runs it again.</summary>
-// R17.
+// All reads of a transaction come from one position (R17).
 public sealed class TangoConflictException : TangoException
 {
     internal TangoConflictException(TxOutcome.Aborted conflict)

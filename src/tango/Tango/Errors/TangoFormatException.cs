@@ -23,7 +23,7 @@ public class TangoFormatException : TangoException
         Offset = offset;
     }
 
-    /// <summary>What a formatter or MessagePack-CSharp threw, as one of these.</summary>
+    /// <summary>Turns an exception of a formatter or of MessagePack-CSharp into one of these.</summary>
     public static TangoFormatException Of(Exception exception, long offset = -1)
     {
         if (exception is TangoFormatException typed) return typed;

@@ -13,6 +13,6 @@ public sealed class TangoInDoubtException(string message, Exception? innerExcept
             ? $"It is not known whether the transaction took effect, at {position}: {outcome.Message}"
             : $"It is not known whether the transaction took effect: {outcome.Message}") => Outcome = outcome;
 
-    /// <summary>Of a transaction; null for an update.</summary>
+    /// <summary>Outcome of a transaction; null for an update.</summary>
     public TxOutcome.InDoubt? Outcome { get; }
 }

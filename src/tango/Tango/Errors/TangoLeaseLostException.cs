@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>What was done needs a lease, a lock or a delivery that its owner does not have any more. Others may have it
+/// <summary>An operation needs a lease, a lock or a delivery that its owner does not have any more. Others may have it
 /// by now.</summary>
 public sealed class TangoLeaseLostException(string objectName, long lease, string message) : TangoException(message)
 {

@@ -16,7 +16,7 @@ public sealed class TangoLevelException : TangoException
     /// <summary>The newest level that this code knows.</summary>
     public int CodeLevel { get; }
 
-    /// <param name="what">What needs the level, as in "A checkpoint".</param>
+    /// <param name="what">Name of what needs the level, as in "A checkpoint".</param>
     internal static TangoLevelException TooLow(string what, int logLevel, int needed, int known) => new(
         $"{what} needs feature level {needed}, and this log has level {logLevel}. Once every client of the log runs "
         + $"code that knows level {needed}: corfu tango level raise {needed}", logLevel, needed, known);

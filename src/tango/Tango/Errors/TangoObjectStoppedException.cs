@@ -7,7 +7,7 @@ namespace Tango;
 /// cannot be read at all stops the objects of its entry, with the groups that they belong to. A runtime with code that
 /// can apply the record can open it.
 /// </summary>
-// R23.
+// Any exception but the declared rejection stops the object: its view may be half changed (R23).
 public sealed class TangoObjectStoppedException : TangoException
 {
     private TangoObjectStoppedException(string objectName, ObjectId objectId, RecordVersion version, bool wasRebuilt,
@@ -16,7 +16,7 @@ public sealed class TangoObjectStoppedException : TangoException
             + $"{(wasRebuilt ? ", also when it was played anew" : "")}: {innerException.Message}", innerException)
     {
         (ObjectName, ObjectId, Version, WasRebuilt) = (objectName, objectId, version, wasRebuilt);
-        // What the code does not know it will not know the next time. R22: a checkpoint may be written meanwhile.
+        // Code that does not know a record will not know it the next time. A checkpoint may be written meanwhile (R22).
         MayRebuild = innerException is TangoTrimmedException || (!wasRebuilt && innerException is not TangoException);
     }
 
@@ -27,13 +27,13 @@ public sealed class TangoObjectStoppedException : TangoException
     /// <summary>The record that could not be applied.</summary>
     public RecordVersion Version { get; }
 
-    /// <summary>It stopped again when it was played anew.</summary>
+    /// <summary>Whether the object stopped again when it was played anew.</summary>
     public bool WasRebuilt { get; }
 
     internal bool MayRebuild { get; }
 
-    /// <summary>What a caller is told. A level that this code does not know, or a trim, says how to go on, and concerns
-    /// more than one object; a deletion is no failure.</summary>
+    /// <summary>Exception that a caller is told. A level that this code does not know, or a trim, says how to go on.
+    /// Both concern more than one object. A deletion is no failure.</summary>
     internal Exception Told =>
         InnerException is TangoLevelException or TangoTrimmedException or TangoObjectDeletedException
             ? InnerException

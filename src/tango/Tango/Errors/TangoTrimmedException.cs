@@ -8,7 +8,7 @@ namespace Tango;
 /// (<see cref="TangoRuntime.CheckpointAsync(TangoObject, System.Threading.CancellationToken)"/>): the next call starts
 /// from it, with the same handles. Else a backup has the history.
 /// </summary>
-// R22.
+// Trimmed history is never skipped: a checkpoint covers it, or the call fails (R22).
 public sealed class TangoTrimmedException : TangoException
 {
     public TangoTrimmedException(Exception innerException)

@@ -10,7 +10,7 @@ namespace Tango.Feeds;
 /// Plays one object beside the player, an entry whenever its reader asks for more: a slow reader holds back nothing
 /// else, and nothing is buffered above one entry. Its caller takes all that is ready before it advances.
 /// </summary>
-/// <param name="entry">Of the object.</param>
+/// <param name="entry">Directory's entry of the object.</param>
 /// <param name="newCohort">The object's cohort, of which nothing is played yet.</param>
 /// <param name="claim">Null: the feed is not registered.</param>
 /// <param name="poll">The runtime's, for all feeds.</param>
@@ -26,14 +26,14 @@ internal sealed class ChangeFeed<T>(
     // Follows what is recorded.
     private TangoChange<T>? _notice;
 
-    // Of the last element that was taken, or where the feed starts: there the reader may resume.
+    // Place of the last element that was taken, or where the feed starts: there the reader may resume.
     private ChangePlace _last;
 
-    // Of the last change that was looked at. Invariant: _last <= _passed, and what is between is not told.
+    // Place of the last change that was looked at. Invariant: _last <= _passed, and no change between is told.
     private ChangePlace _passed;
     private bool _isAtTail;
 
-    // What the last check answered, when _isAtTail.
+    // Tail that the last check answered, when _isAtTail.
     private LogPosition _tail;
 
     // Null below its birth, if it was added to its group.
@@ -191,7 +191,7 @@ internal sealed class ChangeFeed<T>(
     private async ValueTask ResetAsync(Exception reason)
     {
         await LoadAsync(null);
-        // It is the one from which history was missing.
+        // The checkpoint is the one from which history was missing.
         if (_cohort.Start <= _passed.Position) throw new TangoTrimmedException(reason);
         TellState(Object);
     }

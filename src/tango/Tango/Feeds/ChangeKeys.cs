@@ -10,7 +10,7 @@ public abstract class ChangeKeys
     {
     }
 
-    /// <summary>These keys only.</summary>
+    /// <summary>Selects these keys only.</summary>
     /// <typeparam name="TKey">Exactly the key's type; keys of another type are never equal. A key of several
     /// [VersionKey] parameters is not their tuple: the other overload takes it.</typeparam>
     public static ChangeKeys Of<TKey>(params TKey[] keys)
@@ -20,7 +20,7 @@ public abstract class ChangeKeys
         return new Listed([.. keys.Select(static key => ObjectKey.Of(key))]);
     }
 
-    /// <summary>These keys only, each of one <see cref="ObjectKey.Of{T}(T)"/> or of its overloads for several
+    /// <summary>Selects these keys only, each of one <see cref="ObjectKey.Of{T}(T)"/> or of its overloads for several
     /// [VersionKey] parameters.</summary>
     public static ChangeKeys Of(params ObjectKey[] keys)
     {

@@ -4,9 +4,9 @@ namespace Tango;
 
 /// <summary>The place of a change in its object's history: where a feed is resumed. The same for every reader, for
 /// ever; keep both numbers.</summary>
-/// <param name="Position">Of the entry.</param>
-/// <param name="Index">Of the call among those of the entry that concern the object, refused ones included. -1: before
-/// all of them.</param>
+/// <param name="Position">Position of the entry.</param>
+/// <param name="Index">Index of the call among those of the entry that concern the object, refused ones included. -1:
+/// before all of them.</param>
 public readonly record struct ChangePlace(LogPosition Position, int Index) : IComparable<ChangePlace>
 {
     /// <summary>Everything below the position precedes it.</summary>

@@ -6,7 +6,7 @@ using Tango.Records;
 namespace Tango.Feeds;
 
 /// <summary>Keeps the calls of one object that took effect, from a place on, as playback applies them.</summary>
-/// <param name="after">What precedes it, and itself, is left out.</param>
+/// <param name="after">Place of the last change that is left out, with all that precede it.</param>
 internal sealed class ChangeRecorder(ChangePlace after) : ICallObserver
 {
     private readonly Queue<RecordedChange> _changes = [];
@@ -29,7 +29,8 @@ internal sealed class ChangeRecorder(ChangePlace after) : ICallObserver
     public bool TryTake([NotNullWhen(true)] out RecordedChange? change) => _changes.TryDequeue(out change);
 }
 
-/// <param name="At">Where the call stands: of a spilled one, not in the entry of <paramref name="Place"/>.</param>
+/// <param name="At">Place of the call in the log: a spilled one is not in the entry of
+/// <paramref name="Place"/>.</param>
 /// <param name="Transaction">The commit record; null: a plain update.</param>
 internal sealed record RecordedChange(
     ChangePlace Place, LogPlace At, RecordVersion? Transaction, int Mutator, ReadOnlyMemory<byte> Key,

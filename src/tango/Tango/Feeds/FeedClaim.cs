@@ -53,7 +53,7 @@ internal sealed class FeedClaim(
             await HoldAsync(claims, cancellationToken);
     }
 
-    // What is released already is not needed as far as the reader can know: if it was, playing says so.
+    // Released history is not needed as far as the reader can know: if it was, playing says so.
     private LogPosition Needed(TrimClaims claims) =>
         LogPosition.Max(claims.Released, new LogPosition(Math.Max(0, _start.Offset - maxSpan())));
 
@@ -71,7 +71,7 @@ internal sealed class FeedClaim(
             catch (TangoRejectedException e)
             {
                 claims = await directory.ReadClaimsAsync(cancellationToken);
-                // It was not a release in between, so that the next attempt would end alike.
+                // No release came in between, so that the next attempt would end alike.
                 if (claims.Released <= needed) throw new TangoDirectoryException(e.Reason);
             }
         }

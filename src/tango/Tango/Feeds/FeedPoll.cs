@@ -109,10 +109,10 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
     }
 }
 
-/// <summary>What a feed waits for: an entry in one of its streams, or what else it has to do.</summary>
+/// <summary>Events that a feed waits for: an entry in one of its streams, or other work that is due.</summary>
 /// <param name="Interval">Between two checks. The shortest of those that wait counts.</param>
-/// <param name="Seen">What the feed's last check answered: it knows all entries below.</param>
-/// <param name="End">Where it tells how far the log has grown.</param>
+/// <param name="Seen">Answer of the feed's last check: the feed knows all entries below.</param>
+/// <param name="End">Position at which the feed tells how far the log has grown.</param>
 /// <param name="Longest">Then its claim is due.</param>
 internal sealed record FeedWait(
     ImmutableArray<StreamId> Streams, TimeSpan Interval, LogPosition Seen, LogPosition End, TimeSpan Longest);

@@ -3,7 +3,7 @@ namespace Tango.Formatting;
 /// <summary>Reads the parameters of a call one by one.</summary>
 internal static class CallArguments
 {
-    /// <summary>One of those that form the key.</summary>
+    /// <summary>Reads one of the parameters that form the key.</summary>
     /// <exception cref="TangoFormatException">There are not so many, or it is of another type.</exception>
     public static TValue ReadKey<TValue>(ReadOnlyMemory<byte> key, int index)
     {
@@ -11,7 +11,7 @@ internal static class CallArguments
         return Read<TValue>(ref reader, index);
     }
 
-    /// <summary>One of the others.</summary>
+    /// <summary>Reads one of the other parameters.</summary>
     /// <exception cref="TangoFormatException">As above.</exception>
     public static TValue Read<TValue>(ReadOnlyMemory<byte> arguments, int index)
     {

@@ -1,6 +1,6 @@
 namespace Tango.Formatting;
 
-/// <summary>What was wrong with the bytes or the value.</summary>
+/// <summary>Fault of the bytes or the value.</summary>
 public enum FormatError
 {
     /// <summary>The input ends inside a value, or a length field claims more than there is.</summary>

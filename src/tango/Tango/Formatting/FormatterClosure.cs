@@ -11,7 +11,7 @@ internal static class FormatterClosure
     ];
 
     /// <summary>The type and all that it is made of.</summary>
-    /// <exception cref="TangoFormatException">One of them has no formatter.</exception>
+    /// <exception cref="TangoFormatException">A type among these has no formatter.</exception>
     public static IReadOnlyCollection<Type> Verify(Type type)
     {
         var seen = new HashSet<Type>();

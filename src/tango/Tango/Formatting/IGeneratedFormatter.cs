@@ -1,6 +1,7 @@
 namespace Tango.Formatting;
 
-/// <summary>What generated formatters tell of their type, so that it can be checked when an object is opened.</summary>
+/// <summary>Facts that a generated formatter tells of its type, so that it can be checked when an object is
+/// opened.</summary>
 public interface IGeneratedFormatter
 {
     /// <summary>The types of the members.</summary>

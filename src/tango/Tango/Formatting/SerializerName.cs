@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Tango.Formatting;
 
-/// <summary>What the user calls a formatter of his own, and which bytes it writes: kept in the directory with each
-/// object that stores values by it.</summary>
+/// <summary>Name of a user's own formatter, and the version of its bytes. The directory keeps both with each object
+/// that stores values by it.</summary>
 internal readonly record struct SerializerName(string Name, int Version) : IComparable<SerializerName>
 {
     public const int MaxLength = 64;
@@ -18,7 +18,7 @@ internal readonly record struct SerializerName(string Name, int Version) : IComp
         return new SerializerName(name, version);
     }
 
-    /// <summary>Of what <see cref="ToString"/> gives; null for other text.</summary>
+    /// <summary>Parses text that <see cref="ToString"/> gives; null for other text.</summary>
     public static SerializerName? Parse(ReadOnlySpan<char> text)
     {
         int slash = text.IndexOf('/');

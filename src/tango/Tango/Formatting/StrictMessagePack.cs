@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Tango.Formatting;
 
-/// <summary>What MessagePack-CSharp's reader and writer let pass and a replicated log must not.</summary>
+/// <summary>Checks that MessagePack-CSharp's reader and writer lack and a replicated log needs.</summary>
 /// <remarks>
 /// The library reads a 32-bit count above 2^31 as a negative number, skips over such an array as if it were empty,
 /// takes text where binary is expected, and replaces text that is not Unicode.

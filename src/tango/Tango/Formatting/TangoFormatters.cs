@@ -139,9 +139,10 @@ public static class TangoFormatters
 
     /// <summary>Registers a formatter for one type, in place of a built-in or generated one. It must happen before the
     /// type is first used.</summary>
-    /// <param name="name">What the directory records with the objects that store the type: ASCII letters, digits,
+    /// <param name="name">Name that the directory records with the objects that store the type: ASCII letters, digits,
     /// '.', '-' and '_'.</param>
-    /// <param name="version">Of the bytes, from 1. Objects recorded with another version are not opened.</param>
+    /// <param name="version">Version of the bytes, from 1. Objects recorded with another version are not
+    /// opened.</param>
     /// <param name="sample">A value whose members all differ from their defaults. An object that stores the type is
     /// opened only if it comes back as it was written.</param>
     /// <exception cref="InvalidOperationException">The type is in use: bytes written so far and from now on would
@@ -183,7 +184,7 @@ public static class TangoFormatters
             if (s_named.TryGetValue(stored, out var users)) users.CheckSample();
         }
 
-        // Of other types null says nothing; the object's initial state is a sample too.
+        // Null says nothing of other types; the object's initial state is a sample too.
         if (typeof(T).IsValueType) CheckSample(default(T)!);
     }
 
@@ -199,7 +200,7 @@ public static class TangoFormatters
 
     /// <summary>As <see cref="Verify{T}"/>, and throws also if the type cannot be a version key: the bytes of a key
     /// stand for its value, so equal values must have equal bytes.</summary>
-    // R18.
+    // Versions are kept by the bytes of a key (R18).
     public static void VerifyKey<T>()
     {
         Verify<T>();

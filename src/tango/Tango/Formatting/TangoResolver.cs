@@ -2,7 +2,7 @@ using MessagePack.Formatters;
 
 namespace Tango.Formatting;
 
-/// <summary>Where formatters find those of their parts.</summary>
+/// <summary>Resolver by which formatters find those of their parts.</summary>
 internal sealed class TangoResolver : IFormatterResolver
 {
     public static TangoResolver Instance { get; } = new();

@@ -4,8 +4,7 @@ using Tango.Runtime;
 
 namespace Tango.History;
 
-/// <summary>What a handle of a past state forwards to: it reads one view that never changes, and refuses
-/// updates.</summary>
+/// <summary>Host of a past state's handles: it reads one view that never changes, and refuses updates.</summary>
 internal sealed class PastHost(HostedObject hosted, CallReader calls) : IObjectHost
 {
     private readonly FrozenView _view = hosted.Publish();

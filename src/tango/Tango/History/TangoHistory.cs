@@ -36,9 +36,9 @@ public sealed class TangoHistory
     /// <summary>Opens the object that had this name, which may have been deleted since. Accessors of the handle read
     /// its state at <see cref="Position"/>; mutators fail with <see cref="TangoReadOnlyException"/>.</summary>
     /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
-    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
-    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint below the position can be
-    /// loaded.</exception>
+    /// <exception cref="TangoDirectoryException">The object is of another type.</exception>
+    /// <exception cref="TangoTrimmedException">The object's history is trimmed, and no checkpoint below the position
+    /// can be loaded.</exception>
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
     {
@@ -52,7 +52,7 @@ public sealed class TangoHistory
     }
 
     /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
-    /// <exception cref="TangoDirectoryException">Its type is not known.</exception>
+    /// <exception cref="TangoDirectoryException">The object's type is not known.</exception>
     internal (DirectoryEntry Entry, TangoObjectType Type) FindForFork(string name, TangoTypeRegistry types)
     {
         var entry = Find(name);

@@ -7,15 +7,15 @@ namespace Tango;
 /// </summary>
 public interface ITangoLeased
 {
-    /// <summary>Of a view: all of its leases.</summary>
+    /// <summary>All leases of a view.</summary>
     IEnumerable<LeaseInfo> Leases { get; }
 
-    /// <summary>Of a handle: appends the expiry of a lease. Without effect if the lease has another version when it is
-    /// applied.</summary>
+    /// <summary>Appends the expiry of a lease through a handle. Without effect if the lease has another version when it
+    /// is applied.</summary>
     ValueTask ExpireAsync(long lease, long version, CancellationToken cancellationToken);
 }
 
-/// <param name="Id">Of the lease, within its object.</param>
+/// <param name="Id">Number of the lease, within its object.</param>
 /// <param name="Version">Another one after each renewal.</param>
 /// <param name="TimeToLive">Without a renewal for so long, the lease ends.</param>
 public readonly record struct LeaseInfo(long Id, long Version, TimeSpan TimeToLive);

@@ -68,7 +68,7 @@ public sealed class TangoLease : IAsyncDisposable
     /// <summary>Grants a lease and keeps it. For the code of an <see cref="ITangoLeased"/> object.</summary>
     /// <param name="grant">Returns the lease's id; null: it was not granted.</param>
     /// <param name="renew">False: there is no such lease any more.</param>
-    /// <param name="end">Its failure is no error: the lease ends by itself.</param>
+    /// <param name="end">Ends the lease. A failure is no error: the lease ends by itself.</param>
     internal static async ValueTask<TangoLease?> GrantAsync(
         IObjectHost host, TimeSpan timeToLive, Func<CancellationToken, ValueTask<long?>> grant,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,
@@ -199,7 +199,7 @@ public sealed class TangoLease : IAsyncDisposable
         }
         catch (Exception)
         {
-            // It is expired by others.
+            // Other hosts expire the lease.
         }
     }
 }

@@ -2,8 +2,8 @@ using System.Buffers;
 
 namespace Tango;
 
-/// <summary>Where generated code encodes a key or the arguments of one call. Not thread-safe; owned by the helper it is
-/// passed to.</summary>
+/// <summary>Buffer in which generated code encodes a key or the arguments of one call. Not thread-safe; owned by the
+/// helper it is passed to.</summary>
 public sealed class ArgumentBuffer : IBufferWriter<byte>
 {
     // The writer asks for a few bytes at a time; most keys and arguments fit.

@@ -2,7 +2,7 @@ using Corfu;
 
 namespace Tango;
 
-/// <summary>What a handle forwards to: the runtime side of one open object.</summary>
+/// <summary>Target of a handle's calls: the runtime side of one open object.</summary>
 internal interface IObjectHost
 {
     string Name { get; }
@@ -10,10 +10,10 @@ internal interface IObjectHost
     /// <summary>Names may return, ids never do.</summary>
     ObjectId Id => throw new TangoReadOnlyException(Name);
 
-    /// <summary>Of the runtime.</summary>
+    /// <summary>Clock of the runtime.</summary>
     TimeProvider Time => throw new TangoReadOnlyException(Name);
 
-    /// <summary>Of the runtime.</summary>
+    /// <summary>Loops of the runtime.</summary>
     LoopContext Loops => throw new TangoReadOnlyException(Name);
 
     /// <summary>The calling code's calls belong to a transaction.</summary>

@@ -4,6 +4,6 @@ namespace Tango;
 public interface ITangoObject<TSelf> : ITangoView
     where TSelf : TangoObject, ITangoObject<TSelf>
 {
-    /// <summary>One static instance per closed type.</summary>
+    /// <summary>Static instance, one per closed type.</summary>
     static abstract TangoObjectType ObjectType { get; }
 }

@@ -3,7 +3,7 @@ using System.Buffers;
 namespace Tango;
 
 /// <summary>
-/// What playback does to a view; generated code implements it explicitly, so that it does not show on the handle users
+/// Playback's access to a view; generated code implements it explicitly, so that it does not show on the handle users
 /// hold. All members are called by one thread at a time and must be deterministic: no clock, randomness, I/O or
 /// unordered enumeration.
 /// </summary>
@@ -17,8 +17,8 @@ public interface ITangoView
     /// object.
     /// </summary>
     /// <param name="key">The [VersionKey] parameters one after the other; empty if the mutator has none.</param>
-    /// <param name="arguments">One MessagePack array of the other parameters in declaration order.</param>
-    // R23.
+    /// <param name="arguments">The other parameters in declaration order, as one MessagePack array.</param>
+    // A declared rejection is recorded alike everywhere; anything else stops the object (R23).
     void Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments, in ApplyContext context);
 
     /// <summary>Writes all view state as one MessagePack map from the field's name to its value, for a

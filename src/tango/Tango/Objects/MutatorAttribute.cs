@@ -14,6 +14,6 @@ public sealed class MutatorAttribute(int number) : Attribute
     /// reject reads the object: its call completes once playback has applied it, and in a transaction it adds its
     /// key, or the whole object, to the read set.
     /// </summary>
-    // R16.
+    // A caller may act on a rejection, so that the commit must validate it (R16).
     public bool MayReject { get; set; }
 }

@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>What the runtime must know about one mutator. Generated code keeps one static instance per
+/// <summary>Facts about one mutator that the runtime must know. Generated code keeps one static instance per
 /// mutator.</summary>
 /// <param name="Number">The record number, as in <see cref="MutatorAttribute"/>.</param>
 /// <param name="Name">For messages and tools only.</param>
@@ -8,5 +8,5 @@ namespace Tango;
 /// True if it returns a value or may reject. Its caller then waits for playback, and in a transaction what it
 /// reads joins the read set.
 /// </param>
-// R16.
+// A caller may act on the result, so that the commit must validate it (R16).
 public sealed record MutatorInfo(int Number, string Name, bool Reads);

@@ -16,7 +16,7 @@ public abstract class TangoObject
 
     /// <summary>The same for all handles of the object, for ever, and of no other object.</summary>
     /// <exception cref="InvalidOperationException">This instance is not an opened handle.</exception>
-    /// <exception cref="TangoReadOnlyException">It is of a past state or a second view.</exception>
+    /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
     public ObjectId ObjectId => Host.Id;
 
     internal IObjectHost Host => _host ?? throw new InvalidOperationException(
@@ -41,7 +41,7 @@ public abstract class TangoObject
     /// Makes the declared rejection of a mutator: <c>throw Reject("...")</c>, before any change. It is recorded
     /// alike everywhere and told to the caller; it does not undo a transaction's other writes.
     /// </summary>
-    // R23.
+    // A refused call has changed nothing, so that the transaction's other writes can stand (R23).
     protected static TangoRejectedException Reject(string reason) => new(reason);
 
     /// <summary>
@@ -78,9 +78,9 @@ public abstract class TangoObject
     /// </summary>
     /// <param name="place">From the object's state.</param>
     /// <exception cref="TangoPlaceException">No call of this object stands there.</exception>
-    /// <exception cref="TangoTrimmedException">It is trimmed: the object's newest state does not hold the place.
+    /// <exception cref="TangoTrimmedException">The call is trimmed: the object's newest state does not hold the place.
     /// Read the state again.</exception>
-    /// <exception cref="TangoFormatException">What stands there is damaged or newer than this code.</exception>
+    /// <exception cref="TangoFormatException">The entry is damaged or newer than this code.</exception>
     protected ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken = default) =>
         Host.ReadCallAsync(place, cancellationToken);
 
@@ -90,7 +90,7 @@ public abstract class TangoObject
     /// one of their own, again while it aborts.
     /// </summary>
     /// <param name="body">May run several times, and should have no effects besides the calls.</param>
-    /// <exception cref="TangoInDoubtException">It is not known whether they took effect.</exception>
+    /// <exception cref="TangoInDoubtException">Whether the calls took effect is not known.</exception>
     protected ValueTask<TResult> AsOneAsync<TResult>(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken = default) =>
         Host.AsOneAsync(body, cancellationToken);
@@ -118,7 +118,8 @@ public abstract class TangoObject
     /// <param name="end">Calls the mutator that removes the lease.</param>
     /// <returns>Null: it was not granted.</returns>
     /// <exception cref="TangoTransactionException">In a transaction nothing is known to be granted.</exception>
-    /// <exception cref="TangoInDoubtException">What was granted, if anything, ends after its time to live.</exception>
+    /// <exception cref="TangoInDoubtException">A lease that was granted, if any, ends after its time to
+    /// live.</exception>
     protected ValueTask<TangoLease?> GrantLeaseAsync(
         TimeSpan timeToLive, Func<CancellationToken, ValueTask<long?>> grant,
         Func<long, CancellationToken, ValueTask<bool>> renew, Func<long, CancellationToken, ValueTask> end,

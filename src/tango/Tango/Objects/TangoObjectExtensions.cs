@@ -1,6 +1,6 @@
 namespace Tango;
 
-/// <summary>What every object can do.</summary>
+/// <summary>Operations of every object.</summary>
 public static class TangoObjectExtensions
 {
     /// <summary>

@@ -39,10 +39,10 @@ public sealed class TangoObjectType
     /// <summary>Readers get copies of what can be changed in place.</summary>
     internal bool HoldsMutableValues => _holdsMutableValues.Value;
 
-    /// <summary>Its state may have values in the log.</summary>
+    /// <summary>Whether the state may have values in the log.</summary>
     internal bool IsIndex => _isIndex.Value;
 
-    /// <summary>Its state may have leases.</summary>
+    /// <summary>Whether the state may have leases.</summary>
     internal bool IsLeased => _isLeased.Value;
 
     /// <summary>Every type has a formatter, and the initial state comes back from its checkpoint.</summary>
@@ -67,7 +67,7 @@ public sealed class TangoObjectType
         }
     }
 
-    /// <summary>What the directory records of objects that are created now.</summary>
+    /// <summary>Type name that the directory records of objects that are created now.</summary>
     /// <exception cref="TangoFormatException">As <see cref="VerifyFormatters"/>.</exception>
     internal RecordedTypeName Recorded => _recorded ??= Verify();
 
@@ -81,7 +81,7 @@ public sealed class TangoObjectType
         return parsed.Plain == Name && HasFormatters && parsed.Serializers.All(Recorded.Serializers.Contains);
     }
 
-    /// <exception cref="TangoDirectoryException">It is not.</exception>
+    /// <exception cref="TangoDirectoryException">The entry's object is of another type.</exception>
     internal void RequireIs(DirectoryEntry entry)
     {
         if (Is(entry.TypeName)) return;

@@ -5,6 +5,6 @@ namespace Tango;
 /// 3.2, Versioning). Several marked parameters form one key, in declaration order. The operation must then neither
 /// read nor change anything outside that key. Without it the operation concerns the whole object.
 /// </summary>
-// R18.
+// Conflicts are found by the versions of keys: an effect outside the key would be missed (R18).
 [AttributeUsage(AttributeTargets.Parameter, Inherited = false)]
 public sealed class VersionKeyAttribute : Attribute;

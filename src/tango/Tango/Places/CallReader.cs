@@ -9,7 +9,7 @@ namespace Tango.Places;
 internal sealed class CallReader(ICorfuLog log)
 {
     /// <exception cref="TangoPlaceException">No call of the object stands there.</exception>
-    /// <exception cref="TangoTrimmedException">It is trimmed.</exception>
+    /// <exception cref="TangoTrimmedException">The entry is trimmed.</exception>
     /// <exception cref="TangoFormatException">The entry is damaged or newer than this code.</exception>
     /// <exception cref="PageCorruptException">No good copy of the entry was found.</exception>
     public async ValueTask<TangoCall> ReadAsync(

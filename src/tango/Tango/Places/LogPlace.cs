@@ -4,7 +4,7 @@ using Tango.Transactions;
 namespace Tango;
 
 /// <summary>
-/// Where a mutator call stands in the log: the same in every process, for ever. A view that keeps it instead of the
+/// Place of a mutator call in the log: the same in every process, for ever. A view that keeps it instead of the
 /// call's arguments is an index over the log (Tango 3.1): see <see cref="ITangoIndex"/>. It is an immutable value that
 /// may be part of state and of stored types.
 /// </summary>
@@ -15,7 +15,7 @@ public readonly struct LogPlace : IEquatable<LogPlace>, IComparable<LogPlace>
 
     private readonly long _offset;
 
-    /// <param name="position">Of the entry.</param>
+    /// <param name="position">Position of the entry.</param>
     /// <param name="record">Index of the record in the entry, from 0.</param>
     /// <param name="call">Index of the call in the record, from 0.</param>
     public LogPlace(LogPosition position, int record, int call)
@@ -27,7 +27,7 @@ public readonly struct LogPlace : IEquatable<LogPlace>, IComparable<LogPlace>
 
     private LogPlace(TxWrite? own) => (_offset, Call, Own) = (PendingOffset, own?.Index ?? 0, own);
 
-    /// <summary>Of a call that is not in the log yet: above every position.</summary>
+    /// <summary>Position of the entry; for a call that is not in the log yet, above every position.</summary>
     public LogPosition Position => new(_offset);
 
     public int Record { get; }
@@ -40,7 +40,7 @@ public readonly struct LogPlace : IEquatable<LogPlace>, IComparable<LogPlace>
     /// </summary>
     public bool IsPending => _offset == PendingOffset;
 
-    /// <summary>Of a pending one: the call, if the transaction is known.</summary>
+    /// <summary>The buffered call of a pending place, if the transaction is known.</summary>
     internal TxWrite? Own { get; }
 
     internal static LogPlace Pending(TxWrite? own) => new(own);

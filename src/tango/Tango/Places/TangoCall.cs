@@ -19,11 +19,11 @@ public sealed class TangoCall
     /// <summary>The other parameters, as they stand in the log.</summary>
     public ReadOnlyMemory<byte> Arguments { get; }
 
-    /// <summary>One of the [VersionKey] parameters, in their order.</summary>
+    /// <summary>Reads one of the [VersionKey] parameters, in their order.</summary>
     /// <exception cref="TangoFormatException">There are not so many, or it is of another type.</exception>
     public TValue ReadKey<TValue>(int index = 0) => CallArguments.ReadKey<TValue>(Key, index);
 
-    /// <summary>One of the parameters that are no [VersionKey], in their order.</summary>
+    /// <summary>Reads one of the parameters that are no [VersionKey], in their order.</summary>
     /// <exception cref="TangoFormatException">There are not so many, or it is of another type.</exception>
     public TValue ReadArgument<TValue>(int index = 0) => CallArguments.Read<TValue>(Arguments, index);
 }

@@ -87,6 +87,6 @@ internal static class CommitFormat
     }
 }
 
-/// <summary>What a commit record concerns.</summary>
-/// <param name="Streams">Of all objects that are read or written.</param>
+/// <summary>Objects that a commit record concerns.</summary>
+/// <param name="Streams">Streams of all objects that are read or written.</param>
 internal sealed record Participants(List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams);

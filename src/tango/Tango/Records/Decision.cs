@@ -1,5 +1,5 @@
 namespace Tango.Records;
 
-/// <summary>What a commit record came to.</summary>
+/// <summary>Outcome of a commit record.</summary>
 /// <param name="Aborted">Null: it committed.</param>
 internal sealed record Decision(RecordVersion Commit, TxOutcome.Aborted? Aborted);

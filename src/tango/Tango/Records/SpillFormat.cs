@@ -22,7 +22,7 @@ internal static class SpillFormat
 
     /// <summary>Distributes the writes, in order, over as few spills as their order allows.</summary>
     /// <param name="limit">Most bytes of one spill.</param>
-    /// <exception cref="TangoTooLargeException">One write alone is larger than that.</exception>
+    /// <exception cref="TangoTooLargeException">A single write is larger than that.</exception>
     public static List<(ReadOnlyMemory<byte> Record, ImmutableArray<ObjectId> Objects)> Encode(
         List<TxWrite> writes, long limit)
     {
@@ -84,7 +84,7 @@ internal static class SpillFormat
     }
 
     /// <summary>The array of writes within the entry's record of that index.</summary>
-    /// <exception cref="TangoFormatException">It is no spill.</exception>
+    /// <exception cref="TangoFormatException">The record is no spill.</exception>
     public static ReadOnlyMemory<byte> ReadWrites(LogEntry entry, int index)
     {
         var reader = new MessagePackReader(entry.Payload);

@@ -24,5 +24,5 @@ internal sealed record SpillList(ImmutableArray<SpillReference> References)
     }
 }
 
-/// <param name="Objects">Those that its writes concern: other hosts need not fetch it.</param>
+/// <param name="Objects">Objects that the writes concern: other hosts need not fetch the spill.</param>
 internal sealed record SpillReference(RecordVersion Version, ImmutableArray<ObjectId> Objects);

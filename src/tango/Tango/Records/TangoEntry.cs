@@ -8,7 +8,7 @@ public static class TangoEntry
 {
     /// <summary>Whether every record of the payload can be decoded: nothing else may stand in an object's stream, where
     /// it would stop the object. What a call's arguments mean only the object's type knows.</summary>
-    // R23.
+    // A record that cannot be read stops all objects of its entry's streams (R23).
     public static bool IsWellFormed(ReadOnlyMemory<byte> payload)
     {
         var reader = new MessagePackReader(payload);

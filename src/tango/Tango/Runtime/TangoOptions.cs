@@ -45,7 +45,7 @@ public sealed record TangoOptions
     /// after twice that, a runtime that is blocked by it plays the read set itself.
     /// Between a millisecond and a day.
     /// </summary>
-    // R20.
+    // Only hosts of the read set can decide; a blocked runtime becomes one by playing it (R20).
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>How long an object of <see cref="TangoRuntime.OpenRemoteAsync{T}"/> stays hosted after its last use.
@@ -76,7 +76,7 @@ public sealed record TangoOptions
     /// then on; see <see cref="NewLogVersionAge"/> too. A transaction whose snapshot is older than the oldest version
     /// kept aborts.
     /// </summary>
-    // R18.
+    // Eviction follows from the recorded capacity alone, so that all runtimes decide alike (R18).
     public int NewObjectVersionCapacity { get; init; } = 65_536;
 
     /// <summary>
@@ -84,7 +84,7 @@ public sealed record TangoOptions
     /// creates the first object; fixed from then on. One that takes longer aborts. Objects keep so much history below
     /// their checkpoints. Default 16,384.
     /// </summary>
-    // R19.
+    // A commit record further behind its first spill aborts at every runtime (R19).
     public long NewLogMaxSpan { get; init; } = TangoDirectory.DefaultMaxSpan;
 
     /// <summary>
@@ -92,7 +92,7 @@ public sealed record TangoOptions
     /// the first object; fixed from then on. Versions so far below the object's newest write are forgotten, and a
     /// transaction that read the object below them aborts. Default 262,144, sixteen times <see cref="NewLogMaxSpan"/>.
     /// </summary>
-    // R18.
+    // All runtimes forget the same versions, so that all decide alike (R18).
     public long NewLogVersionAge { get; init; } = TangoDirectory.DefaultVersionAge;
 
     /// <summary>When checkpoints are made by this runtime itself; null: never.</summary>
@@ -100,7 +100,7 @@ public sealed record TangoOptions
 
     /// <summary>Types of group members that this program does not open itself. A member of an unknown type is played
     /// without a view, and its group is not checkpointed here. Types opened by name need not be listed.</summary>
-    // R20.
+    // A member without a view has versions, which are enough to decide transactions (R20).
     public TangoTypeRegistry Types { get; init; } = new();
 
     /// <summary>The highest feature level that the runtime reads and writes, and that of a log in which it creates the

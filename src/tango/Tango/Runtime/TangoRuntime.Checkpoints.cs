@@ -29,7 +29,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="CorfuException">The log is full, or cannot be reached. The checkpoint was not
     /// written.</exception>
     /// <exception cref="TangoException">The checkpoint cannot be read back.</exception>
-    // R23.
+    // The view of a stopped object may be half changed, so that it is not checkpointed (R23).
     public async ValueTask<LogPosition> CheckpointAsync(
         TangoObject handle, CancellationToken cancellationToken = default)
     {

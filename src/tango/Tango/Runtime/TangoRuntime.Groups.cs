@@ -19,7 +19,7 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoDirectoryException">A member is of another type, or a name is taken by an object that is
     /// not in the group.</exception>
     /// <exception cref="ArgumentException">There is no such group, and no member was named.</exception>
-    // R20.
+    // Every host of a group has the read sets of the group's transactions (R20).
     public async ValueTask OpenGroupAsync(string group, Action<TangoGroupBuilder> define,
         CancellationToken cancellationToken = default)
     {

@@ -11,11 +11,11 @@ internal interface ISecondView
 }
 
 /// <summary>
-/// One object's changes applied to a view of another type (Tango 3.1, Fig. 5b): what a program makes of a feed by
+/// Changes of an object applied to a view of another type (Tango 3.1, Fig. 5b): what a program makes of a feed by
 /// itself, kept once for all readers. They wait together for catch-ups, which run one after the other.
 /// </summary>
-/// <param name="entry">Of the object.</param>
-/// <param name="newFeed">Of the object; not started.</param>
+/// <param name="entry">Directory's entry of the object.</param>
+/// <param name="newFeed">Makes a feed of the object, which is not started.</param>
 internal sealed class SecondView<TObject, TView>(
     DirectoryEntry entry, Func<ChangeFeed<TObject>> newFeed, LoopContext loops) : ISecondView
     where TObject : TangoObject, ITangoObject<TObject>
@@ -70,7 +70,7 @@ internal sealed class SecondView<TObject, TView>(
         }
         catch (Exception)
         {
-            // Its callers hear of it.
+            // The callers hear of the failure.
         }
 
         lock (_gate) _next = null;

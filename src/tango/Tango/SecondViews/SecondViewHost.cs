@@ -2,7 +2,7 @@ using Tango.Runtime;
 
 namespace Tango.SecondViews;
 
-/// <summary>What a handle of a second view forwards to: linearizable reads, and nothing else.</summary>
+/// <summary>Target of a second view's handles: linearizable reads, and nothing else.</summary>
 /// <param name="holdsMutable">Whether the view's values are copied for readers.</param>
 internal sealed class SecondViewHost(
     TangoRuntime runtime, ISecondView view, DirectoryEntry entry, bool holdsMutable) : IObjectHost
@@ -21,7 +21,7 @@ internal sealed class SecondViewHost(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
     {
-        // It is at another position than the transaction's snapshot.
+        // The view is at another position than the transaction's snapshot.
         if (runtime.Current is { IsActive: true })
             throw new TangoTransactionException($"A second view, as this one of '{Name}', is not read in transactions");
         var shown = (TView)await view.ReadAsync(cancellationToken);
@@ -31,7 +31,7 @@ internal sealed class SecondViewHost(
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
         runtime.CallReader.ReadAsync(place, entry, cancellationToken);
 
-    /// <summary>Its reads may be of several positions.</summary>
+    /// <summary>Refuses the body: its reads may be of several positions.</summary>
     public ValueTask<TResult> AsOneAsync<TResult>(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken) =>
         ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));

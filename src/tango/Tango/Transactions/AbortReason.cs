@@ -8,12 +8,12 @@ public enum AbortReason
 
     /// <summary>The snapshot is below the object's low-water mark: whether a key was written since is no longer
     /// known.</summary>
-    // R18.
+    // Versions of keys are evicted only below the low-water mark (R18).
     SnapshotTooOld = 2,
 
     /// <summary>Too many entries came between the first spill of a large transaction and its commit record, whatever it
     /// read.</summary>
-    // R19.
+    // Spills are kept for the log's MaxSpan only, so that a later record could not be applied (R19).
     SpilledTooEarly = 3,
 
     /// <summary>The commit record is not in the log and never will be. Only

@@ -21,7 +21,7 @@ namespace Tango;
 /// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent. One begun with
 /// <see cref="TransactionOptions.Explicit"/> flows nowhere and has the calls of <see cref="Use{T}"/>'s handles only.
 /// </remarks>
-// R17.
+// One snapshot serves all reads, also of a transaction that aborts later (R17).
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     // Up to here a list is searched as fast as a table.
@@ -96,7 +96,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// It is in use or has ended; or it does not flow here, because the async method that began it has returned: then
     /// the calls made here were plain ones, and the transaction is dropped.
     /// </exception>
-    // R19.
+    // Writes above one entry are spilled ahead of their commit record (R19).
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
     {
         if (_outer is not null) return EndNestedAsync(cancellationToken);

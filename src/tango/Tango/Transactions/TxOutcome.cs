@@ -35,7 +35,7 @@ public abstract record TxOutcome
     /// How many writes the objects refused when they were applied; 0 for a transaction without reads, which does
     /// not wait for that.
     /// </param>
-    // R23.
+    // A refused write does not undo the transaction's other writes (R23).
     public sealed record Committed(RecordVersion Version, int RejectedWrites = 0) : TxOutcome;
 
     /// <summary>Nothing took effect.</summary>
