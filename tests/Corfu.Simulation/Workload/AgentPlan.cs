@@ -30,7 +30,7 @@ public sealed record AgentPlan
             SuspicionTimeout = At(agent.SuspicionTimeout),
             DisagreementPause = At(agent.DisagreementPause),
             BackOffStep = At(agent.BackOffStep),
-            // One-time steps of a cluster begin within the run, and every segment that can be migrated is.
+            // Steps that happen once in a cluster begin within the run, and every segment that can be migrated is.
             LeadAfter = At(agent.LeadAfter) / 10,
             // Longer than a client of a job needs to renew an epoch that was sealed and has no successor (R14).
             StalledJobLimit = At(agent.StalledJobLimit),

@@ -13,7 +13,7 @@ namespace Tango.Calls;
 internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions options, LoopContext loops, ILogger logger,
     CancellationToken lifetime)
 {
-    // What the writer asks for at once.
+    // Bytes that the writer asks for at once.
     private const int MinimumBuffer = 256;
 
     private readonly Lock _gate = new();

@@ -20,7 +20,7 @@ internal sealed class CommitCall(
     private TxOutcome? _outcome;
     private volatile AppendedRecord? _place;
 
-    /// <summary>Where it is sent: a position means nothing in any other log.</summary>
+    /// <summary>Log to which the call is sent: a position means nothing in any other log.</summary>
     public required ICorfuLog Log { get; init; }
 
     public Task<TxOutcome> Task => _done.Task;
@@ -69,7 +69,7 @@ internal sealed class CommitCall(
         new(position, reason is null ? message : $"{message}: {reason.Message}") { Call = this };
 }
 
-/// <summary>Where a record stands, or would stand if its append is unknown.</summary>
+/// <summary>Place of a record in the log, or its place to be if the append is unknown.</summary>
 /// <param name="Index">In its entry.</param>
 internal sealed record AppendedRecord(AppendResult Append, int Index)
 {

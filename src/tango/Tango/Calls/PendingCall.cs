@@ -4,7 +4,7 @@ using Corfu;
 namespace Tango.Calls;
 
 /// <summary>
-/// One caller's record on its way into the log, and the caller's answer. The sending loop knows what the log says,
+/// A caller's record on its way into the log, and the caller's answer. The sending loop knows what the log says,
 /// playback what the record came to, and playback may meet the record before its append returns:
 /// <code>
 ///   Queued ----> Sent ----> Placed ----> Appended        the sending loop
@@ -78,7 +78,7 @@ internal abstract class PendingCall(
     /// <summary>False: the caller is answered as soon as the record is durable.</summary>
     public bool NeedsPlayback => Played is not null;
 
-    /// <summary>Where Apply's value goes, if the caller wants it.</summary>
+    /// <summary>Receiver of Apply's value, if the caller wants it.</summary>
     public virtual ApplyResult? Result => null;
 
     /// <returns>False: the caller has withdrawn it.</returns>

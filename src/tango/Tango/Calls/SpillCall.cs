@@ -6,7 +6,7 @@ namespace Tango.Calls;
 
 /// <summary>A spill of a transaction (R19). No playback reads its stream: the commit record names its
 /// position.</summary>
-/// <param name="objects">Those that its writes concern.</param>
+/// <param name="objects">Objects that the writes concern.</param>
 internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<ObjectId> objects)
     : PendingCall(record, [SpillFormat.Stream], played: null)
 {

@@ -3,7 +3,7 @@ using Tango.Playback;
 
 namespace Tango.Checkpoints;
 
-/// <summary>Checkpoint's content of a cohort that the runtime does not have open.</summary>
+/// <summary>Checkpoints of cohorts that the runtime does not have open.</summary>
 internal static class UnhostedCohort
 {
     /// <summary>

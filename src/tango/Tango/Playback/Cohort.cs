@@ -4,7 +4,7 @@ using Tango.Checkpoints;
 namespace Tango.Playback;
 
 /// <summary>
-/// What is opened and played together: one object, or one co-hosted group (R20). Commit records within a cohort are
+/// Objects opened and played together: one object, or one co-hosted group (R20). Commit records within a cohort are
 /// decided from its own streams alone, so that a cohort opened late can catch up by itself.
 /// </summary>
 internal sealed class Cohort
@@ -113,7 +113,7 @@ internal sealed class Cohort
 
     /// <summary>Goes on with what another playback has made of the same objects. R23: members that have not stopped
     /// stay as they are.</summary>
-    /// <param name="position">Where both playbacks stand.</param>
+    /// <param name="position">Position of both playbacks.</param>
     public void TakeOver(Cohort other, LogPosition position)
     {
         Start = position;

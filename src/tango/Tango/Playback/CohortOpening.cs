@@ -13,7 +13,7 @@ namespace Tango.Playback;
 /// </summary>
 internal sealed class CohortOpening
 {
-    // So few entries are played within a cycle of the player, while readers wait.
+    // Largest number of entries that are played within a cycle of the player, while readers wait.
     private const int NearEnough = 32;
 
     private const int New = 0;

@@ -13,8 +13,8 @@ namespace Tango.Playback;
 /// <param name="stay">How long an unused cohort stays.</param>
 /// <param name="maxUnused">How many unused cohorts stay.</param>
 /// <param name="hasLeases">Called under the lock.</param>
-/// <param name="loops">Where openings run, for all their callers.</param>
-/// <param name="calls">Of this runtime.</param>
+/// <param name="loops">Context in which openings run, for all their callers.</param>
+/// <param name="calls">Calls of this runtime.</param>
 /// <param name="opened">Called before those who open the cohort are answered.</param>
 /// <param name="left">Called within the cycle in which the cohort leaves.</param>
 internal sealed class CohortOpenings(
@@ -116,7 +116,7 @@ internal sealed class CohortOpenings(
         leaving.ForEach(left);
         return leaving;
 
-        // One that is played anew joins again.
+        // A cohort that is played anew joins again.
         bool MayLeave(Cohort cohort) =>
             !_running.ContainsKey(cohort.Objects[0].Id) && !commits.Concerns(cohort);
     }
@@ -244,7 +244,7 @@ internal sealed class CohortOpenings(
             if (reason is null)
             {
                 _open[opening.Cohort.Objects[0].Id] = opening.Cohort;
-                // It may have been deleted since it joined, or before.
+                // The cohort may have been deleted since it joined, or before.
                 LetGoIfDeleted(opening.Cohort);
                 LetGoIfUnused(opening.Cohort);
             }

@@ -21,7 +21,7 @@ internal sealed class CohortReplay(
     /// entries only (R17). Commit records whose decision records stand above it are decided: where the cohorts' own
     /// streams do not tell, the decision record is awaited. Nothing that is decided here is published.
     /// </summary>
-    /// <param name="cohorts">Of which nothing is played yet; they belong to the caller afterwards.</param>
+    /// <param name="cohorts">Cohorts of which nothing is played yet; they belong to the caller afterwards.</param>
     /// <returns>Commit records below the end that concern the cohorts, with decision records above it.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The end is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">History up to there is trimmed, and no checkpoint below it can be
@@ -56,7 +56,7 @@ internal sealed class CohortReplay(
     /// <remarks>All playback of a cohort begins here. R22: one that was forked has no beginning below its base, which
     /// is the end of its oldest checkpoint.</remarks>
     /// <param name="notAbove">The latest end that serves; null: any.</param>
-    /// <exception cref="TangoTrimmedException">It was forked, and no checkpoint serves.</exception>
+    /// <exception cref="TangoTrimmedException">The cohort was forked, and no checkpoint serves.</exception>
     public async ValueTask LoadAsync(Cohort cohort, LogPosition? notAbove)
     {
         var forked = cohort.Objects[0].Entry;

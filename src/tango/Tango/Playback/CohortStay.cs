@@ -3,7 +3,7 @@ namespace Tango.Playback;
 /// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="CohortOpenings"/>.</summary>
 internal sealed class CohortStay
 {
-    /// <summary>It was opened for as long as the runtime lives.</summary>
+    /// <summary>Whether the cohort was opened for as long as the runtime lives.</summary>
     public bool IsForGood { get; set; }
 
     /// <summary>Calls and transactions that rely on it now.</summary>

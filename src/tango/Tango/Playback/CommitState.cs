@@ -61,7 +61,7 @@ internal sealed class CommitState
     /// <summary>Null with an outcome: the record committed.</summary>
     public TxOutcome.Aborted? Aborted { get; private set; }
 
-    /// <summary>Where playback meets the decision record, or before.</summary>
+    /// <summary>Position at which playback meets the decision record, or an earlier one.</summary>
     public LogPosition LearntAt { get; private set; }
 
     /// <summary>Timestamp of the decision here.</summary>

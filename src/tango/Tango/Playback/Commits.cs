@@ -58,7 +58,7 @@ internal sealed class Commits
     }
 
     /// <summary>The decision stands in the log ahead of playback.</summary>
-    /// <param name="at">Where playback meets its record, or before.</param>
+    /// <param name="at">Position at which playback meets the decision record, or an earlier one.</param>
     public void Learn(RecordVersion commit, TxOutcome.Aborted? aborted, LogPosition at)
     {
         lock (_gate)

@@ -17,7 +17,7 @@ internal sealed class DecisionLookahead(
     HostedObjects hosted, Commits commits, PlaybackContext context, OrphanWaits waits, DecisionProbe? probe,
     CancellationToken lifetime)
 {
-    // So many commit records are decided by one replay at most.
+    // Largest number of commit records that one replay decides.
     private const int MaxTogether = 4096;
 
     private readonly HashSet<StreamId> _streams = [];
@@ -43,7 +43,7 @@ internal sealed class DecisionLookahead(
         for (var attempt = 0; ; attempt++)
         {
             if (await FindAheadAsync(entry, commit)) return;
-            // What it was made for is decided: the rest is left to the next one.
+            // The probe has decided the record for which it was made: the rest is left to the next one.
             if (probe is { IsFound: true }) throw new UndecidableException(commit, null);
             if (attempt == 0) started = waits.Since(commit.Position);
             if (mayProbe && time.GetElapsedTime(started) >= 2 * options.OrphanTimeout)

@@ -26,7 +26,8 @@ internal sealed class DecisionProbe(
     /// <summary>Nothing more is played.</summary>
     public bool IsOver { get; private set; }
 
-    /// <summary>Of the playback that waits for the probe: what the probe meets has been in the log as long.</summary>
+    /// <summary>Waits of the playback that needs the probe: a record that the probe meets has been in the log as
+    /// long.</summary>
     public OrphanWaits Waits => waits;
 
     /// <summary>Playback is at a commit record.</summary>
@@ -36,7 +37,7 @@ internal sealed class DecisionProbe(
         if (met == commit) (IsFound, IsEvaluated) = (true, isEvaluated);
         else if (!others.ContainsKey(met)) return false;
         if (Planted.Is("probe-decides-all-alike") && _decided.Count > 0) aborted = _decided.Values.First();
-        // One that waits for its spills is met again.
+        // A record that waits for its spills is met again.
         if (isEvaluated) _decided.TryAdd(met, aborted);
         return IsOver = !isEvaluated || _decided.Count > others.Count;
     }
@@ -44,7 +45,7 @@ internal sealed class DecisionProbe(
     /// <summary>Decides one record.</summary>
     /// <exception cref="TangoTrimmedException">The read set's history is trimmed (R22); its hosts can still
     /// decide.</exception>
-    /// <exception cref="UndecidableException">It cannot be decided here, or not yet.</exception>
+    /// <exception cref="UndecidableException">The record cannot be decided here, or not yet.</exception>
     public static async ValueTask<DecidedCommit> RunAsync(
         LogEntry entry, RecordVersion commit, PlaybackContext context, CancellationToken lifetime) =>
         (await RunAsync(entry, commit, [], context, new OrphanWaits(context.Time), lifetime))[0];
@@ -96,7 +97,7 @@ internal sealed class DecisionProbe(
         }
         catch (Exception) when (probe is { IsFound: true, IsEvaluated: true })
         {
-            // What stands beyond it is left to the next probe.
+            // The records beyond are left to the next probe.
         }
         catch (LogTrimmedException e)
         {
@@ -114,7 +115,7 @@ internal sealed class DecisionProbe(
         ];
     }
 
-    /// <summary>What becomes of a commit record that read an object which was deleted below it.</summary>
+    /// <summary>Outcome of a commit record that read an object which was deleted below it.</summary>
     public static TxOutcome.Aborted OfDeletion(ObjectId id, RecordVersion commit) =>
         new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
 

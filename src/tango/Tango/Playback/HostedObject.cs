@@ -3,7 +3,7 @@ using Tango.Records;
 
 namespace Tango.Playback;
 
-/// <summary>One object's view and versions. Only playback touches it, except <see cref="Versions"/>, which has a lock
+/// <summary>View and versions of one object. Only playback touches it, except <see cref="Versions"/>, which has a lock
 /// of its own.</summary>
 /// <param name="type">Null: versions only, no view; enough to decide transactions.</param>
 internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
@@ -97,7 +97,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
     /// <returns>The declared rejection, or null.</returns>
     /// <remarks>Errors of the process are no errors of the object and are passed on.</remarks>
-    /// <param name="place">Of the call; that of a spilled one is not its commit record's.</param>
+    /// <param name="place">Place of the call; that of a spilled one is not its commit record's.</param>
     /// <param name="versionAge">R18: the log's.</param>
     public TangoRejectedException? Apply(
         scoped in CallRecord call, RecordVersion version, LogPlace place, ApplyResult? result, long versionAge)

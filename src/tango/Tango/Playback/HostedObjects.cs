@@ -33,7 +33,8 @@ internal sealed class HostedObjects
         foreach (var hosted in cohort.Objects) _objects.Add(hosted.Id, hosted);
     }
 
-    /// <param name="birth">Of the record that adds it. Nothing of it stands below, or in the same entry.</param>
+    /// <param name="birth">Position of the record that adds the member. No record of the member stands below, or in the
+    /// same entry.</param>
     public void Join(HostedObject member, LogPosition birth)
     {
         _objects.Add(member.Id, member);

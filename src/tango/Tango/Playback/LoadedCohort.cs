@@ -7,7 +7,7 @@ namespace Tango.Playback;
 /// <summary>The state of a cohort at one position, from which its playback can go on: what a checkpoint holds (R21). It
 /// belongs to the playback that starts from it.</summary>
 /// <param name="End">Everything of the cohort's streams below is applied, nothing at or above.</param>
-/// <param name="Members">Those that were born below <paramref name="End"/>, the first one first.</param>
+/// <param name="Members">Members that were born below <paramref name="End"/>, the first one first.</param>
 /// <param name="Awaited">Commit records below <paramref name="End"/> that read members, with their decision records at
 /// or above it, or not in the log yet (R20).</param>
 internal sealed record LoadedCohort(
@@ -42,8 +42,8 @@ internal sealed record LoadedObject(
 }
 
 /// <summary>Finds the newest state from which playback of the cohort can start.</summary>
-/// <param name="cohort">What is to be played. An object whose <see cref="HostedObject.Type"/> is null needs versions
-/// only.</param>
+/// <param name="cohort">Cohort that is to be played. An object whose <see cref="HostedObject.Type"/> is null needs
+/// versions only.</param>
 /// <param name="notAbove">The latest end that serves; null: any.</param>
 /// <param name="findGroup">A checkpoint may have members that were added since the cohort was looked up.</param>
 /// <returns>Null: there is none, and playback starts at the beginning of the log.</returns>

@@ -41,7 +41,7 @@ internal sealed class Playback
 
     /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
     /// for it may end anywhere.</param>
-    /// <param name="calls">Where the callers of own entries are; null: this playback answers none.</param>
+    /// <param name="calls">Callers of own entries; null: this playback answers none.</param>
     /// <param name="probe">Not null: playback ends where the probe says.</param>
     /// <param name="grown">Called when a cohort that is played here has got a member.</param>
     /// <param name="deleted">Called when a cohort that is played here was deleted.</param>

@@ -66,7 +66,7 @@ internal sealed class Player : IPlayedEntries
     public Task HostAsync(CohortOpening opening) =>
         Join(ReadConsistency.Linearizable, opening).WaitAsync(CancellationToken.None);
 
-    /// <summary>What a checkpoint of the cohort holds, when everything acknowledged before the call is
+    /// <summary>Captures the cohort for a checkpoint, when everything acknowledged before the call is
     /// applied.</summary>
     /// <exception cref="TangoObjectStoppedException">A member has stopped (R23).</exception>
     public async ValueTask<CohortSnapshot> CaptureAsync(Cohort cohort, CancellationToken cancellationToken)

@@ -356,7 +356,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
     }
 }
 
-/// <summary>What became of a transaction's writes.</summary>
+/// <summary>Result of applying a transaction's writes.</summary>
 internal struct AppliedWrites
 {
     public int Rejected;

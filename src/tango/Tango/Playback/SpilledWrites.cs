@@ -17,8 +17,8 @@ internal sealed class SpilledWrites(ICorfuLog log)
 
     public bool IsFetched(RecordVersion commit) => _commit == commit;
 
-    /// <summary>One array of writes for each spill that was asked for, in the list's order.</summary>
-    /// <exception cref="TangoFormatException">What stands there are no spilled writes (R23).</exception>
+    /// <summary>Arrays of writes, an array for each spill that was asked for, in the list's order.</summary>
+    /// <exception cref="TangoFormatException">A record that was named has no spilled writes (R23).</exception>
     public ImmutableArray<(RecordVersion Spill, ReadOnlyMemory<byte> Writes)> Of(RecordVersion commit)
     {
         if (_commit != commit) return [];

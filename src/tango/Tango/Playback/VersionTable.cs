@@ -41,7 +41,7 @@ internal sealed class VersionTable(int capacity)
             LastWriteEnd = version.Position.Next;
             if (!hasKey)
             {
-                // It conflicts with all that the versions and the mark below it do.
+                // A keyless write conflicts with all that the versions and the mark below it do.
                 (_lastKeyless, _mark) = (version, null);
                 Clear();
                 return;
@@ -148,7 +148,7 @@ internal sealed class VersionTable(int capacity)
             Evict();
         }
 
-        // What a burst of keys took is given back.
+        // Memory that a burst of keys took is given back.
         if (_keys.EnsureCapacity(0) > 4 * Math.Max(_keys.Count, FewKeys)) _keys.TrimExcess();
     }
 

@@ -45,7 +45,7 @@ internal sealed class ObjectHost(
     public ObjectHost Enlist(TangoTransaction transaction) => new(runtime, entry, hosted, remote, transaction);
 
     /// <summary>The object with its view, for as long as the caller uses it.</summary>
-    /// <exception cref="TangoNotHostedException">It was opened for writing only.</exception>
+    /// <exception cref="TangoNotHostedException">The object was opened for writing only.</exception>
     public ValueTask<CohortUse> UseAsync(CancellationToken cancellationToken)
     {
         if (hosted is not null) return new ValueTask<CohortUse>(new CohortUse(hosted, null));

@@ -30,7 +30,7 @@ public sealed class TangoGroupBuilder
     }
 
     /// <summary>The members that the group does not have.</summary>
-    /// <exception cref="TangoDirectoryException">It has one of the name and another type.</exception>
+    /// <exception cref="TangoDirectoryException">The group has a member of the name and another type.</exception>
     internal IReadOnlyList<TangoDirectory.NewObject> MissingOf(ImmutableArray<DirectoryEntry> entries)
     {
         var missing = new List<TangoDirectory.NewObject>();

@@ -107,8 +107,7 @@ public sealed record TangoOptions
     /// first object. Another one only in tests, which play newer code.</summary>
     internal int NewestLevel { get; init; } = FeatureLevel.Newest;
 
-    /// <summary>What is wrong with these options, one sentence a fault; a runtime with any of them is
-    /// refused.</summary>
+    /// <summary>Faults of these options, a sentence each; a runtime with any of them is refused.</summary>
     public IReadOnlyList<string> Faults()
     {
         (bool Holds, string Fault)[] rules =

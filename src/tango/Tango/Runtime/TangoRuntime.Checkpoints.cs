@@ -60,7 +60,7 @@ public sealed partial class TangoRuntime
 
     private ValueTask<LogPosition> CheckpointByItselfAsync(Cohort cohort, CancellationToken cancellationToken)
     {
-        // It was started by playback, which runs for any caller.
+        // Playback, which runs for any caller, has started this checkpoint.
         LeaveTransaction();
         return CheckpointCohortAsync(cohort, cancellationToken);
     }
@@ -106,7 +106,7 @@ public sealed partial class TangoRuntime
         Cohort cohort, CohortSnapshot snapshot, CancellationToken cancellationToken)
     {
         var position = await _checkpointWriter.WriteAsync(snapshot, cancellationToken);
-        // It counts only if it can be loaded: history may be released on the strength of it.
+        // The checkpoint counts only if it can be loaded: history may be released on the strength of it.
         var members = snapshot.Members
             .Select(member => new CohortMember(member.Entry, cohort.Find(member.Entry.Id)!.Type)).ToList();
         var loaded = await _checkpointReader.LoadAsync(position, members, cancellationToken);
@@ -154,7 +154,7 @@ public sealed partial class TangoRuntime
         return new LogPosition(Math.Max(claim.Forget.Offset, last.Offset - MaxSpan));
     }
 
-    /// <summary>Where playback of a cohort starts: at the newest checkpoint not above a position.</summary>
+    /// <summary>Finds where playback of a cohort starts: at the newest checkpoint not above a position.</summary>
     private async ValueTask<LoadedCohort?> LoadCohortAsync(
         Cohort cohort, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken)
     {

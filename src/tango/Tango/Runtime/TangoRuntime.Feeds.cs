@@ -23,7 +23,7 @@ public sealed partial class TangoRuntime
     /// <param name="after">The change before the first one that is wanted; null: what is acknowledged from now
     /// on.</param>
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
-    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
+    /// <exception cref="TangoDirectoryException">The object is of another type.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The place is above the log's tail.</exception>
     /// <exception cref="TangoObjectDeletedException">The object was deleted. All its changes were read.</exception>
     /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here.</exception>
@@ -109,7 +109,7 @@ public sealed partial class TangoRuntime
     {
         return new ChangeFeed<T>(entry, NewCohort, claim, options, _feedPoll, _beside, stop);
 
-        // Of the other members of its group the versions are enough, to decide transactions.
+        // Versions of the group's other members are enough, to decide transactions.
         Cohort NewCohort() => new(members, member => member.Id == entry.Id ? T.ObjectType : null);
     }
 

@@ -13,7 +13,7 @@ public sealed partial class TangoRuntime
         {
             foreach (var hosted in cohort.Objects)
             {
-                // It leaves soon, and is no failure.
+                // A deleted object leaves soon, and is no failure.
                 if (hosted.Stopped is { IsDeletion: true }) continue;
                 figures.Add(new ObjectFigures(
                     hosted.Name, hosted.Entry.TypeName, hosted.Updates, cohort.Traffic.CheckpointSize,

@@ -24,11 +24,12 @@ public sealed partial class TangoRuntime
     /// <param name="name">The name that the source had at the position. Its type must be known to this program: see
     /// <see cref="TangoOptions.Types"/>.</param>
     /// <param name="at">Everything below is in the fork's first state, nothing at or above.</param>
-    /// <param name="newName">Of two calls to one name at once the later one goes on, and the other is refused.</param>
+    /// <param name="newName">Name of the fork. Of two calls to one name at once the later one goes on, and the other is
+    /// refused.</param>
     /// <returns>The new object, which is not open yet.</returns>
     /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
-    /// <exception cref="TangoDirectoryException">Its type is not known here or is an <see cref="ITangoIndex"/>, or the
-    /// new name is taken.</exception>
+    /// <exception cref="TangoDirectoryException">The source's type is not known here or is an
+    /// <see cref="ITangoIndex"/>, or the new name is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
@@ -47,7 +48,7 @@ public sealed partial class TangoRuntime
         try
         {
             var (source, type) = history.FindForFork(name, _options.Types);
-            // Its places name calls of the source.
+            // Places in an index name calls of the source.
             if (type.IsIndex)
                 throw new TangoDirectoryException(
                     $"'{name}' keeps values in the log and cannot be forked: write its values into a new object");
@@ -83,7 +84,7 @@ public sealed partial class TangoRuntime
             var first = new MemberSnapshot(made, state.View, VersionTableState.WrittenAt(start));
             var position = await _checkpointWriter.WriteAsync(
                 new CohortSnapshot(start, [first], []), cancellationToken);
-            // It counts only if it can be loaded.
+            // The checkpoint counts only if it can be loaded.
             await _checkpointReader.LoadAsync(position, [new CohortMember(made, type)], cancellationToken);
             await _directory.CheckpointedAsync(made.Id, start, start, null, cancellationToken);
             return made;

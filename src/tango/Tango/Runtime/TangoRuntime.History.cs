@@ -32,8 +32,8 @@ public sealed partial class TangoRuntime
     /// earlier and whose successor was written later, by their writers' clocks. Without a later entry it is all of the
     /// log.
     /// </summary>
-    /// <remarks>Where writers' clocks disagree, several positions meet this, and entries that lie closer together than
-    /// the clocks disagree may be missing or included. All objects are of one position in any case.</remarks>
+    /// <remarks>Several positions meet this where writers' clocks disagree. Entries that lie closer together than the
+    /// clocks disagree may be missing or included. All objects are of one position in any case.</remarks>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
     public async ValueTask<TangoHistory> OpenHistoryAsync(
@@ -44,7 +44,7 @@ public sealed partial class TangoRuntime
         return await OpenHistoryAsync(position, cancellationToken);
     }
 
-    /// <summary>One object at a past position, with what its group needs to be played.</summary>
+    /// <summary>Replays one object up to a past position, with what its group needs to be played.</summary>
     /// <param name="members">The object's cohort.</param>
     /// <param name="type">The object's; other members have views only if their types are known.</param>
     internal async ValueTask<Cohort> ReplayAsync(

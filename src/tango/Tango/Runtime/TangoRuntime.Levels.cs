@@ -20,7 +20,7 @@ public sealed partial class TangoRuntime
     public static int NewestLevel => FeatureLevel.Newest;
 
     /// <summary>The log's feature level: what its clients may write into it.</summary>
-    /// <exception cref="TangoLevelException">It is higher than <see cref="NewestLevel"/>.</exception>
+    /// <exception cref="TangoLevelException">The level is higher than <see cref="NewestLevel"/>.</exception>
     public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)
     {
         await OpenDirectoryAsync(cancellationToken);
@@ -48,7 +48,7 @@ public sealed partial class TangoRuntime
     /// <summary>R23: stands before everything that code of a lower level cannot read: nothing yet, since all formats
     /// are of the first level. Levels only rise, so that what was played decides; a lower one is looked up
     /// anew.</summary>
-    /// <param name="what">What is to be written, as in "A checkpoint".</param>
+    /// <param name="what">Name of what is to be written, as in "A checkpoint".</param>
     /// <exception cref="TangoLevelException">The log's level is lower. Nothing was written.</exception>
     internal async ValueTask RequireLevelAsync(int level, string what, CancellationToken cancellationToken)
     {

@@ -91,7 +91,7 @@ public sealed partial class TangoRuntime
     internal async ValueTask<CohortUse> UseAsync(
         IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, CancellationToken cancellationToken)
     {
-        // What the opening reads is no part of the caller's transaction.
+        // Opening runs outside the caller's transaction.
         LeaveTransaction();
         await AttachDirectoryAsync(cancellationToken);
         var cohort = await _openings.UseAsync(members, cancellationToken);
@@ -188,8 +188,8 @@ public sealed partial class TangoRuntime
         }
     }
 
-    /// <summary>What the object is played as. Null: this program does not know its type, so that it has versions and no
-    /// view.</summary>
+    /// <summary>Type as which the object is played. Null: this program does not know its type, so that it has versions
+    /// and no view.</summary>
     private TangoObjectType? TypeOf(DirectoryEntry entry)
     {
         if (entry.Id == ObjectId.Directory) return _directoryType;
@@ -203,7 +203,7 @@ public sealed partial class TangoRuntime
         for (var attempt = 0; attempt < MaxRebuilds; attempt++)
         {
             if (cohort.Find(entry.Id) is { Type: not null } member) return member;
-            // It was played before the program knew the type. R22: or it stopped below the member's birth.
+            // The cohort was played before the program knew the type, or it stopped below the member's birth (R22).
             await _openings.RebuildAsync(cohort, cancellationToken);
         }
 

@@ -16,7 +16,8 @@ public sealed partial class TangoRuntime
     /// </param>
     /// <returns>Committed, Aborted (with <see cref="AbortReason.NotWritten"/> if nothing came into the log), or InDoubt
     /// again. A commit does not say how many writes were rejected.</returns>
-    /// <exception cref="ArgumentException">It is of another log, from another process, or made by hand.</exception>
+    /// <exception cref="ArgumentException">The outcome is of another log, from another process, or made by
+    /// hand.</exception>
     /// <exception cref="TangoTrimmedException">The history that decides is trimmed.</exception>
     public async ValueTask<TxOutcome> ResolveAsync(
         TxOutcome.InDoubt inDoubt, CancellationToken cancellationToken = default)

@@ -14,8 +14,8 @@ public sealed partial class TangoRuntime
     /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
     /// An exception of the body drops the outer one.</remarks>
     /// <returns>Committed, InDoubt or Joined.</returns>
-    /// <exception cref="TangoAbortedException">It aborted <see cref="TransactionOptions.MaxAttempts"/> times, or twice
-    /// as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
+    /// <exception cref="TangoAbortedException">The transaction aborted <see cref="TransactionOptions.MaxAttempts"/>
+    /// times, or twice as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
     public async ValueTask<TxOutcome> RunTransactionAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default)

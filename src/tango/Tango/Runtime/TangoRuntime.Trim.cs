@@ -13,8 +13,8 @@ public sealed partial class TangoRuntime
 
     internal Trimmer Trimmer { get; }
 
-    /// <summary>Its calls need <see cref="AttachDirectoryAsync"/> or an open object before, and no
-    /// transaction.</summary>
+    /// <summary>Handle of the directory. Its calls need <see cref="AttachDirectoryAsync"/> or an open object before,
+    /// and no transaction.</summary>
     internal TangoDirectory Directory => _directory;
 
     /// <summary>How far the log may be trimmed, and what holds it back.</summary>
@@ -55,7 +55,7 @@ public sealed partial class TangoRuntime
     }
 
     /// <summary>Says how much is kept though no claim needs it, for <see cref="TrimAsync"/>.</summary>
-    /// <param name="positions">So many below the tail; null: none.</param>
+    /// <param name="positions">Number of positions below the tail; null: none.</param>
     /// <param name="time">Entries younger than this, by their writers' clocks; null: none.</param>
     public async ValueTask RetainAsync(
         long? positions, TimeSpan? time, CancellationToken cancellationToken = default)
@@ -71,7 +71,7 @@ public sealed partial class TangoRuntime
     /// <param name="stream">Raw; or <see cref="NoStream"/>.</param>
     /// <param name="name">For people; null if only the number is known.</param>
     /// <param name="retainFrom">Null: its entries need not be kept.</param>
-    /// <exception cref="TangoRejectedException">It is an object's stream, or what is to be retained is
+    /// <exception cref="TangoRejectedException">The stream is an object's, or what is to be retained is
     /// released.</exception>
     public async ValueTask DeclareStreamAsync(
         StreamId stream, string? name, LogPosition? retainFrom, CancellationToken cancellationToken = default)

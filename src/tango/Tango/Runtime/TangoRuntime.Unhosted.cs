@@ -13,7 +13,8 @@ public sealed partial class TangoRuntime
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
     /// <exception cref="TangoDirectoryException">This program does not know its type or that of a member of its
     /// group: see <see cref="TangoOptions.Types"/>.</exception>
-    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
+    /// <exception cref="TangoTrimmedException">The object's history is trimmed, and no checkpoint can be
+    /// loaded.</exception>
     public async ValueTask<LogPosition> CheckpointAsync(string name, CancellationToken cancellationToken = default)
     {
         RequireName(name);

@@ -5,7 +5,7 @@ namespace Tango;
 
 public sealed partial class TangoRuntime
 {
-    // Their readers have no place to tell.
+    // Second views tell their readers no places, so that progress is not needed.
     private static readonly FeedOptions s_everyChange = new() { ProgressEvery = long.MaxValue };
 
     private readonly Lock _viewsGate = new();
@@ -57,7 +57,7 @@ public sealed partial class TangoRuntime
                     entry, () => NewFeed<TObject>(entry, members, null, s_everyChange, _lifetime.Token), Loops);
         }
 
-        // What cannot be made is said here.
+        // The first read fails here if the view cannot be made.
         await view.ReadAsync(cancellationToken);
         var handle = TView.ObjectType.Create();
         handle.Attach(new SecondViewHost(this, view, entry, TView.ObjectType.HoldsMutableValues));

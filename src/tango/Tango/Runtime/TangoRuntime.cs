@@ -12,7 +12,7 @@ using Tango.Runtime;
 namespace Tango;
 
 /// <summary>
-/// One process' place in Tango: hosts views of objects, keeps them in the order that all runtimes have, and runs
+/// A process' place in Tango: hosts views of objects, keeps them in the order that all runtimes have, and runs
 /// transactions over them (Tango 3, 4). Runtimes talk only through the log. Safe for concurrent use.
 /// </summary>
 public sealed partial class TangoRuntime : IAsyncDisposable
@@ -36,7 +36,7 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     }
 
     /// <summary>A runtime whose every source of variation is given: for tests and the simulator.</summary>
-    /// <param name="loops">Where playback and sending run, for all callers. Null: the thread pool.</param>
+    /// <param name="loops">Context in which playback and sending run, for all callers. Null: the thread pool.</param>
     /// <param name="openCursor">Makes a cursor over the same log, at its beginning; the runtime owns it.</param>
     public TangoRuntime(
         ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy,
@@ -139,9 +139,10 @@ public sealed partial class TangoRuntime : IAsyncDisposable
     /// Starts a transaction; the calls of object handles that flow from here belong to it until it ends. Call it in the
     /// method that uses the transaction: it does not flow out of an async method to its caller.
     /// </summary>
-    /// <remarks>Where one is active, it joins that: <see cref="TangoTransaction.EndTxAsync"/> says
-    /// <see cref="TxOutcome.Joined"/>, and the outer one decides. Disposed without that, it drops the outer one
-    /// too.</remarks>
+    /// <remarks>
+    /// An active transaction is joined: <see cref="TangoTransaction.EndTxAsync"/> says <see cref="TxOutcome.Joined"/>,
+    /// and the outer one decides. A joined transaction that is disposed without that drops the outer one too.
+    /// </remarks>
     public TangoTransaction BeginTx(TransactionOptions? options = null)
     {
         ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, this);

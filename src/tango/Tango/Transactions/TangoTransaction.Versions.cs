@@ -8,12 +8,12 @@ public sealed partial class TangoTransaction
     /// Whether the transaction's snapshot has no write of the key, alone or with the whole object, after a version that
     /// an earlier reader was told. The key is read: the transaction commits only while the answer stays true.
     /// </summary>
-    /// <param name="handle">Of an object that is open in the transaction's runtime.</param>
-    /// <param name="key">Of exactly the type that the object's [VersionKey] has. A key of several parameters is not
+    /// <param name="handle">Handle of an object that is open in the transaction's runtime.</param>
+    /// <param name="key">Key of exactly the type that the object's [VersionKey] has. A key of several parameters is not
     /// their tuple: the other overload takes it.</param>
     /// <param name="since">
-    /// Of a commit: it is the newest write that may be there. Of a reader: <see cref="SnapshotEnd"/> less one, with the
-    /// highest index.
+    /// Version of a commit: it is the newest write that may be there. Of a reader: <see cref="SnapshotEnd"/> less one,
+    /// with the highest index.
     /// </param>
     /// <returns>False also where the object does not remember so old a version.</returns>
     /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
@@ -23,7 +23,7 @@ public sealed partial class TangoTransaction
         IsUnchangedAsync(handle, ObjectKey.Of(key), since, cancellationToken);
 
     /// <inheritdoc cref="IsUnchangedAsync{TKey}"/>
-    /// <param name="key">Of one or several [VersionKey] parameters.</param>
+    /// <param name="key">Key of one or several [VersionKey] parameters.</param>
     public async ValueTask<bool> IsUnchangedAsync(
         TangoObject handle, ObjectKey key, RecordVersion since, CancellationToken cancellationToken = default)
     {

@@ -15,13 +15,14 @@ namespace Tango;
 /// concurrently; any other concurrent use throws. All its reads come from one position.
 /// </summary>
 /// <remarks>
-/// It flows into the methods and tasks that are called or started after <see cref="TangoRuntime.BeginTx"/>, never out
-/// of an async method to its caller: begin it in the method that uses it. A task that outlives it keeps it, and its
-/// calls fail with <see cref="TangoTransactionException"/> instead of becoming plain updates;
-/// <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent. One begun with
-/// <see cref="TransactionOptions.Explicit"/> flows nowhere and has the calls of <see cref="Use{T}"/>'s handles only.
+/// The transaction flows into the methods and tasks that are called or started after
+/// <see cref="TangoRuntime.BeginTx"/>, never out of an async method to its caller: begin it in the method that uses it.
+/// A task that outlives the transaction keeps it, and its calls fail with <see cref="TangoTransactionException"/>
+/// instead of becoming plain updates; <see cref="TangoRuntime.LeaveTransaction"/> makes such a task independent. One
+/// begun with <see cref="TransactionOptions.Explicit"/> flows nowhere and has the calls of <see cref="Use{T}"/>'s
+/// handles only.
 /// </remarks>
-// One snapshot serves all reads, also of a transaction that aborts later (R17).
+// A single snapshot serves all reads, also of a transaction that aborts later (R17).
 public sealed partial class TangoTransaction : IAsyncDisposable
 {
     // Up to here a list is searched as fast as a table.
@@ -61,9 +62,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// The object as this transaction sees it: all calls of the handle that is returned belong to it, whatever
     /// transaction flows with the caller. With <see cref="TransactionOptions.Explicit"/> there is no other way.
     /// </summary>
-    /// <param name="handle">Of an object that is open in the transaction's runtime.</param>
+    /// <param name="handle">Handle of an object that is open in the transaction's runtime.</param>
     /// <exception cref="TangoReadOnlyException">The handle is of a past state or a second view.</exception>
-    /// <exception cref="TangoTransactionException">It belongs to another runtime, or the transaction has
+    /// <exception cref="TangoTransactionException">The handle belongs to another runtime, or the transaction has
     /// ended.</exception>
     public T Use<T>(T handle)
         where T : TangoObject
@@ -83,18 +84,18 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
     /// </summary>
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
-    /// <exception cref="TangoTooLargeException">One of its writes, or what it read, does not fit into an entry; or it
-    /// concerns more than 1,024 objects. Nothing took effect.</exception>
-    /// <exception cref="TangoLevelException">Its writes do not fit into one entry, and the log's feature level is
+    /// <exception cref="TangoTooLargeException">A write, or what was read, does not fit into an entry; or more than
+    /// 1,024 objects are concerned. Nothing took effect.</exception>
+    /// <exception cref="TangoLevelException">The writes do not fit into one entry, and the log's feature level is
     /// 1.</exception>
-    /// <exception cref="TangoSpillException">They could not be written. Nothing took effect.</exception>
+    /// <exception cref="TangoSpillException">The spills could not be written. Nothing took effect.</exception>
     /// <exception cref="TangoObjectStoppedException">An object that it read or wrote has stopped here since; nothing
     /// took effect.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before anything was sent: nothing took effect, and the
     /// transaction is over.</exception>
     /// <exception cref="TangoTransactionException">
-    /// It is in use or has ended; or it does not flow here, because the async method that began it has returned: then
-    /// the calls made here were plain ones, and the transaction is dropped.
+    /// The transaction is in use or has ended; or it does not flow here, because the async method that began it has
+    /// returned: then the calls made here were plain ones, and the transaction is dropped.
     /// </exception>
     // Writes above one entry are spilled ahead of their commit record (R19).
     public ValueTask<TxOutcome> EndTxAsync(CancellationToken cancellationToken = default)
@@ -301,7 +302,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// stopped or had no view then, is in newer views only: the transaction moves there if all that it has read is
     /// still true.
     /// </summary>
-    /// <exception cref="TangoConflictException">It is not.</exception>
+    /// <exception cref="TangoConflictException">The reads are not all true any more.</exception>
     private PublishedViews SnapshotFor(HostedObject hosted)
     {
         var newest = _runtime.Player.Published;

@@ -5,8 +5,8 @@ using Tango.Runtime;
 
 namespace Tango.Transactions;
 
-/// <summary>What a transaction did with one object: what it read, and the object's snapshot with the transaction's own
-/// writes on top.</summary>
+/// <summary>Part of one object in a transaction: the reads, and the object's snapshot with the transaction's own writes
+/// on top.</summary>
 internal sealed class TxObject(ObjectHost host)
 {
     private readonly HashSet<ObjectKey> _known = [];
@@ -91,7 +91,7 @@ internal sealed class TxObject(ObjectHost host)
         Apply(Own(snapshot), write, result, ignoreRejection: false);
     }
 
-    /// <exception cref="TangoObjectStoppedException">What was written since is not known here.</exception>
+    /// <exception cref="TangoObjectStoppedException">Later writes of the object are not known here.</exception>
     public TxOutcome.Aborted? FindConflict(PublishedViews snapshot)
     {
         var hosted = Hosted!;

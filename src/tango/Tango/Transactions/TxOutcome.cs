@@ -3,7 +3,7 @@ using Tango.Calls;
 
 namespace Tango;
 
-/// <summary>What became of a transaction: exactly one of the nested records.</summary>
+/// <summary>Outcome of a transaction: exactly one of the nested records.</summary>
 public abstract record TxOutcome
 {
     private TxOutcome()
@@ -15,7 +15,7 @@ public abstract record TxOutcome
     /// <summary>Goes on only with a transaction that took effect, or one that joined an outer one, which
     /// decides.</summary>
     /// <exception cref="TangoAbortedException">Nothing took effect.</exception>
-    /// <exception cref="TangoInDoubtException">It is not known whether it did.</exception>
+    /// <exception cref="TangoInDoubtException">Whether the transaction took effect is not known.</exception>
     public void ThrowIfNotCommitted()
     {
         switch (this)
@@ -52,7 +52,7 @@ public abstract record TxOutcome
     /// <summary>The commit record may or may not be in the log, or what became of it is not known here. Never retried
     /// silently.</summary>
     /// <remarks><see cref="TangoRuntime.ResolveAsync"/> says later what became of it.</remarks>
-    /// <param name="Position">Where it would stand, if a position was granted.</param>
+    /// <param name="Position">Position where the record would stand, if one was granted.</param>
     public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome
     {
         internal CommitCall? Call { get; init; }

@@ -6,7 +6,7 @@ public readonly record struct TxResult<T>(TxOutcome Outcome, T? Value)
     public bool IsCommitted => Outcome.IsCommitted;
 
     /// <inheritdoc cref="TxOutcome.ThrowIfNotCommitted"/>
-    /// <returns>What the body returned.</returns>
+    /// <returns>Result of the body.</returns>
     public T ThrowIfNotCommitted()
     {
         Outcome.ThrowIfNotCommitted();

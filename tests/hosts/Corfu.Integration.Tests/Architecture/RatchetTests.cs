@@ -27,7 +27,7 @@ public sealed class RatchetTests
     ]);
 
     [Theory]
-    [InlineData("comments without a subject", 95)]
+    [InlineData("comments without a subject", 0)]
     [InlineData("comment lines of rule numbers", 0)]
     [InlineData("test names without a subject", 0)]
     [InlineData("methods above 60 lines", 11)]
