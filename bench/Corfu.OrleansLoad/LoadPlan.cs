@@ -1,7 +1,7 @@
 namespace Corfu.OrleansLoad;
 
 /// <summary>How much is measured.</summary>
-/// <param name="Seconds">Of one measurement.</param>
+/// <param name="Seconds">Seconds of one measurement.</param>
 /// <param name="WarmUp">Seconds of each operation before the first round, not counted.</param>
 /// <param name="Activations">Grains activated in one measurement.</param>
 internal sealed record LoadPlan(int Rounds, double Seconds, double WarmUp, int Activations)

@@ -44,7 +44,7 @@ internal sealed class LoadSilo : IAsyncDisposable
     public string Name { get; }
 
     /// <param name="configure">Clustering, and grain storage called <see cref="Storage"/>.</param>
-    /// <param name="servers">What the providers need; disposed with the silo.</param>
+    /// <param name="servers">Servers that the providers need; disposed with the silo.</param>
     public static async Task<LoadSilo> StartAsync(
         string name, Action<ISiloBuilder> configure, IAsyncDisposable servers, CancellationToken cancellationToken)
     {

@@ -125,6 +125,6 @@ internal sealed record Report(
         $"{system,-10} {operation,-28} {rate,12} {p50,10} {p99,10}";
 }
 
-/// <param name="Median">Of the rounds.</param>
+/// <param name="Median">Median of the rounds.</param>
 internal sealed record Figure(
     string System, string Operation, RoundResult Median, IReadOnlyList<RoundResult> Rounds);

@@ -38,7 +38,7 @@ internal static class Systems
     public static string? RedisMissing =>
         Programs.Find(RedisProgram) is null ? $"{RedisProgram} is not installed" : null;
 
-    /// <summary>One server that syncs its append-only file before it answers.</summary>
+    /// <summary>Starts one server that syncs its append-only file before it answers.</summary>
     public static async Task<LoadSilo> StartRedisAsync(string folder, CancellationToken cancellationToken)
     {
         string port = FreePort.Take(1)[0].ToString(CultureInfo.InvariantCulture);
@@ -51,7 +51,7 @@ internal static class Systems
             await using (await server.ConnectAsync(
                 token => ConnectionMultiplexer.ConnectAsync(options).WaitAsync(token), cancellationToken))
             {
-                // It serves.
+                // The server answers.
             }
 
             return await LoadSilo.StartAsync(

@@ -5,7 +5,7 @@ using Tango.Playback;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>What playback does to decide a transaction on one object: three keyed reads are compared with the table of
+/// <summary>Playback's decision of a transaction on one object: three keyed reads are compared with the table of
 /// versions, and three writes enter it.</summary>
 [HotPath]
 public class DecisionBenchmarks

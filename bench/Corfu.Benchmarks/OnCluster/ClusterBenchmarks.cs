@@ -81,7 +81,7 @@ public abstract class ClusterBenchmarks
     /// <summary>The cluster, for clients of other processes.</summary>
     protected string Connection => _cluster!.Connection;
 
-    /// <summary>What the benchmarks need on the cluster before they are measured.</summary>
+    /// <summary>Prepares the cluster before the benchmarks are measured.</summary>
     protected virtual Task PrepareAsync() => Task.CompletedTask;
 
     protected virtual ValueTask EndAsync() => default;

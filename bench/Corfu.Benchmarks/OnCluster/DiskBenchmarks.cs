@@ -4,10 +4,8 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>
-/// What one durable write costs this machine at least: write and fdatasync, one after the other, into a file whose
-/// blocks were written before. An append waits for two of them, one replica after the other.
-/// </summary>
+/// <summary>Least cost of a durable write on this machine: write and fdatasync, one after the other, into a file whose
+/// blocks were written before. An append waits for two of them, one replica after the other.</summary>
 [HotPath]
 public partial class DiskBenchmarks
 {

@@ -5,7 +5,7 @@ using Tango.Collections;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>What a process that starts pays for one dictionary: a connection, a runtime and the object, from its
+/// <summary>Cost of one dictionary for a process that starts: a connection, a runtime and the object, from its
 /// checkpoint or from its history.</summary>
 [OnCluster]
 public class OpenBenchmarks

@@ -5,7 +5,7 @@ using BenchmarkDotNet.Attributes;
 
 namespace Corfu.Benchmarks;
 
-/// <summary>One benchmark as load for a profiler, without BenchmarkDotNet around it: its setup, its method again and
+/// <summary>A benchmark as load for a profiler, without BenchmarkDotNet around it: its setup, its method again and
 /// again, its clean-up.</summary>
 internal static class Drive
 {

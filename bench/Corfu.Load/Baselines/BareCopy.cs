@@ -6,8 +6,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Corfu.Load;
 
 /// <summary>
-/// What copying entries from one process's disk to another's costs at least: read a batch from a file, send each entry
-/// to an echo server and wait for the answers, write the batch to a new file and fdatasync. Batches overlap as a
+/// Least cost of copying entries from one process's disk to another's. (1) A batch is read from a file. (2) Each entry
+/// is sent to an echo server and answered. (3) The batch is written to a new file with fdatasync. Batches overlap as a
 /// rebuild's do.
 /// </summary>
 internal static partial class BareCopy

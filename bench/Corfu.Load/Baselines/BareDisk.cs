@@ -4,10 +4,8 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Corfu.Load;
 
-/// <summary>
-/// What one caller's durable write costs at least: write and fdatasync, one after the other, into a file whose blocks
-/// were written before (never-written extents make fdatasync journal).
-/// </summary>
+/// <summary>Least cost of one caller's durable write: write and fdatasync, one after the other, into a file whose
+/// blocks were written before (never-written extents make fdatasync journal).</summary>
 internal sealed partial class BareDisk : IDisposable
 {
     private const int FileSize = 64 << 20;

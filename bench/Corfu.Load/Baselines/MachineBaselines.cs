@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Corfu.Load;
 
-/// <summary>What the machine does at best, measured beside each round of something else: the bare echo of one process,
+/// <summary>Best figures of the machine, measured beside each round of something else: the bare echo of one process,
 /// and one caller's write and fdatasync.</summary>
 internal sealed class MachineBaselines : IDisposable
 {

@@ -4,7 +4,7 @@ using Corfu.Client;
 
 namespace Corfu.Load;
 
-/// <summary>What the clients of this process have counted since the start.</summary>
+/// <summary>Counts of this process' clients since the start.</summary>
 internal sealed class ClientCounters : IDisposable
 {
     private readonly ConcurrentDictionary<string, long> _counts = new();

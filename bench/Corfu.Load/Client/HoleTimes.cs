@@ -88,10 +88,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         Report("bare echo beside the load", histogram, seconds);
     }
 
-    /// <summary>
-    /// What no hole can be closed without: a look at the chain, a look at the head, the shortest wait (R10), and a
-    /// durable write there.
-    /// </summary>
+    /// <summary>Least time to close a hole: a look at the chain, a look at the head, the shortest wait (R10), and a
+    /// durable write there.</summary>
     private async Task LeastAsync(string target)
     {
         await using var workload = Workloads.OpenEcho(target);

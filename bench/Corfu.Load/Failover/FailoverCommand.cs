@@ -64,7 +64,7 @@ internal static class FailoverCommand
         return command;
     }
 
-    // What the machine does at best, without a cluster.
+    // Prints the best figures of the machine, without a cluster.
     private static async Task PrintBareAsync(DirectoryInfo? directory)
     {
         const int size = 128;

@@ -3,8 +3,8 @@ using Grpc.Core;
 
 namespace Corfu.Load;
 
-/// <summary>One bidirectional call with many messages under way. gRPC allows one write at a time, so one task writes
-/// what the callers queue, and another hands the answers out.</summary>
+/// <summary>A bidirectional call with many messages under way. gRPC allows one write at a time. One task therefore
+/// writes the messages that callers queue, and another hands the answers out.</summary>
 internal sealed class MessageCall<TRequest, TResponse> : IAsyncDisposable
     where TRequest : class
     where TResponse : class

@@ -5,9 +5,9 @@ using Tango.Collections;
 
 namespace Corfu.Load;
 
-/// <summary>One run of <c>lifetime</c> over a cluster: the writer process, its kills, and what is watched
+/// <summary>A run of <c>lifetime</c> over a cluster: the writer process, its kills, and what is watched
 /// meanwhile.</summary>
-/// <param name="folder">Of the cluster: what it takes of the disk is measured there.</param>
+/// <param name="folder">Folder of the cluster: its use of the disk is measured there.</param>
 internal sealed class LifetimeRun(string connectionString, string folder, LifetimeOptions options)
 {
     private static readonly TimeSpan s_watch = TimeSpan.FromSeconds(2);
@@ -105,7 +105,7 @@ internal sealed class LifetimeRun(string connectionString, string folder, Lifeti
         return (played.Count, seconds, match);
     }
 
-    /// <summary>What has held the trim point for longer than checkpoints and MaxSpan explain.</summary>
+    /// <summary>Finds the claim that has held the trim point for longer than checkpoints and MaxSpan explain.</summary>
     private async Task<string?> FindPinAsync(CancellationToken cancellationToken)
     {
         var expected = (4 * new CheckpointPolicy().Updates) + new TangoOptions().NewLogMaxSpan;

@@ -12,7 +12,7 @@ internal static class ClosedLoop
     private const int MaxLagMilliseconds = 20;
 
     /// <summary>The operation gets the caller's number; an exception counts as a failure and is not timed.</summary>
-    /// <param name="perSecond">Of all callers together; null: as fast as they can.</param>
+    /// <param name="perSecond">Rate of all callers together; null: as fast as they can.</param>
     public static async Task<(LongHistogram Histogram, double Seconds, long Failures)> RunAsync(
         int callers, TimeSpan duration, Func<int, ValueTask> operation, double? perSecond = null)
     {

@@ -2,7 +2,7 @@ using HdrHistogram;
 
 namespace Corfu.Load;
 
-/// <summary>One round of one workload, all of its callers and processes together. Times are microseconds.</summary>
+/// <summary>A round of one workload, all of its callers and processes together. Times are microseconds.</summary>
 /// <param name="Aborted">Transactions among the operations that took no effect.</param>
 internal sealed record RoundResult(long Operations, double Seconds, double P50, double P99, double P999, long Failures,
     long Aborted = 0)

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Corfu.Load;
 
-/// <summary>What a figure means nothing without: where it was measured, and of what.</summary>
+/// <summary>Place and subject of a measurement, without which a figure means nothing.</summary>
 internal sealed record RunInfo(string Machine, string Commit, string Runtime, DateTimeOffset Time)
 {
     public static RunInfo Current { get; } = new(

@@ -1,6 +1,6 @@
 namespace Corfu.Load;
 
-/// <summary>One measured workload with its baselines of the same run: the JSON line, and the source of the
+/// <summary>A measured workload with its baselines of the same run: the JSON line, and the source of the
 /// table.</summary>
 /// <param name="RatioToEcho">Operations per second, as a part of the bare echo's.</param>
 /// <param name="RatioToDisk">Median latency, as a multiple of a bare write and fdatasync.</param>

@@ -9,7 +9,7 @@ namespace Corfu.Load;
 /// other processes.</summary>
 internal static class MemoryCommand
 {
-    // Of versions: passed many times within a run.
+    // Age of versions: passed many times within a run.
     private const long Age = 1_000;
 
     public static Command Create()

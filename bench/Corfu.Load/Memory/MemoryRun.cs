@@ -3,7 +3,7 @@ using Tango.Collections;
 
 namespace Corfu.Load;
 
-/// <summary>What <c>memory</c> measures, in one runtime.</summary>
+/// <summary>Measurements of <c>memory</c>, in one runtime.</summary>
 internal sealed class MemoryRun(TangoRuntime runtime)
 {
     private const int AtOnce = 64;
@@ -16,7 +16,7 @@ internal sealed class MemoryRun(TangoRuntime runtime)
     // Bytes of one deleted object's state.
     private const int ObjectSize = 20_000;
 
-    // Of the large member beside which feeds are read: a copy for each feed would be 1,000 MB.
+    // Values of the large member beside which feeds are read: a copy for each feed would be 1,000 MB.
     private const int LargeValues = 64;
     private const int LargeValueSize = 320_000;
     private const double BoundOfFeeds = 16;
@@ -26,7 +26,7 @@ internal sealed class MemoryRun(TangoRuntime runtime)
     /// <summary>Objects are opened, filled and deleted.</summary>
     public async Task<MemoryGrowth> DeleteAsync(int count, CancellationToken cancellationToken)
     {
-        // What a first object needs is no growth.
+        // Memory that the first object needs is no growth.
         await DeleteAsync("first", 0, AtOnce, cancellationToken);
         return await HalvesAsync(
             (from, to) => DeleteAsync("object", from, to, cancellationToken), count, cancellationToken);
@@ -66,7 +66,7 @@ internal sealed class MemoryRun(TangoRuntime runtime)
                 var feed = runtime.ChangesAsync<TangoCounter>("small", cancellationToken: cancellationToken)
                     .GetAsyncEnumerator(cancellationToken);
                 followed.Add(feed);
-                // It starts when it is first asked.
+                // The feed starts when it is first asked.
                 var next = feed.MoveNextAsync().AsTask();
                 while (!next.IsCompleted)
                 {
@@ -118,7 +118,7 @@ internal sealed class MemoryRun(TangoRuntime runtime)
     /// <summary>In MB, when everything is played.</summary>
     private async Task<double> MeasureAsync(CancellationToken cancellationToken)
     {
-        // What was deleted leaves at the end of a cycle.
+        // A deleted object leaves at the end of a cycle.
         for (var i = 0; i < 2; i++) await runtime.SyncAsync(cancellationToken);
         for (var i = 0; i < 3; i++)
         {

@@ -48,7 +48,7 @@ internal static class OrphanCommand
     private static async Task<TimeSpan> RunAsync(string cluster, int orphans)
     {
         await using var client = await CorfuClient.ConnectAsync(cluster);
-        // It plays when it is asked to, and not before.
+        // The reader plays when it is asked to, and not before.
         await using var reader = new TangoRuntime(client, new TangoOptions { IdlePlayback = null });
         var written = await reader.OpenAsync<TangoDictionary<int, int>>(Written, OpenMode.Create);
         await DieAsync(client, orphans);

@@ -1,6 +1,6 @@
 namespace Corfu.Load.Suite;
 
-/// <summary>One thing that is measured in a run of <c>all</c>. <see cref="ScenarioList"/> names them all.</summary>
+/// <summary>A subject that is measured in a run of <c>all</c>. <see cref="ScenarioList"/> names them all.</summary>
 internal interface IScenario
 {
     ScenarioInfo Info { get; }

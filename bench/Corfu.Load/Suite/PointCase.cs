@@ -1,8 +1,8 @@
 namespace Corfu.Load.Suite;
 
 /// <summary>How one point of a scenario is measured: what each of its generator processes does.</summary>
-/// <param name="X">Where it stands on the scenario's axis.</param>
-/// <param name="Parts">One for each process.</param>
+/// <param name="X">Place on the scenario's axis.</param>
+/// <param name="Parts">Work of each process.</param>
 internal sealed record PointCase(string Series, double X, string Label, IReadOnlyList<CasePart> Parts)
 {
     private const int DefaultSize = 128;
@@ -33,7 +33,7 @@ internal sealed record PointCase(string Series, double X, string Label, IReadOnl
     public string EchoKey => $"{Size}: {string.Join(' ', Parts.Select(static part => part.Callers))}";
 }
 
-/// <summary>What one generator process does.</summary>
+/// <summary>Work of one generator process.</summary>
 internal sealed record CasePart(WorkloadKind Kind, int Callers)
 {
     public WorkloadSetting Setting { get; init; } = WorkloadSetting.Default;
@@ -41,6 +41,6 @@ internal sealed record CasePart(WorkloadKind Kind, int Callers)
     /// <summary>Operations a second of this process; null: as many as it can.</summary>
     public double? PerSecond { get; init; }
 
-    /// <summary>Where its figures belong, if not to the case's own series.</summary>
+    /// <summary>Series of the part's figures, if not the case's own.</summary>
     public string? Series { get; init; }
 }

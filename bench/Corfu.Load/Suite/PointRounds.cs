@@ -54,5 +54,5 @@ internal sealed class PointRounds(SuiteSettings settings, string folder, Action<
     }
 }
 
-/// <summary>What the processes of one series did in one round.</summary>
+/// <summary>Figures of the processes of one series in one round.</summary>
 internal sealed record PointShare(string Series, LongHistogram Histogram, double Seconds, long Failures, long Aborted);

@@ -37,7 +37,7 @@ internal sealed class ReportFiles
 
     public Task WriteHtmlAsync(SuiteReport report) => File.WriteAllTextAsync(HtmlPath, HtmlReport.Render(report));
 
-    /// <exception cref="ReportException">It is no report, or one of another format.</exception>
+    /// <exception cref="ReportException">The file is no report, or one of another format.</exception>
     public static SuiteReport Read(string path)
     {
         SuiteReport? report;

@@ -1,6 +1,6 @@
 namespace Corfu.Load.Suite;
 
-/// <summary>What a scenario runs with.</summary>
+/// <summary>Environment of a scenario's run.</summary>
 /// <param name="Folder">For files of baselines; on the disk that the clusters use.</param>
 internal sealed record SuiteRun(SuiteSettings Settings, SuiteClusters Clusters, string Folder, Action<string> Say)
 {

@@ -43,7 +43,7 @@ internal sealed class SuiteRunner(SuiteRun run)
             error = $"{e.GetType().Name}: {e.Message}";
         }
 
-        // What failed here may have damaged it for the next one.
+        // The failure may have damaged the cluster for the next scenario.
         await run.Clusters.StopSharedAsync();
         return new ScenarioReport(scenario.Info, [], [], SecondsSince(started), error);
     }

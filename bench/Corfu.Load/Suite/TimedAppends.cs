@@ -62,7 +62,7 @@ internal sealed class TimedAppends : IAsyncDisposable
         var (mark, resumed) = (IntervalOf(_marked), IntervalOf(_resumed));
         var first = Math.Max(0, mark - ShownBefore);
         var shown = _counts[first..Math.Min(_counts.Length, resumed + ShownAfterResuming)];
-        // What was measured is what ended in the second before the mark, not all that the histograms have.
+        // The measured operations are those that ended in the second before the mark, not all that the histograms have.
         var operations = _counts[Math.Max(0, mark - ShownBefore)..mark].Sum();
         return (before with { Operations = operations },
             new Timeline(fault, IntervalMilliseconds, mark - first, LongestGap(shown[(mark - first)..]), shown));

@@ -3,7 +3,7 @@ using Corfu.Transport;
 
 namespace Corfu.Load.Units;
 
-/// <summary>One answer as a task.</summary>
+/// <summary>An answer as a task.</summary>
 internal sealed class TaskCompletionReply : IReplySink
 {
     private readonly TaskCompletionSource<Response> _done = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -5,7 +5,7 @@ using Corfu.Unit;
 
 namespace Corfu.Load.Units;
 
-/// <summary>One caller of a unit in the same process: one write under way at a time, awaited without an allocation per
+/// <summary>A caller of a unit in the same process: one write under way at a time, awaited without an allocation per
 /// call.</summary>
 internal sealed class UnitCaller(UnitHandler unit, Epoch epoch, int caller, int callers, int payload, int streams = 0)
     : IReplySink, IValueTaskSource

@@ -5,8 +5,8 @@ using Corfu.Unit;
 namespace Corfu.Load.Units;
 
 /// <summary>
-/// One storage unit that fills up: many entries in many streams, the throughput at the start and at the end, the memory
-/// that it takes, and how long a start takes afterwards. Arguments: [entries] [streams] [payload bytes] [callers]
+/// A storage unit that fills up: many entries in many streams. Shown are the throughput at the start and at the end,
+/// its memory, and how long a start takes afterwards. Arguments: [entries] [streams] [payload bytes] [callers]
 /// [folder].
 /// </summary>
 internal static class UnitFill

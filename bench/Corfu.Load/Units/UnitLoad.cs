@@ -54,7 +54,7 @@ internal static class UnitLoad
         return RoundResult.Of(histogram, elapsed, failures);
     }
 
-    /// <summary>Of the units that are loaded alone.</summary>
+    /// <summary>Cluster of the units that are loaded alone.</summary>
     public static ClusterId Cluster { get; } = new(new Guid("5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10"));
 
     public static async Task InstallAsync(UnitNode node)

@@ -55,7 +55,7 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
         double seconds) => RunRoundAsync(workers, new WorkerOrder(kind, target, parameters.InFlight, parameters.Size,
             seconds));
 
-    /// <summary>One round by all workers. The order's callers are shared out among them.</summary>
+    /// <summary>Runs a round by all workers. The order's callers are shared out among them.</summary>
     public static async Task<RoundResult> RunRoundAsync(WorkerProcess[] workers, WorkerOrder order)
     {
         var reports = await Task.WhenAll(workers.Select((worker, index) =>

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Corfu.Load;
 
-/// <summary>Where a report goes: the console, and a file of JSON lines if one was named.</summary>
+/// <summary>Output of a report: the console, and a file of JSON lines if one was named.</summary>
 internal static class ReportOutput
 {
     public static async Task<int> WriteAsync(ParseResult result, LoadOptions options, RunReport report)

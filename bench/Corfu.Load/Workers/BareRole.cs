@@ -17,6 +17,7 @@ internal sealed record BareRole(NodeAddress Address, ClusterId Cluster)
             new ClusterId(Guid.Parse(parts[2])));
     }
 
-    /// <summary>One connection per transport, so one transport per process is one connection per process.</summary>
+    /// <summary>Opens a transport. Each has one connection, so that one transport per process is one connection per
+    /// process.</summary>
     public TcpTransport Connect() => new(new TcpTransportOptions { Cluster = Cluster });
 }

@@ -5,7 +5,7 @@ using Tango.Collections;
 
 namespace Corfu.Load;
 
-/// <summary>What is done to a cluster through the client, as a service would.</summary>
+/// <summary>Workloads of a cluster through the client, as a service would have.</summary>
 internal static class ClusterWorkloads
 {
     public static async Task<IWorkload> OpenAsync(WorkloadKind kind, string target, WorkloadSetting setting,

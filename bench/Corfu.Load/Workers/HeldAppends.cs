@@ -60,7 +60,7 @@ internal sealed class HeldAppends
         while (!_stop.IsCancellationRequested)
         {
             var due = (long)(Stopwatch.GetElapsedTime(_began).TotalSeconds * rate);
-            // What could not be done in its time is not made up for later.
+            // Appends that could not be done in their time are not made up for later.
             if (due > given && _permits!.CurrentCount < rate / 100) _permits.Release((int)(due - given));
             given = due;
             await Task.Delay(1);

@@ -3,7 +3,7 @@ using Tango;
 
 namespace Corfu.Load;
 
-/// <summary>One client of each cluster that this process loads, and one runtime where Tango objects are used: what a
+/// <summary>A client of each cluster that this process loads, and a runtime where Tango objects are used: what a
 /// service would have.</summary>
 internal sealed class Sessions : IAsyncDisposable
 {

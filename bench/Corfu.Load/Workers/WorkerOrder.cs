@@ -2,7 +2,7 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Load;
 
-/// <summary>What a generator process is told to do for one round; one line of JSON on its standard input.</summary>
+/// <summary>Order to a generator process for one round; one line of JSON on its standard input.</summary>
 /// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, for gRPC the
 /// server's address, otherwise a connection string.</param>
 /// <param name="Callers">Operations at once from this process.</param>
@@ -15,19 +15,19 @@ internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers
     public double? PerSecond { get; init; }
 }
 
-/// <summary>Its answer, one line too.</summary>
+/// <summary>Answer of the process, one line too.</summary>
 /// <param name="Histogram">Nanoseconds, see <see cref="Latencies.Encode"/>.</param>
 /// <param name="Aborted">Transactions among them that took no effect.</param>
 internal sealed record WorkerReport(string Histogram, double Seconds, long Failures, long Aborted = 0,
     string? Error = null);
 
-/// <summary>What one operation is.</summary>
+/// <summary>Kinds of operations.</summary>
 internal enum WorkloadKind
 {
     /// <summary>A request of the payload's size, answered at once: the transport alone.</summary>
     Echo,
 
-    /// <summary>One token of a bare sequencer.</summary>
+    /// <summary>A token of a bare sequencer.</summary>
     Token,
 
     /// <summary>A durable append through the client.</summary>

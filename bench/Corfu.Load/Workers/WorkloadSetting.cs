@@ -1,6 +1,6 @@
 namespace Corfu.Load;
 
-/// <summary>What a workload works on. Equal settings share their objects from round to round.</summary>
+/// <summary>Objects that a workload works on. Equal settings share them from round to round.</summary>
 internal sealed record WorkloadSetting
 {
     public static WorkloadSetting Default { get; } = new();

@@ -2,8 +2,8 @@ using Corfu.Load;
 
 namespace Corfu.Peers;
 
-/// <summary>What the machine does without any of the systems, measured in every round: a bare echo on this project's
-/// transport, one connection, the same sizes and callers; and one caller's write and fdatasync.</summary>
+/// <summary>Figures of the machine without any of the systems, measured in every round. They are a bare echo on this
+/// project's transport, one connection, the same sizes and callers; and one caller's write and fdatasync.</summary>
 internal sealed class Baselines : IAsyncDisposable
 {
     private readonly RunPlan _plan;

@@ -1,9 +1,9 @@
 namespace Corfu.Peers;
 
 /// <summary>How much is measured.</summary>
-/// <param name="Seconds">Of one measurement: one operation at one number of callers.</param>
+/// <param name="Seconds">Seconds of one measurement: one operation at one number of callers.</param>
 /// <param name="WarmUp">Seconds for each operation after the servers of a round have started.</param>
-/// <param name="CountSeconds">Of one measurement in which syncs are counted.</param>
+/// <param name="CountSeconds">Seconds of one measurement in which syncs are counted.</param>
 internal sealed record RunPlan(int Rounds, double Seconds, double WarmUp, double CountSeconds, LoadShape Load)
 {
     /// <summary>Callers at once, each with one operation in flight.</summary>

@@ -3,8 +3,8 @@ using Corfu.Load;
 
 namespace Corfu.Peers;
 
-/// <summary>One system through all rounds. Its servers run only while it is measured, on new data in each round. After
-/// a fault it is measured no more, and the others go on.</summary>
+/// <summary>A system through all rounds. Its servers run only while it is measured, on new data in each round. After a
+/// fault it is measured no more, and the others go on.</summary>
 internal sealed class TargetRun(ITarget target, RunPlan plan, string folder)
 {
     private const int WarmUpCallers = 64;

@@ -21,7 +21,7 @@ internal static class MarkdownTables
         return page.ToString();
     }
 
-    // One table, so that a page which cites it replaces one thing.
+    // A single table, so that a page which cites it replaces one thing.
     private static void Operations(StringBuilder page, PeersReport report)
     {
         page.Line("\n## Durable writes, linearizable reads of one key\n");

@@ -4,7 +4,7 @@ using Corfu.Load;
 namespace Corfu.Peers;
 
 /// <summary>The whole run: the JSON file, and the source of the tables.</summary>
-/// <param name="FileSystem">Of the folder that all data was in.</param>
+/// <param name="FileSystem">File system of the folder that all data was in.</param>
 /// <param name="Skipped">Peers that cannot run here, with the reason.</param>
 internal sealed record PeersReport(
     RunInfo Run,

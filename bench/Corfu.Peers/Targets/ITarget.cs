@@ -17,17 +17,17 @@ internal interface ITarget
     Task<IRunningTarget> StartAsync(string folder, LoadShape load, CancellationToken cancellationToken);
 }
 
-/// <summary>What a reader must know of a system before comparing its figures.</summary>
+/// <summary>Facts about a system that a reader must know before comparing its figures.</summary>
 /// <param name="Replicas">Copies on disk when a write is acknowledged.</param>
 /// <param name="Servers">Server processes.</param>
 /// <param name="Settings">Settings that differ from the system's own defaults.</param>
-/// <param name="Write">What an acknowledged write means.</param>
-/// <param name="Read">What a read means.</param>
+/// <param name="Write">Meaning of an acknowledged write.</param>
+/// <param name="Read">Meaning of a read.</param>
 /// <param name="Client">The client library and its connections.</param>
 internal sealed record TargetInfo(
     string Name, int Replicas, int Servers, string Settings, string Write, string Read, string Client);
 
-/// <summary>What is done to every system alike.</summary>
+/// <summary>Load that is put on every system alike.</summary>
 /// <param name="Size">Bytes of a value.</param>
 /// <param name="MaxCallers">Callers at once at most; each writes a key of its own.</param>
 internal sealed record LoadShape(int Size, int MaxCallers);
@@ -43,7 +43,8 @@ internal interface IRunningTarget : IAsyncDisposable
     string Log { get; }
 }
 
-/// <param name="Call">One operation of the caller with this number. Throws for any answer but the expected one.</param>
+/// <param name="Call">Runs an operation of the caller with this number. Throws for any answer but the expected
+/// one.</param>
 internal sealed record Operation(string Name, bool Writes, Func<int, ValueTask> Call)
 {
     public const string Append = "append";

@@ -1,6 +1,6 @@
 namespace Corfu.Peers;
 
-/// <summary>One server process, and a client that ends first.</summary>
+/// <summary>A server process, and a client that ends first.</summary>
 internal sealed class ServerTarget(ServerProcess server, IAsyncDisposable client, IReadOnlyList<Operation> operations)
     : IRunningTarget
 {

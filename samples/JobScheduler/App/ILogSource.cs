@@ -3,7 +3,7 @@ using Corfu.Client;
 
 namespace JobScheduler.App;
 
-/// <summary>Where the shared log comes from: an embedded cluster, a running one, or a test's memory.</summary>
+/// <summary>Source of the shared log: an embedded cluster, a running one, or a test's memory.</summary>
 public interface ILogSource : IAsyncDisposable
 {
     /// <summary>For the first line of the output.</summary>
@@ -13,7 +13,7 @@ public interface ILogSource : IAsyncDisposable
     /// process.</summary>
     string? ResumeArguments { get; }
 
-    /// <summary>Where other processes find the log; null when only this one has it.</summary>
+    /// <summary>Connection string by which other processes find the log; null when only this one has it.</summary>
     string? ConnectionString { get; }
 
     /// <summary>A new client of the log, with its own connections. Disposed with the source.</summary>

@@ -13,13 +13,13 @@ public interface IReplicaSet : IAsyncDisposable
     Task RunAsync(CancellationToken cancellationToken);
 }
 
-/// <summary>What the replicas have done so far.</summary>
+/// <summary>Progress of the replicas so far.</summary>
 /// <param name="Started">Jobs started, as the replica that is furthest ahead sees it.</param>
-/// <param name="Running">Of those, jobs not yet finished.</param>
+/// <param name="Running">Started jobs that are not yet finished.</param>
 /// <param name="FreeNodes">Null before the first view.</param>
 /// <param name="Committed">Transactions of these replicas.</param>
 /// <param name="Aborted">Transactions that lost to another one and were planned anew.</param>
-/// <param name="Silos">Where the replicas work; null: in this process.</param>
+/// <param name="Silos">Silos in which the replicas work; null: in this process.</param>
 public sealed record ReplicaProgress(
     int Started, int Running, long Clock, int? FreeNodes, long Committed, long Aborted, SiloFigures? Silos = null);
 

@@ -10,7 +10,7 @@ using Tango;
 
 namespace JobScheduler.App;
 
-/// <summary>One run from the first line of output to the last.</summary>
+/// <summary>A run from the first line of output to the last.</summary>
 public sealed class SchedulerApp(SchedulerOptions options, Workload workload, ILogSource source, TextWriter output,
     TextWriter errors, IProgressDisplay display)
 {

@@ -1,6 +1,6 @@
 namespace JobScheduler.Cli;
 
-/// <summary>What the command line asks for, validated as far as it can be without reading files.</summary>
+/// <summary>Options of the command line, validated as far as they can be without reading files.</summary>
 public sealed record SchedulerOptions
 {
     public const int DefaultNodes = 128;

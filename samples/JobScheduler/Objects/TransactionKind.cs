@@ -1,6 +1,6 @@
 namespace JobScheduler.Objects;
 
-/// <summary>What a transaction did. The numbers are stored in the log.</summary>
+/// <summary>Kind of a transaction. The numbers are stored in the log.</summary>
 public enum TransactionKind
 {
     Submit = 1,

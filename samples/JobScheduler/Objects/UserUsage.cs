@@ -2,7 +2,7 @@ using Tango;
 
 namespace JobScheduler.Objects;
 
-/// <summary>What one user's finished jobs have used.</summary>
+/// <summary>Usage of one user's finished jobs.</summary>
 [MessagePackObject]
 public readonly record struct UserUsage(
     [property: Key(0)] long Jobs,

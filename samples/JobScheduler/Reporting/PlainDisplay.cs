@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace JobScheduler.Reporting;
 
-/// <summary>One line every few seconds, for files and pipes.</summary>
+/// <summary>Display of a line every few seconds, for files and pipes.</summary>
 public sealed class PlainDisplay(TextWriter output, TimeSpan interval) : IProgressDisplay
 {
     public async Task RunAsync(Func<ProgressSnapshot> snapshot, CancellationToken stop)

@@ -2,7 +2,7 @@ using JobScheduler.App;
 
 namespace JobScheduler.Reporting;
 
-/// <summary>What this process measured; the log knows the rest.</summary>
+/// <summary>Figures that this process measured; the log knows the rest.</summary>
 /// <param name="Elapsed">From the first scheduling step to the last.</param>
 /// <param name="Committed">Transactions committed by this process.</param>
 /// <param name="Aborted">Transactions of this process that lost to another one and were planned anew.</param>

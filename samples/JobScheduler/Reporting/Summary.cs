@@ -52,7 +52,7 @@ public static class Summary
 
     private static IEnumerable<string> Transactions(FinalState state, RunFigures figures)
     {
-        // What a killed silo had not reported is in the log's count only.
+        // Transactions that a killed silo had not reported are in the log's count only.
         string who = figures.Silos is null ? "this process" : "the silos reported";
         yield return Text($"transactions        {state.Transactions:N0} committed; {who} {figures.Committed:N0}, with ")
             + Text($"{figures.Aborted:N0} aborted and retried");

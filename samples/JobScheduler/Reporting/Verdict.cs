@@ -1,9 +1,9 @@
 namespace JobScheduler.Reporting;
 
-/// <summary>What <see cref="Verifier"/> found. All counts are of jobs unless named otherwise.</summary>
+/// <summary>Findings of <see cref="Verifier"/>. All counts are of jobs unless named otherwise.</summary>
 /// <param name="Jobs">Jobs of the workload.</param>
-/// <param name="Done">Of those, finished ones.</param>
-/// <param name="Lost">Of those, never finished.</param>
+/// <param name="Done">Finished jobs of the workload.</param>
+/// <param name="Lost">Jobs of the workload that were never finished.</param>
 /// <param name="Duplicate">Executions beyond the first of a job.</param>
 /// <param name="Overcommitted">Jobs that were given a node which another job held, or nodes that the machine or the job
 /// does not have.</param>

@@ -16,7 +16,7 @@ internal sealed class FinishCrew(SchedulerTransactions transactions)
     public bool IsBusy => !_underWay.IsCompleted;
 
     /// <summary>Starts finishing these jobs, unless others are under way.</summary>
-    /// <exception cref="Exception">What the one before failed with.</exception>
+    /// <exception cref="Exception">The failure of the launch before.</exception>
     public void Launch(ImmutableArray<RunningJob> jobs, CancellationToken cancellationToken)
     {
         if (IsBusy)

@@ -6,7 +6,7 @@ using Tango;
 namespace JobScheduler.Scheduling;
 
 /// <summary>
-/// One scheduler replica: its own runtime and views, no channel to the others but the log. It starts jobs while it is
+/// A scheduler replica: its own runtime and views, no channel to the others but the log. It starts jobs while it is
 /// its turn, and all the time finishes its share of the jobs that have ended.
 /// </summary>
 public sealed class Replica

@@ -1,6 +1,6 @@
 namespace JobScheduler.Scheduling;
 
-/// <summary>What one replica did in this process. Safe for concurrent use.</summary>
+/// <summary>Counts of one replica's work in this process. Safe for concurrent use.</summary>
 public sealed class ReplicaCounters
 {
     private long _committed;

@@ -34,10 +34,8 @@ public sealed partial class SchedulerState : TangoContext
     public static ValueTask<SchedulerState> OpenRunAsync(TangoRuntime runtime, string run,
         CancellationToken cancellationToken) => OpenAsync(runtime, $"job-scheduler/{run}", cancellationToken);
 
-    /// <summary>
-    /// What this runtime has played so far, all at one position. A transaction that is never ended: it costs no
-    /// message, and reading it conflicts with no transaction.
-    /// </summary>
+    /// <summary>State that this runtime has played so far, all at one position. A transaction that is never ended reads
+    /// it: that costs no message, and conflicts with no transaction.</summary>
     /// <param name="heads">How many of the first pending jobs are wanted.</param>
     public async ValueTask<SchedulerView> ViewAsync(int heads, CancellationToken cancellationToken)
     {

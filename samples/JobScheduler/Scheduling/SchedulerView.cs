@@ -3,7 +3,7 @@ using JobScheduler.Objects;
 
 namespace JobScheduler.Scheduling;
 
-/// <summary>What a replica sees of the shared state at one position of the log.</summary>
+/// <summary>View of a replica on the shared state at one position of the log.</summary>
 /// <param name="Heads">The first pending jobs, as many as one transaction may start.</param>
 /// <param name="Pending">Length of the pending queue.</param>
 /// <param name="Submitted">How many jobs, in first-come order, have been submitted so far.</param>

@@ -3,7 +3,7 @@ using JobScheduler.Objects;
 
 namespace JobScheduler.Scheduling;
 
-/// <summary>What the replica whose turn it is does next.</summary>
+/// <summary>Next step of the replica whose turn it is.</summary>
 public abstract record Step
 {
     private Step()

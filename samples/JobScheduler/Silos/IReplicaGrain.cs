@@ -3,13 +3,13 @@ using Orleans.Concurrency;
 
 namespace JobScheduler.Silos;
 
-/// <summary>One scheduler replica; its key is the replica's number.</summary>
+/// <summary>A scheduler replica; its key is the replica's number.</summary>
 [Alias("job-scheduler.replica")]
 internal interface IReplicaGrain : IGrainWithIntegerKey
 {
     /// <summary>Activates the replica where it is not active, and tells how far it is. It works between calls
     /// too.</summary>
-    /// <param name="startLimit">It starts no more jobs once so many have been started.</param>
+    /// <param name="startLimit">The replica starts no more jobs once so many have been started.</param>
     [Alias("report")]
     Task<ReplicaReport> ReportAsync(int startLimit);
 }
@@ -17,7 +17,7 @@ internal interface IReplicaGrain : IGrainWithIntegerKey
 /// <summary>How far one activation of a replica is.</summary>
 /// <param name="Silo">The name of the silo that it is on.</param>
 /// <param name="Fault">Why it gave up; null while it works.</param>
-/// <param name="IsDone">It has seen all jobs finished.</param>
+/// <param name="IsDone">Whether the replica has seen all jobs finished.</param>
 /// <param name="FreeNodes">Null before its first view.</param>
 /// <param name="Committed">Transactions of this activation.</param>
 /// <param name="Aborted">Transactions of this activation.</param>

@@ -84,7 +84,7 @@ internal sealed class ReplicaGrain(
     }
 }
 
-/// <summary>Where a replica was active: grain state, so that it outlives its silos.</summary>
+/// <summary>Places where a replica was active: grain state, so that it outlives its silos.</summary>
 [GenerateSerializer, Alias("job-scheduler.places")]
 internal sealed class ReplicaPlaces
 {

@@ -19,7 +19,7 @@ internal sealed class SiloProcess : IAsyncDisposable
     public bool HasEnded => _process.HasExited;
 
     /// <summary>Starts a silo and waits until it serves.</summary>
-    /// <exception cref="SiloException">It ended instead, or took too long.</exception>
+    /// <exception cref="SiloException">The process ended instead, or took too long.</exception>
     public static async Task<SiloProcess> StartAsync(SiloSettings settings, CancellationToken cancellationToken)
     {
         NodeCommandLine self = NodeCommandLine.Self(SchedulerCommand.SiloCommand);
@@ -82,7 +82,7 @@ internal sealed class SiloProcess : IAsyncDisposable
         }
         catch (IOException)
         {
-            // It has ended.
+            // The process has ended.
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {

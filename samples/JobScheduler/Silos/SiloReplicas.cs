@@ -56,7 +56,7 @@ internal sealed class SiloReplicas : IReplicaSet
     }
 
     /// <summary>Starts the silos and connects to them.</summary>
-    /// <exception cref="SiloException">They did not start.</exception>
+    /// <exception cref="SiloException">The silos did not start.</exception>
     public static async Task<SiloReplicas> OpenAsync(
         SchedulerOptions options, ILogSource source, string run, Workload workload, SchedulingLimits limits,
         CancellationToken cancellationToken)
@@ -142,14 +142,14 @@ internal sealed class SiloReplicas : IReplicaSet
             catch (Exception e) when (e is not (OperationCanceledException or SiloException)
                 && TimeProvider.System.GetElapsedTime(answered) < SiloTimes.Patience)
             {
-                // Its silo is gone, or not yet known to be: another one activates it soon.
+                // The replica's silo is gone, or not yet known to be: another one activates it soon.
             }
 
             await Task.Delay(SiloTimes.Report, cancellationToken);
         }
     }
 
-    // One at a time: the next is killed when all places are taken again.
+    // Silos are killed one at a time: the next is killed when all places are taken again.
     private async Task KeepSilosAsync(CancellationToken cancellationToken)
     {
         while (true)

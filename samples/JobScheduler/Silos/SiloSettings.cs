@@ -5,9 +5,9 @@ using JobScheduler.Workloads;
 
 namespace JobScheduler.Silos;
 
-/// <summary>What a silo process is told on the first line of its input.</summary>
-/// <param name="Options">Of the run: the silo makes the same workload of them.</param>
-/// <param name="Cluster">Of the Orleans cluster: another one for every run.</param>
+/// <summary>Settings of a silo process, on the first line of its input.</summary>
+/// <param name="Options">Options of the run: the silo makes the same workload of them.</param>
+/// <param name="Cluster">Name of the Orleans cluster: another one for every run.</param>
 internal sealed record SiloSettings(
     SchedulerOptions Options, string Run, int TurnLength, string Connection, string Cluster, string Name,
     int SiloPort, int GatewayPort)
@@ -21,6 +21,6 @@ internal sealed record SiloSettings(
         JsonSerializer.Deserialize<SiloSettings>(line) ?? throw new JsonException("The settings are missing.");
 }
 
-/// <summary>What the replicas of a silo work on.</summary>
+/// <summary>Work of the replicas of a silo.</summary>
 internal sealed record SiloWork(
     string Connection, string Run, int Replicas, Workload Workload, SchedulingLimits Limits);

@@ -15,7 +15,7 @@ internal static class SiloTimes
     /// <summary>From the start of a silo's process until it serves.</summary>
     public static readonly TimeSpan Start = TimeSpan.FromSeconds(60);
 
-    /// <summary>What a silo that is told to stop may take.</summary>
+    /// <summary>Time that a silo that is told to stop may take.</summary>
     public static readonly TimeSpan Stop = TimeSpan.FromSeconds(5);
 
     /// <summary>A call whose silo died is not answered.</summary>

@@ -1,5 +1,5 @@
 namespace JobScheduler.Workloads;
 
-/// <summary>One rigid job: it needs <see cref="Nodes"/> nodes at once for <see cref="RunSeconds"/> seconds. Times are
+/// <summary>A rigid job: it needs <see cref="Nodes"/> nodes at once for <see cref="RunSeconds"/> seconds. Times are
 /// virtual seconds.</summary>
 public sealed record Job(long Number, long SubmitSeconds, long RunSeconds, int Nodes, int User);

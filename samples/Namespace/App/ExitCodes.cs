@@ -1,6 +1,6 @@
 namespace NamespaceSample.App;
 
-/// <summary>What the process says to scripts.</summary>
+/// <summary>Exit codes for scripts.</summary>
 public static class ExitCodes
 {
     public const int Success = 0;

@@ -24,7 +24,7 @@ internal static class Launcher
         catch (Exception e) when (e is OperationCanceledException or CorfuException or TangoException
             or NodeStartException or ChildProcessException or IOException or UnauthorizedAccessException)
         {
-            // What was under way when it was stopped may have ended by an error of its own.
+            // Work that was stopped may have ended by an error of its own.
             if (signals.Token.IsCancellationRequested) return ExitCodes.Interrupted;
             await Console.Error.WriteLineAsync($"error: {e.Message}");
             return ExitCodes.Failed;

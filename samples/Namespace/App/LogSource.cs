@@ -4,7 +4,7 @@ using Corfu.Hosting;
 
 namespace NamespaceSample.App;
 
-/// <summary>Where the log is: a running cluster, or one inside this process. Clients end with it.</summary>
+/// <summary>Source of the log: a running cluster, or one inside this process. Clients end with it.</summary>
 internal sealed class LogSource : IAsyncDisposable
 {
     private readonly EmbeddedCluster? _embedded;
@@ -19,7 +19,7 @@ internal sealed class LogSource : IAsyncDisposable
         _embedded is null ? $"cluster {ConnectionString}" : $"embedded cluster in {_embedded.Folder}";
 
     /// <param name="connect">Null: an embedded cluster.</param>
-    /// <param name="data">Its folder; null: a temporary one, which goes with it.</param>
+    /// <param name="data">Folder of the embedded cluster; null: a temporary one, which goes with it.</param>
     public static async Task<LogSource> OpenAsync(
         string? connect, string? data, CancellationToken cancellationToken)
     {

@@ -9,7 +9,7 @@ using Tango;
 
 namespace NamespaceSample.Cli;
 
-/// <summary>What the program does without a command: imports a directory, lets three clients change it, and checks
+/// <summary>The program without a command: imports a directory, lets three clients change it, and checks
 /// itself.</summary>
 internal static class LoadCommand
 {

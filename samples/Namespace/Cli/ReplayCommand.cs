@@ -53,7 +53,7 @@ internal static class ReplayCommand
         string history, string? expect, int? kills, CancellationToken cancellationToken)
     {
         IReadOnlyList<HistoryChange> changes = HistoryReader.ReadFile(history);
-        // What is malformed is told before anything starts.
+        // A malformed history is reported before anything starts.
         HistoryModel.Play(history, changes);
         if (expect is not null) HistoryReader.ReadPaths(expect);
         IAnsiConsole console = AnsiConsole.Console;

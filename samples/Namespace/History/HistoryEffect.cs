@@ -3,7 +3,7 @@ using NamespaceSample.Model;
 namespace NamespaceSample.History;
 
 /// <summary>
-/// What a change does to the files, from what was there before it. Its operations are simultaneous: all sources are
+/// Effect of a change on the files that were there before it. Its operations are simultaneous: all sources are
 /// read first, then paths are left, then taken, so that renames may swap.
 /// </summary>
 public sealed class HistoryEffect

@@ -2,7 +2,7 @@ using NamespaceSample.Model;
 
 namespace NamespaceSample.History;
 
-/// <summary>What a history must come to: each change applied to a plain map of files.</summary>
+/// <summary>Files that a history must come to: each change applied to a plain map of files.</summary>
 public static class HistoryModel
 {
     /// <summary>The files at the end, by path.</summary>

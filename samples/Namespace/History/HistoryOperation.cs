@@ -21,7 +21,7 @@ public abstract record HistoryOperation(string Path)
 
 /// <summary>An atomic change.</summary>
 /// <param name="Number">From 1.</param>
-/// <param name="Line">Where it begins.</param>
+/// <param name="Line">Line of the file on which the change begins.</param>
 /// <param name="Time">Unix time in seconds.</param>
 public sealed record HistoryChange(
     int Number, int Line, string Id, long Time, IReadOnlyList<HistoryOperation> Operations);

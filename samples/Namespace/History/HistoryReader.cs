@@ -39,7 +39,7 @@ public static class HistoryReader
         return changes.Count > 0 ? changes : throw new HistoryFormatException(file, "it holds no change");
     }
 
-    /// <summary>One path a line, as a history names them; in ordinal order, each with a slash before it.</summary>
+    /// <summary>Reads a path a line, as a history names them; in ordinal order, each with a slash before it.</summary>
     /// <exception cref="HistoryFormatException">The file is not there, or not such a list.</exception>
     public static IReadOnlyList<string> ReadPaths(string file)
     {

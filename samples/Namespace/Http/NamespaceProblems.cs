@@ -8,7 +8,7 @@ using Tango;
 
 namespace NamespaceSample.Http;
 
-/// <summary>What went wrong, as problem details.</summary>
+/// <summary>Failures as problem details.</summary>
 internal sealed class NamespaceProblems(IProblemDetailsService problems) : IExceptionHandler
 {
     public ValueTask<bool> TryHandleAsync(

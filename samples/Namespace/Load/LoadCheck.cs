@@ -6,10 +6,10 @@ using NamespaceSample.Service;
 
 namespace NamespaceSample.Load;
 
-/// <summary>What a load came to.</summary>
+/// <summary>Result of a load.</summary>
 /// <param name="Lost">Files and directories that were created, not deleted, and are nowhere.</param>
-/// <param name="Twice">Those that are at two paths.</param>
-/// <param name="Orphans">Those without a directory above them.</param>
+/// <param name="Twice">Files and directories that are at two paths.</param>
+/// <param name="Orphans">Files and directories without a directory above them.</param>
 public sealed record LoadReport(int Clients, int Changes, int Lost, int Twice, int Orphans, string? Difference)
 {
     public bool IsMatch => Lost == 0 && Twice == 0 && Orphans == 0 && Difference is null;

@@ -1,6 +1,6 @@
 namespace NamespaceSample.Model;
 
-/// <summary>What a path of the namespace is.</summary>
+/// <summary>Kind of a path of the namespace.</summary>
 public enum EntryKind
 {
     File,

@@ -15,7 +15,7 @@ public sealed class PlainNamespace
     /// <summary>By the ids of the entries.</summary>
     public IReadOnlyDictionary<string, ImmutableSortedDictionary<string, string>> Attributes => _attributes;
 
-    /// <exception cref="NamespaceException">It is refused.</exception>
+    /// <exception cref="NamespaceException">The change is refused.</exception>
     public void Apply(NamespaceChange change)
     {
         NamespaceException.Require(change);

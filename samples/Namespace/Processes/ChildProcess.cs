@@ -32,7 +32,7 @@ internal sealed class ChildProcess : IAsyncDisposable
         _process.StandardOutput.ReadLineAsync(cancellationToken);
 
     /// <summary>The next line, which must be there.</summary>
-    /// <exception cref="ChildProcessException">It has ended.</exception>
+    /// <exception cref="ChildProcessException">The process has ended.</exception>
     public async ValueTask<string> RequireAsync(CancellationToken cancellationToken)
     {
         if (await ReadAsync(cancellationToken) is { } line) return line;
@@ -49,7 +49,7 @@ internal sealed class ChildProcess : IAsyncDisposable
         }
         catch (IOException)
         {
-            // It has ended: its output tells.
+            // The process has ended: its output tells.
         }
     }
 
@@ -60,7 +60,7 @@ internal sealed class ChildProcess : IAsyncDisposable
         await _process.WaitForExitAsync();
     }
 
-    /// <summary>It ends by itself once its input does; one that does not is killed.</summary>
+    /// <summary>Ends the input, at which the process ends by itself; one that does not is killed.</summary>
     public async ValueTask DisposeAsync()
     {
         try

@@ -24,7 +24,7 @@ internal sealed class ClusterProcesses : IAsyncDisposable
         [.. _state!.Nodes.OrderBy(node => node.Role).Select(node => node.Node).Distinct()];
 
     /// <summary>Starts what does not run, and waits until the cluster serves.</summary>
-    /// <exception cref="NodeStartException">It does not.</exception>
+    /// <exception cref="NodeStartException">The cluster does not serve.</exception>
     public async Task UpAsync(CancellationToken cancellationToken) =>
         _state = await _processes.UpWholeAsync(_folder, s_shape, cancellationToken);
 

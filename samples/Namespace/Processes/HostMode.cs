@@ -23,7 +23,7 @@ internal static class HostMode
         await Console.Out.WriteLineAsync(Ready);
         while (await Console.In.ReadLineAsync(stop.Token) is not null)
         {
-            // Its parent ends it by the end of its input.
+            // The parent ends this process by the end of its input.
         }
 
         return 0;

@@ -67,7 +67,7 @@ internal static class ReplayerMode
     private static async Task CloseAsync(NamespaceService service, CancellationToken cancellationToken)
     {
         await service.Runtime.DeclareStreamAsync(TangoRuntime.NoStream, "probe", null, cancellationToken);
-        // Of two checkpoints the log is kept from the older one on.
+        // The log is kept from the older one of two checkpoints on.
         for (int i = 0; i < 2; i++)
         {
             foreach (Partition partition in service.Tree.Partitions)

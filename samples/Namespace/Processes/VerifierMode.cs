@@ -34,7 +34,7 @@ internal static class VerifierMode
     }
 
     /// <param name="Paths">Files in the log.</param>
-    /// <param name="LogStart">Where the log began when the namespace was opened.</param>
+    /// <param name="LogStart">Position where the log began when the namespace was opened.</param>
     public sealed record Verdict(int Paths, bool IsMatch, long LogStart)
     {
         private const string Prefix = "verdict";

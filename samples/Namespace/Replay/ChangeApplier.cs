@@ -33,9 +33,9 @@ public sealed class ChangeApplier(NamespaceService service)
     }
 
     /// <summary>Applies the change, unless that was done. All before it have been.</summary>
-    /// <exception cref="HistoryFormatException">It needs a file that is not there.</exception>
-    /// <exception cref="TangoInDoubtException">It is not known whether it was applied; <see cref="ReadProgressAsync"/>
-    /// tells.</exception>
+    /// <exception cref="HistoryFormatException">The change needs a file that is not there.</exception>
+    /// <exception cref="TangoInDoubtException">Whether the change was applied is not known;
+    /// <see cref="ReadProgressAsync"/> tells.</exception>
     public async ValueTask ApplyAsync(string file, HistoryChange change, CancellationToken cancellationToken)
     {
         int attempts = 0;

@@ -1,6 +1,6 @@
 namespace NamespaceSample.Replay;
 
-/// <summary>What is killed.</summary>
+/// <summary>Processes that are killed.</summary>
 public enum KillTarget
 {
     Replayer,
@@ -19,7 +19,7 @@ public sealed class KillPlan(int changes, int kills)
 
     public int Done { get; private set; }
 
-    /// <summary>What to kill now that so many changes have been applied.</summary>
+    /// <summary>Finds the process to kill now that so many changes have been applied.</summary>
     /// <param name="Index">How many of its kind were killed before.</param>
     public bool TryNext(int applied, out (KillTarget Target, int Index) next)
     {

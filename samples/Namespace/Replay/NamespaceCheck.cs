@@ -3,7 +3,7 @@ using Tango.Collections;
 
 namespace NamespaceSample.Replay;
 
-/// <summary>What must hold of any namespace.</summary>
+/// <summary>Invariants of any namespace.</summary>
 public static class NamespaceCheck
 {
     /// <summary>Entries without a directory above them.</summary>

@@ -4,7 +4,7 @@ using Tango.Collections;
 
 namespace NamespaceSample.Replay;
 
-/// <summary>What is wrong with a replayed namespace.</summary>
+/// <summary>Faults of a replayed namespace.</summary>
 public sealed class ReplayCheck(NamespaceState state)
 {
     /// <param name="model">The files that the history comes to.</param>

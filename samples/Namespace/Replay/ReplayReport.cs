@@ -2,14 +2,14 @@ using System.Globalization;
 
 namespace NamespaceSample.Replay;
 
-/// <summary>What a replay came to.</summary>
+/// <summary>Result of a replay.</summary>
 /// <param name="Kills">Null: none were asked for.</param>
 public sealed record ReplayReport(
     int Changes, int Paths, bool IsMatch, TimeSpan Elapsed, int Aborted, int? Kills, TimeSpan Append)
 {
     private const int AppendsPerChange = 3;
 
-    /// <summary>What the changes may take if each took as long as three appends.</summary>
+    /// <summary>Time that the changes may take if each took as long as three appends.</summary>
     public TimeSpan Bound => AppendsPerChange * Changes * Append;
 
     public string Speed => string.Create(CultureInfo.InvariantCulture,

@@ -105,7 +105,7 @@ internal sealed class ReplayRun(
         while (!(await _active.RequireAsync(cancellationToken)).StartsWith(
             ReplayerMode.Closed, StringComparison.Ordinal))
         {
-            // What it still had to say.
+            // The replayer's remaining lines are read and dropped.
         }
 
         await EndClientsAsync();
@@ -153,7 +153,7 @@ internal sealed class ReplayRun(
         }
         catch (Exception e) when (e is OperationCanceledException or ChildProcessException)
         {
-            // It did not start, and has ended.
+            // The process did not start, and has ended.
         }
     }
 

@@ -6,7 +6,7 @@ using Tango.Collections;
 
 namespace NamespaceSample.Service;
 
-/// <summary>What a look at a path finds.</summary>
+/// <summary>Result of a look at a path.</summary>
 public sealed record EntryStatus(string Path, Entry Entry, ImmutableSortedDictionary<string, string> Attributes);
 
 /// <summary>The namespace, as one process uses it: a change is one transaction over one or both partitions.</summary>
@@ -51,9 +51,9 @@ public sealed class NamespaceService
     }
 
     /// <summary>Makes one change.</summary>
-    /// <returns>Its place among all changes.</returns>
-    /// <exception cref="NamespaceException">It is refused.</exception>
-    /// <exception cref="TangoInDoubtException">It is not known whether it took effect.</exception>
+    /// <returns>Place of the change among all changes.</returns>
+    /// <exception cref="NamespaceException">The change is refused.</exception>
+    /// <exception cref="TangoInDoubtException">Whether the change took effect is not known.</exception>
     public async ValueTask<RecordVersion> ChangeAsync(
         NamespaceChange change, CancellationToken cancellationToken = default)
     {
@@ -72,7 +72,7 @@ public sealed class NamespaceService
             _ => ReadAsync(path, cancellationToken), cancellationToken: cancellationToken)).ThrowIfNotCommitted();
     }
 
-    /// <summary>What is in a directory, in the order of the names.</summary>
+    /// <summary>Lists the entries of a directory, in the order of the names.</summary>
     /// <exception cref="NamespaceException">There is none, or it is a file.</exception>
     public async ValueTask<ImmutableArray<EntryStatus>> ListAsync(
         string path, CancellationToken cancellationToken = default)

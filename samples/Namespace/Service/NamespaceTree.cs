@@ -5,7 +5,7 @@ using Tango.Collections;
 
 namespace NamespaceSample.Service;
 
-/// <summary>What transactions do with the entries of all partitions. Each method is part of the caller's
+/// <summary>Operations of transactions on the entries of all partitions. Each method is part of the caller's
 /// transaction.</summary>
 public sealed class NamespaceTree(ImmutableArray<Partition> partitions)
 {
@@ -30,7 +30,7 @@ public sealed class NamespaceTree(ImmutableArray<Partition> partitions)
         return names;
     }
 
-    /// <exception cref="NamespaceException">It is there, or its directory is not.</exception>
+    /// <exception cref="NamespaceException">The path is there, or its directory is not.</exception>
     public async ValueTask AddAsync(string path, Entry entry, CancellationToken cancellationToken)
     {
         string parent = TreePath.ParentOf(path);

@@ -6,9 +6,9 @@ using Tango;
 
 namespace NamespaceSample.Watch;
 
-/// <summary>What has changed.</summary>
-/// <param name="Entry">What is there from now on; null: nothing.</param>
-/// <param name="Id">Where to go on: pass it to <see cref="NamespaceWatch"/>.</param>
+/// <summary>A change of a path.</summary>
+/// <param name="Entry">Entry of the path from now on; null: none.</param>
+/// <param name="Id">Place from which to go on: pass it to <see cref="NamespaceWatch"/>.</param>
 public sealed record NamespaceEvent(string Path, Entry? Entry, WatchPlace Id);
 
 /// <summary>How far a watch has read, in each partition.</summary>

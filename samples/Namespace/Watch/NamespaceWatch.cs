@@ -14,8 +14,8 @@ public static class NamespaceWatch
     private const int MaxAhead = 256;
 
     /// <param name="directory">Only what is within it.</param>
-    /// <param name="after">Of the last event that was dealt with; <see cref="WatchPlace.Now"/>: what comes from now
-    /// on.</param>
+    /// <param name="after">Place of the last event that was dealt with; <see cref="WatchPlace.Now"/>: everything that
+    /// comes from now on.</param>
     public static async IAsyncEnumerable<NamespaceEvent> ReadAsync(
         NamespaceService service, string directory, WatchPlace after,
         [EnumeratorCancellation] CancellationToken cancellationToken = default)

@@ -20,7 +20,7 @@ internal sealed record ReportComparison(IReadOnlyList<PointChange> Changes, IRea
 
     public int Improvements => Changes.Count(static change => change.Verdict == Verdict.Improvement);
 
-    /// <exception cref="ReportException">They were measured in different ways.</exception>
+    /// <exception cref="ReportException">The reports were measured in different ways.</exception>
     public static ReportComparison Of(SuiteReport old, SuiteReport now)
     {
         if (old.Header.Quick != now.Header.Quick)
@@ -87,7 +87,7 @@ internal enum Verdict
 internal sealed record PointChange(string Scenario, string Series, string Label, IReadOnlyList<double> Old,
     IReadOnlyList<double> New, Verdict Verdict)
 {
-    /// <summary>Of the medians: 0 is none, -0.1 is a tenth less.</summary>
+    /// <summary>Change of the medians: 0 is none, -0.1 is a tenth less.</summary>
     public double Change => Old.Count == 0 ? double.NaN : (RoundResult.Middle(New) / RoundResult.Middle(Old)) - 1;
 
     public static PointChange Of(PointKey key, IReadOnlyList<double> old, IReadOnlyList<double> now)

@@ -18,7 +18,7 @@ internal static class PlotTheme
 
     public static OxyColor Grid { get; } = OxyColor.FromRgb(1, 1, 2);
 
-    /// <summary>Of baselines.</summary>
+    /// <summary>Colour of baselines.</summary>
     public static OxyColor Muted { get; } = OxyColor.FromRgb(1, 1, 3);
 
     /// <summary>Stand-in and CSS variable of every colour.</summary>

@@ -39,7 +39,7 @@ internal static class ScenarioPlots
             {
                 p50.Points.Add(new DataPoint(point.Median.Goodput, point.Median.P50));
                 p99.Points.Add(new DataPoint(point.Median.Goodput, point.Median.P99));
-                // One series alone has its loads written beside it; others would cover each other.
+                // A single series has its loads written beside it; others would cover each other.
                 if (index == 0) model.Annotations.Add(Beside(point.Median.Goodput, point.Median.P50, point.Label));
             }
 

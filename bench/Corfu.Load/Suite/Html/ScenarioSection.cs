@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Corfu.Load.Suite.Html;
 
-/// <summary>One scenario of the page: what it does, plots, and a table of every figure beside its baselines.</summary>
+/// <summary>A scenario of the page: its description, plots, and a table of every figure beside its baselines.</summary>
 internal static class ScenarioSection
 {
     public static void Append(StringBuilder page, ScenarioReport scenario)

@@ -14,7 +14,7 @@ internal sealed record LegendEntry(string Text, string Color, bool Dashed = fals
 /// <summary>Writes a plot as inline SVG with an HTML legend.</summary>
 internal static partial class SvgPlot
 {
-    /// <param name="id">Of this plot alone: the ids in its SVG begin with it.</param>
+    /// <param name="id">Name of this plot alone: the ids in its SVG begin with it.</param>
     public static string Render(Plot plot, string id)
     {
         var exporter = new SvgExporter { Width = PlotTheme.Width, Height = PlotTheme.Height, IsDocument = false };

@@ -2,11 +2,12 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Load.Suite;
 
-/// <summary>One figure of a scenario in all of its rounds, each beside the baselines of the same round.</summary>
-/// <param name="X">Where it stands on the scenario's axis.</param>
+/// <summary>A figure of a scenario in all of its rounds, each beside the baselines of the same round.</summary>
+/// <param name="X">Place on the scenario's axis.</param>
 /// <param name="Echo">The bare echo with the same processes, window and size; as many as rounds, or none.</param>
-/// <param name="Disk">One caller's write and fdatasync of the same size; as many as rounds, or none.</param>
-/// <param name="Percentiles">Of the latencies of all rounds together; empty if there are too few to have any.</param>
+/// <param name="Disk">A caller's write and fdatasync of the same size; as many as rounds, or none.</param>
+/// <param name="Percentiles">Percentiles of the latencies of all rounds together; empty if there are too few to have
+/// any.</param>
 internal sealed record PointReport(
     string Series,
     double X,
@@ -39,18 +40,18 @@ internal sealed record PointReport(
         [.. Rounds.Zip(by, static (round, baseline) => round.Goodput / baseline.PerSecond)];
 }
 
-/// <summary>What a figure is a part of.</summary>
+/// <summary>Limit that a figure is a part of.</summary>
 internal enum Baseline
 {
     /// <summary>The bare echo.</summary>
     Echo,
 
-    /// <summary>One caller's write and fdatasync.</summary>
+    /// <summary>A caller's write and fdatasync.</summary>
     Disk,
 
     /// <summary>Nothing: time-outs decide it, not the machine.</summary>
     None,
 }
 
-/// <param name="Percent">Of the samples that were no slower.</param>
+/// <param name="Percent">Share of the samples that were no slower.</param>
 internal sealed record PercentilePoint(double Percent, double Microseconds);

@@ -17,7 +17,7 @@ internal sealed record SuiteReport(string Kind, int Format, SuiteHeader Header, 
     public int WithBaselines => Scenarios.Count(scenario => scenario.HasBaselines);
 }
 
-/// <summary>What the figures mean nothing without.</summary>
+/// <summary>Circumstances without which the figures mean nothing.</summary>
 /// <param name="Seconds">Length of a round of one point.</param>
 internal sealed record SuiteHeader(
     string Machine,
@@ -33,9 +33,9 @@ internal sealed record SuiteHeader(
     double TotalSeconds);
 
 /// <param name="Name">How the command line and <c>compare</c> call it.</param>
-/// <param name="Text">What is done, and what it is compared with.</param>
-/// <param name="Axis">What distinguishes the points of a series, with its unit.</param>
-/// <param name="Unit">What is counted per second.</param>
+/// <param name="Text">Description of the work, and of what it is compared with.</param>
+/// <param name="Axis">Quantity that distinguishes the points of a series, with its unit.</param>
+/// <param name="Unit">Things that are counted per second.</param>
 internal sealed record ScenarioInfo(string Name, string Title, string Text, string Axis, string Unit,
     IReadOnlyList<PlotKind> Plots);
 
@@ -69,7 +69,7 @@ internal sealed record ScenarioReport(
         && Points.All(static point => point.Baseline == Baseline.None || point.Ratios.Count == point.Rounds.Count);
 }
 
-/// <summary>What a scenario has measured.</summary>
+/// <summary>Measurements of a scenario.</summary>
 internal sealed record ScenarioResult(IReadOnlyList<PointReport> Points, IReadOnlyList<Timeline> Timelines)
 {
     public ScenarioResult(IReadOnlyList<PointReport> points)

@@ -1,6 +1,6 @@
 namespace Corfu.Load.Suite.Scenarios;
 
-/// <summary>One process writes an object, another reads it, in different shares of the load.</summary>
+/// <summary>A process writes an object, another reads it, in different shares of the load.</summary>
 internal sealed class ReadWriteMix : IScenario
 {
     private const int InFlight = 64;

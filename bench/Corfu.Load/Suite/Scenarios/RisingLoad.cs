@@ -1,6 +1,6 @@
 namespace Corfu.Load.Suite.Scenarios;
 
-/// <summary>One kind of operation with more and more of them in flight: throughput against latency.</summary>
+/// <summary>An operation with more and more of its kind in flight: throughput against latency.</summary>
 internal sealed class RisingLoad : IScenario
 {
     private static readonly int[] s_inFlight = [1, 8, 64, 512];

@@ -3,7 +3,7 @@ using StackExchange.Redis;
 
 namespace Corfu.Peers;
 
-/// <summary>One redis server that syncs its append-only file before it answers.</summary>
+/// <summary>A redis server that syncs its append-only file before it answers.</summary>
 internal sealed class RedisTarget : ITarget
 {
     private const string Program = "redis-server";

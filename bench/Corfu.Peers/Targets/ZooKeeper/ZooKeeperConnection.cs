@@ -7,7 +7,7 @@ using System.Net.Sockets;
 namespace Corfu.Peers;
 
 /// <summary>
-/// One ZooKeeper session on one connection, as little of it as the comparison needs: create, setData, getData, sync and
+/// A ZooKeeper session on one connection, as little of it as the comparison needs: create, setData, getData, sync and
 /// ping. Requests are pipelined; the server answers those of a session in order. No watches and no reconnection: the
 /// end of the connection fails every request.
 /// </summary>

@@ -2,13 +2,14 @@ using System.Globalization;
 
 namespace Corfu.Peers;
 
-/// <summary>One ZooKeeper server without an ensemble, which syncs its transaction log before it answers.</summary>
+/// <summary>A ZooKeeper server without an ensemble, which syncs its transaction log before it answers.</summary>
 internal sealed class ZooKeeperTarget : ITarget
 {
     private const string Jars = "/usr/share/java";
     private const string Jar = Jars + "/zookeeper.jar";
 
-    // Its log, with warnings and errors, where Debian's slf4j is complete. Java skips a file that is not there.
+    // Logger of the server, with warnings and errors, where Debian's slf4j is complete. Java skips a file that is not
+    // there.
     private const string Logger = Jars + "/slf4j-simple.jar";
     private const string LogLevel = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
 

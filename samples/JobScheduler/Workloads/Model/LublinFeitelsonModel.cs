@@ -68,7 +68,7 @@ public sealed class LublinFeitelsonModel
         double logSize = from + _random.NextUnit() * (to - from);
         if (kind <= SerialProbability + PowerOfTwoProbability)
             logSize = Math.Floor(logSize + 0.5);
-        // Where the machine's size is no power of two, rounding up could pass it.
+        // Rounding up could pass the machine's size where that is no power of two.
         return Math.Min(_nodes, (int)(Math.Pow(2, logSize) + 0.5));
     }
 

@@ -25,7 +25,7 @@ public sealed class ShopTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task An_order_of_more_than_there_is_leaves_nothing_behind()
+    public async Task Order_of_more_than_the_stock_leaves_no_trace()
     {
         var shop = await ShopContext.OpenAsync(_here);
         await shop.Stock.PutAsync("tea", 1);
@@ -39,7 +39,7 @@ public sealed class ShopTests : IAsyncDisposable
     [InlineData(int.MaxValue, 0)]
     [InlineData(0, -1)]
     [InlineData(0, 6)]
-    public async Task A_count_that_makes_no_sense_is_refused_and_changes_nothing(int put, int taken)
+    public async Task Senseless_count_is_refused_and_leaves_the_stock_unchanged(int put, int taken)
     {
         var stock = (await ShopContext.OpenAsync(_here)).Stock;
         await stock.PutAsync("tea", 5);
