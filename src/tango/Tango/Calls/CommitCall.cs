@@ -55,6 +55,7 @@ internal sealed class CommitCall(
 
     protected override void TellCancelled(string message, OperationCanceledException reason)
     {
+        if (_done.Task.IsCompleted) return;
         var later = new TaskCompletionSource<TxOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         _later = later;
         _done.TrySetResult(InDoubt(null, message, reason) with { Later = later.Task });

@@ -127,10 +127,12 @@ internal abstract class PendingCall(
             TellInDoubt(position, message, reason);
     }
 
-    /// <summary>The record is certainly not in the log.</summary>
+    /// <summary>The record is certainly not in the log, says the log. If playback has met it all the same, the caller
+    /// is told neither.</summary>
     public void BecomeFailed(Exception reason)
     {
-        if (TryMove(Phase.Told, from: Phase.Sent, unless: Phase.Told)) TellFailed(reason);
+        if (TryMove(Phase.Told, from: Phase.Sent, unless: Phase.Applied | Phase.Told)) TellFailed(reason);
+        else BecomeInDoubt(null, "The log refused the record, and playback has met it", reason);
     }
 
     /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
