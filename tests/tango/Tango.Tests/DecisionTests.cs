@@ -239,6 +239,28 @@ public class DecisionTests
         Assert.Equal(tail.Next, await world.TailAsync());
     });
 
+    [Fact]
+    public void Decision_whose_append_fails_is_published_again() => SeededContext.Run(13, async time =>
+    {
+        var refused = 0;
+        var isRefusing = false;
+        await using var world = new World(new InMemoryLogOptions
+        {
+            AroundAppend = _ => isRefusing && ++refused <= 2 ? throw new IOException("For a moment") : default,
+        }, time);
+        var (reader, _) = await OpenAsync(world, "first");
+        var (writer, _) = await OpenAsync(world, "second");
+        await writer.DisposeAsync();
+        await AppendOrphanAsync(world, snapshotEnd: (await world.TailAsync()).Offset);
+        await reader.SyncAsync();
+        var tail = await world.TailAsync();
+        isRefusing = true;
+        await Task.Delay(TimeSpan.FromSeconds(2), time);
+        Assert.True(refused > 2, "the append is tried again");
+        Assert.Single(await DecisionsAsync(world));
+        Assert.Equal(tail.Next, await world.TailAsync());
+    });
+
     /// <summary>All orphans have stood in the log as long as the first, which alone is waited for. Half of them
     /// conflict with an update in between.</summary>
     [Fact]
