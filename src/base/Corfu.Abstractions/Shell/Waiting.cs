@@ -13,18 +13,8 @@ public static class Waiting
         return await shared;
     }
 
-    public static async Task WaitOrCancelAsync(this Task shared, CancellationToken cancellationToken)
-    {
-        if (cancellationToken.CanBeCanceled && !shared.IsCompleted)
-        {
-            var cancelled = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            using var registration = cancellationToken.UnsafeRegister(
-                static (state, token) => ((TaskCompletionSource)state!).TrySetCanceled(token), cancelled);
-            await await Task.WhenAny(shared, cancelled.Task);
-        }
-
-        await shared;
-    }
+    public static Task WaitOrCancelAsync(this Task shared, CancellationToken cancellationToken) =>
+        cancellationToken.CanBeCanceled && !shared.IsCompleted ? RaceAsync(shared, cancellationToken) : shared;
 
     /// <summary>The token cancels the promise itself.</summary>
     public static Task<T> OrCancelAsync<T>(this TaskCompletionSource<T> promise, CancellationToken cancellationToken)
@@ -51,6 +41,29 @@ public static class Waiting
     public static void Abandon(this Task task)
     {
         if (!task.IsCompletedSuccessfully) _ = ObserveAsync(task);
+    }
+
+    // Task.WhenAny resumes on the thread pool if the shared task completes its continuations asynchronously.
+    private static async Task RaceAsync(Task shared, CancellationToken cancellationToken)
+    {
+        var first = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var registration = cancellationToken.UnsafeRegister(
+            static (state, token) => ((TaskCompletionSource)state!).TrySetCanceled(token), first);
+        _ = ForwardAsync(shared, first);
+        await first.Task;
+    }
+
+    private static async Task ForwardAsync(Task shared, TaskCompletionSource first)
+    {
+        try
+        {
+            await shared;
+            first.TrySetResult();
+        }
+        catch (Exception e)
+        {
+            first.TrySetException(e);
+        }
     }
 
     private static async Task ObserveAsync(Task abandoned)
