@@ -73,8 +73,8 @@ public sealed partial class ClusterMonitor
         if (!response.IsOk) return;
         var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany
             or Opcode.ConfirmEpoch;
-        // The answer may be lost or late: the arrival of the request counts. Only an epoch that nobody sent to the unit
-        // is an error.
+        // An installation counts by its arrival: its answer may be lost or late. Only an epoch that nobody sent to the
+        // unit is an error.
         if ((rests
             || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails)
             && header.Epoch.Value > unit.Installed)
