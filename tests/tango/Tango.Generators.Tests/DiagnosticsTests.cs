@@ -69,7 +69,7 @@ public sealed class DiagnosticsTests
     [InlineData("TANGO006",
         "[Mutator(1)] public partial ValueTask AAsync(); private void ApplyA() { } [Mutator(1)] public partial "
         + "ValueTask<int> BAsync(CancellationToken token = default); private int ApplyB() => 1;")]
-    public void The_build_says_this_and_nothing_else(string id, string source)
+    public void Build_reports_exactly_the_problem_of_the_object(string id, string source)
     {
         bool isClass = source.Contains("class", StringComparison.Ordinal);
         Compiler.Driver().RunGeneratorsAndUpdateCompilation(

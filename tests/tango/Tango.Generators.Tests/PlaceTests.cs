@@ -96,7 +96,7 @@ public sealed class PlaceTests
     [InlineData("[Accessor] public partial ValueTask<int> AAsync([LogOnly] int x); private int ReadA() => 1;")]
     [InlineData("private int _n; [Mutator(1)] public partial ValueTask AAsync([VersionKey, LogOnly] int x); "
         + "private void ApplyA() => _n = 1;")]
-    public async Task Nothing_that_playback_needs_is_log_only(string members) =>
+    public async Task Parameter_that_playback_needs_is_not_log_only(string members) =>
         Assert.Equal(["TANGO003"], await Compiler.Diagnose(Sources.Object(members)));
 
     [Theory]
