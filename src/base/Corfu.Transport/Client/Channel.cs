@@ -106,7 +106,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             _failures++;
             isNew = why != _lastFailure;
             _lastFailure = why;
-            _retryAt = transport.Time.GetTimestamp() + transport.BackOff(_failures);
+            _retryAt = transport.Time.GetTimestamp() + transport.BackOffAfter(_failures);
         }
 
         // An unreachable node is tried many times a second: only changes are logged.

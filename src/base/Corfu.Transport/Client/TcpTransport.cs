@@ -112,14 +112,10 @@ public sealed class TcpTransport : ITransport, IDisposable
         if (reason != "idle" && !_disposed) TransportLog.Lost(Logger, address.ToString(), reason);
     }
 
-    /// <summary>In time stamp units: doubling, half of it jitter, so that clients of a restarted node spread
-    /// out.</summary>
-    internal long BackOff(int failures)
-    {
-        var full = Math.Min(Options.FirstBackOff.TotalSeconds * Math.Pow(2, Math.Min(failures - 1, 30)),
-            Options.MaxBackOff.TotalSeconds);
-        return (long)(full * (0.5 + (0.5 * _entropy.NextDouble())) * Time.TimestampFrequency);
-    }
+    /// <summary>In time stamp units.</summary>
+    internal long BackOffAfter(int failures) => (long)(
+        BackOff.After(failures, Options.FirstBackOff, Options.MaxBackOff, _entropy).TotalSeconds
+        * Time.TimestampFrequency);
 
     private Channel ChannelOf(NodeAddress address) =>
         _channels.TryGetValue(address, out var channel)

@@ -16,17 +16,9 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
                 $"{what}: given up after {options.OperationTimeout.TotalSeconds:0.#} s; {reason}", cause);
         cancellationToken.ThrowIfCancellationRequested();
         ClientTelemetry.Retries.Add(1);
-        var delay = BackOff(++_pauses, options.RetryDelay, options.MaxRetryDelay, entropy);
+        var delay = BackOff.After(++_pauses, options.RetryDelay, options.MaxRetryDelay, entropy);
         // The bug: strings hash differently in every process.
         if (Planted.Is("hash-order")) delay += TimeSpan.FromTicks(reason.GetHashCode(StringComparison.Ordinal) & 0xFFF);
         await clock.DelayAsync(delay, early, cancellationToken);
-    }
-
-    /// <summary>Exponential back-off: the pause after so many failures, between half of it and all of it.</summary>
-    public static TimeSpan BackOff(int failures, TimeSpan first, TimeSpan longest, IEntropy entropy)
-    {
-        var full = Math.Min(
-            first.TotalMilliseconds * Math.Pow(2, Math.Min(failures - 1, 30)), longest.TotalMilliseconds);
-        return TimeSpan.FromMilliseconds(full * (0.5 + (0.5 * entropy.NextDouble())));
     }
 }

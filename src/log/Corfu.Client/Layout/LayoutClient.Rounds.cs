@@ -69,7 +69,7 @@ public sealed partial class LayoutClient
     {
         if (attempt >= _options.MaxAttempts)
             throw new LayoutUnavailableException($"{failure} Gave up after {attempt} attempts.");
-        var pause = RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
+        var pause = BackOff.After(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
         await Task.Delay(pause, time, cancellationToken);
     }
 }

@@ -161,7 +161,7 @@ public sealed partial class LayoutClient(
             var answers = await AskAsync(acceptors, new DecidedRequest(decided), static _ => false, cancellationToken);
             acceptors = [.. acceptors.Where((_, i) => !HasTaken(answers[i]))];
             if (acceptors.IsEmpty || attempt == IntroductionAttempts) return acceptors;
-            var pause = RetryBudget.BackOff(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
+            var pause = BackOff.After(attempt, _options.FirstBackOff, _options.MaxBackOff, entropy);
             await Task.Delay(pause, time, cancellationToken);
         }
 

@@ -64,7 +64,9 @@ internal sealed class DecisionLookahead(
                 }
             }
 
-            await Task.Delay(Backoff.Delay(attempt, options, context.Entropy), time, lifetime);
+            var pause = BackOff.After(
+                attempt + 1, options.RetryDelay, options.MaxRetryDelay, context.Entropy, jitter: 1);
+            await Task.Delay(pause, time, lifetime);
         }
     }
 

@@ -110,7 +110,9 @@ internal sealed class Player : IPlayedEntries
                 && e is not (OperationCanceledException or ObjectDisposedException or TangoTrimmedException
                     or TangoDivergenceException or TangoPlaybackFailedException))
             {
-                await Task.Delay(Backoff.Delay(attempt, _options, _entropy), _time, cancellationToken);
+                var pause = BackOff.After(
+                    attempt + 1, _options.RetryDelay, _options.MaxRetryDelay, _entropy, jitter: 1);
+                await Task.Delay(pause, _time, cancellationToken);
                 continue;
             }
 

@@ -1,3 +1,5 @@
+using Corfu;
+
 namespace Tango;
 
 public sealed partial class TangoRuntime
@@ -31,7 +33,8 @@ public sealed partial class TangoRuntime
             if (aborted.Reason == AbortReason.SpilledTooEarly && ++spilledTooEarly >= MaxSpilledTooEarly)
                 throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, MaxSpan, spilling);
             if (attempt >= options.MaxAttempts) throw new TangoAbortedException(aborted, attempt);
-            await Task.Delay(Backoff.Delay(attempt - 1, _options, _entropy), _time, cancellationToken);
+            var pause = BackOff.After(attempt, _options.RetryDelay, _options.MaxRetryDelay, _entropy, jitter: 1);
+            await Task.Delay(pause, _time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.
             if (Player.Published.End <= aborted.ConflictingWrite.Position)
