@@ -5,31 +5,45 @@ namespace Corfu.Server;
 /// <summary>Limits of a process's listener.</summary>
 public sealed record ServerTransportOptions
 {
-    /// <summary>Connections open at once in the process; more are closed without an answer.</summary>
+    internal static readonly OptionRules<ServerTransportOptions> Rules = new OptionRules<ServerTransportOptions>(new())
+        .AtLeast(o => o.MaxConnections, 1)
+        .Above(o => o.HandshakeTimeout, TimeSpan.Zero)
+        .Above(o => o.IdleTimeout, TimeSpan.Zero)
+        .Above(o => o.FrameTimeout, TimeSpan.Zero)
+        .Above(o => o.WriteTimeout, TimeSpan.Zero)
+        .AtLeast(o => o.MaxInFlight, 1)
+        .AtLeast(o => o.PauseReadingAt, 1)
+        .AtLeast(o => o.MaxOutputBuffer, o => o.PauseReadingAt)
+        .Above(o => o.SweepInterval, TimeSpan.Zero);
+
+    /// <summary>Connections open at once in the process; more are closed without an answer. Default 4,096.</summary>
     public int MaxConnections { get; init; } = 4096;
 
-    /// <summary>How long a new connection may take for its handshake.</summary>
+    /// <summary>How long a new connection may take for its handshake. Default 5 s.</summary>
     public TimeSpan HandshakeTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>A connection without requests for this long is closed. Clients close theirs earlier.</summary>
+    /// <summary>A connection without requests for this long is closed. Clients close theirs earlier. Default 5
+    /// min.</summary>
     public TimeSpan IdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>A frame that began must be complete after this long.</summary>
+    /// <summary>A frame that began must be complete after this long. Default 30 s.</summary>
     public TimeSpan FrameTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>A peer that takes no answers for this long is cut off.</summary>
+    /// <summary>A peer that takes no answers for this long is cut off. Default 30 s.</summary>
     public TimeSpan WriteTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Requests of one connection without an answer yet, beyond which it is not read from.</summary>
+    /// <summary>Requests of one connection without an answer yet, beyond which it is not read from. Default
+    /// 16,384.</summary>
     public int MaxInFlight { get; init; } = 16384;
 
-    /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from.</summary>
+    /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from. Default 1
+    /// MiB.</summary>
     public int PauseReadingAt { get; init; } = 1 << 20;
 
-    /// <summary>Bytes of answers waiting for a slow peer beyond which it is cut off.</summary>
+    /// <summary>Bytes of answers waiting for a slow peer beyond which it is cut off. Default 256 MiB.</summary>
     public int MaxOutputBuffer { get; init; } = 256 << 20;
 
-    /// <summary>How often the time limits are checked.</summary>
+    /// <summary>How often the time limits are checked. Default 1 s.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Memory for frames that arrive in parts, for tests to count.</summary>
@@ -40,15 +54,5 @@ public sealed record ServerTransportOptions
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
-    public void Validate() => OptionRules.Check(
-        nameof(ServerTransportOptions),
-        (nameof(MaxConnections), MaxConnections > 0),
-        (nameof(HandshakeTimeout), HandshakeTimeout > TimeSpan.Zero),
-        (nameof(IdleTimeout), IdleTimeout > TimeSpan.Zero),
-        (nameof(FrameTimeout), FrameTimeout > TimeSpan.Zero),
-        (nameof(WriteTimeout), WriteTimeout > TimeSpan.Zero),
-        (nameof(MaxInFlight), MaxInFlight > 0),
-        (nameof(PauseReadingAt), PauseReadingAt > 0),
-        (nameof(MaxOutputBuffer), MaxOutputBuffer >= PauseReadingAt),
-        (nameof(SweepInterval), SweepInterval > TimeSpan.Zero));
+    public void Validate() => Rules.Check(this);
 }

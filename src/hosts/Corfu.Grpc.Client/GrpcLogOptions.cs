@@ -5,6 +5,17 @@ namespace Corfu.Grpc.Client;
 /// <summary>Limits and times of a <see cref="GrpcCorfuLog"/>.</summary>
 public sealed record GrpcLogOptions
 {
+    internal static readonly OptionRules<GrpcLogOptions> Rules = new OptionRules<GrpcLogOptions>(new())
+        .AtLeast(o => o.MaxAppendsInFlight, 1)
+        .AtLeast(o => o.MaxAppendsWaiting, 0)
+        .AtLeast(o => o.MaxBatchEntries, 1)
+        .AtLeast(o => o.MaxBatchBytes, 1)
+        .AtLeast(o => o.MaxReceiveMessage, 1)
+        .Above(o => o.ConnectTimeout, TimeSpan.Zero)
+        .Above(o => o.PingTimeout, TimeSpan.Zero)
+        .Above(o => o.OperationTimeout, TimeSpan.Zero)
+        .Above(o => o.RetryDelay, TimeSpan.Zero);
+
     public static readonly GrpcLogOptions Default = new();
 
     /// <summary>Appends in flight; more wait. Default 4,096, which is also the front end's.</summary>
@@ -42,15 +53,5 @@ public sealed record GrpcLogOptions
     public Action<GrpcChannelOptions>? ConfigureChannel { get; init; }
 
     /// <summary>All faults in one message.</summary>
-    public void Validate() => OptionRules.Check(
-        nameof(GrpcLogOptions),
-        (nameof(MaxAppendsInFlight), MaxAppendsInFlight > 0),
-        (nameof(MaxAppendsWaiting), MaxAppendsWaiting >= 0),
-        (nameof(MaxBatchEntries), MaxBatchEntries > 0),
-        (nameof(MaxBatchBytes), MaxBatchBytes > 0),
-        (nameof(MaxReceiveMessage), MaxReceiveMessage > 0),
-        (nameof(ConnectTimeout), ConnectTimeout > TimeSpan.Zero),
-        (nameof(PingTimeout), PingTimeout > TimeSpan.Zero),
-        (nameof(OperationTimeout), OperationTimeout > TimeSpan.Zero),
-        (nameof(RetryDelay), RetryDelay > TimeSpan.Zero));
+    public void Validate() => Rules.Check(this);
 }

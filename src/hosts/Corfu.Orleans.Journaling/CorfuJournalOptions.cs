@@ -5,6 +5,12 @@ namespace Corfu.Orleans.Journaling;
 /// <summary>Options of a silo's journals in the log.</summary>
 public sealed class CorfuJournalOptions
 {
+    internal static readonly OptionRules<CorfuJournalOptions> Rules = new OptionRules<CorfuJournalOptions>(new())
+        .AtLeast(o => o.CompactAfterWrites, 1)
+        .AtLeast(o => o.CompactAfterBytes, 1)
+        .AtLeast(o => o.MaxBatchBytes, 1)
+        .Between(o => o.TrimsInFlight, 1, 1_024);
+
     /// <summary>Writes since the last snapshot after which one is asked for. Default 1,000.</summary>
     public int CompactAfterWrites { get; set; } = 1_000;
 
@@ -18,21 +24,12 @@ public sealed class CorfuJournalOptions
 
     /// <summary>Outdated entries of a journal that are trimmed at once. Default 16.</summary>
     public int TrimsInFlight { get; set; } = 16;
-
-    internal IEnumerable<string> Faults()
-    {
-        if (CompactAfterWrites < 1) yield return "CompactAfterWrites: it must be at least 1.";
-        if (CompactAfterBytes < 1) yield return "CompactAfterBytes: it must be at least 1.";
-        if (MaxBatchBytes < 1) yield return "MaxBatchBytes: it must be at least 1.";
-        if (TrimsInFlight is < 1 or > 1_024) yield return "TrimsInFlight: it must be 1 to 1,024.";
-    }
 }
 
 internal sealed class CorfuJournalOptionsValidator : IValidateOptions<CorfuJournalOptions>
 {
-    public ValidateOptionsResult Validate(string? name, CorfuJournalOptions options)
-    {
-        List<string> faults = [.. options.Faults()];
-        return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
-    }
+    public ValidateOptionsResult Validate(string? name, CorfuJournalOptions options) =>
+        CorfuJournalOptions.Rules.FaultsOf(options) is { Count: > 0 } faults
+            ? ValidateOptionsResult.Fail(faults)
+            : ValidateOptionsResult.Success;
 }

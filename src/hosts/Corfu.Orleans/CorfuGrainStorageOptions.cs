@@ -9,6 +9,12 @@ public sealed class CorfuGrainStorageOptions : IStorageProviderSerializerOptions
     // A state is written by one transaction and read by one call: a larger one would hold up the others.
     internal const int LargestState = 16 << 20;
 
+    internal static readonly OptionRules<CorfuGrainStorageOptions> Rules =
+        new OptionRules<CorfuGrainStorageOptions>(new())
+            .Between(o => o.MaxStateBytes, 1, LargestState)
+            .AtLeast(o => o.MaxLogSpan, 1)
+            .Between(o => o.CompactionPeriod, TimeSpan.FromSeconds(1), TimeSpan.FromDays(1));
+
     /// <summary>Default: the silo's.</summary>
     public IGrainStorageSerializer GrainStorageSerializer { get; set; } = null!;
 
@@ -29,15 +35,6 @@ public sealed class CorfuGrainStorageOptions : IStorageProviderSerializerOptions
     /// <summary>For <see cref="KeepStatesInLog"/>: how often a silo looks for such states. One silo at a time writes
     /// them. Between a second and a day. Default: one minute.</summary>
     public TimeSpan CompactionPeriod { get; set; } = TimeSpan.FromMinutes(1);
-
-    internal IEnumerable<string> Faults()
-    {
-        if (MaxStateBytes is not (> 0 and <= LargestState))
-            yield return $"MaxStateBytes: it must be between 1 and {LargestState}.";
-        if (MaxLogSpan <= 0) yield return "MaxLogSpan: it must be positive.";
-        if (CompactionPeriod < TimeSpan.FromSeconds(1) || CompactionPeriod > TimeSpan.FromDays(1))
-            yield return "CompactionPeriod: it must be between a second and a day.";
-    }
 }
 
 /// <summary>All faults in one message.</summary>
@@ -46,7 +43,8 @@ internal sealed class CorfuGrainStorageOptionsValidator(string provider) : IVali
     public ValidateOptionsResult Validate(string? name, CorfuGrainStorageOptions options)
     {
         if (name != provider) return ValidateOptionsResult.Skip;
-        var faults = options.Faults().Select(fault => $"Grain storage '{provider}': {fault}").ToList();
+        var faults = CorfuGrainStorageOptions.Rules.FaultsOf(options)
+            .Select(fault => $"Grain storage '{provider}': {fault}").ToList();
         return faults.Count == 0 ? ValidateOptionsResult.Success : ValidateOptionsResult.Fail(faults);
     }
 }

@@ -15,7 +15,11 @@ public sealed class CorfuOrleansOptions
     // Leaves room for the provider's name and the fixed parts: names of objects have at most 512 characters.
     internal const int MaxIdLength = 192;
 
-    private static readonly TimeSpan s_longest = TimeSpan.FromDays(1);
+    internal static readonly OptionRules<CorfuOrleansOptions> Rules = new OptionRules<CorfuOrleansOptions>(new())
+        .Must(o => o.ObjectPrefix,
+            o => !string.IsNullOrEmpty(o.ObjectPrefix) && o.ObjectPrefix.Length <= MaxPrefixLength,
+            $"1 to {MaxPrefixLength} characters")
+        .Between(o => o.ConnectTimeout, TimeSpan.Zero, TimeSpan.FromDays(1));
 
     /// <summary>The key of the <see cref="ITangoHost"/> whose runtime the providers use. Null: the host's default
     /// one.</summary>
@@ -28,14 +32,6 @@ public sealed class CorfuOrleansOptions
     /// <summary>How long the start of a silo or a client waits for the log. Default 30 seconds; at most a
     /// day.</summary>
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(30);
-
-    internal IEnumerable<string> Faults()
-    {
-        if (string.IsNullOrEmpty(ObjectPrefix) || ObjectPrefix.Length > MaxPrefixLength)
-            yield return $"ObjectPrefix: it must have between 1 and {MaxPrefixLength} characters.";
-        if (ConnectTimeout < TimeSpan.Zero || ConnectTimeout > s_longest)
-            yield return "ConnectTimeout: it must be between zero and a day.";
-    }
 }
 
 /// <summary>All faults in one message, those of the providers' own connection among them.</summary>
@@ -46,7 +42,7 @@ internal sealed class CorfuOrleansOptionsValidator(
 {
     public ValidateOptionsResult Validate(string? name, CorfuOrleansOptions options)
     {
-        var faults = options.Faults().ToList();
+        var faults = CorfuOrleansOptions.Rules.FaultsOf(options).ToList();
         var isThere = options.TangoKey is { } key
             ? services.IsKeyedService(typeof(ITangoHost), key)
             : services.IsService(typeof(ITangoHost));

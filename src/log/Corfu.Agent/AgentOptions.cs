@@ -3,99 +3,104 @@ namespace Corfu.Agent;
 /// <summary>Options of a <see cref="ClusterAgent"/>.</summary>
 public sealed record AgentOptions
 {
+    internal static readonly OptionRules<AgentOptions> Rules = new OptionRules<AgentOptions>(new() { Self = default })
+        .Must(o => o.Step, o => o.Step > TimeSpan.Zero && o.Step <= o.Detector.Interval,
+            "above 0 and at most Detector.Interval")
+        .Above(o => o.ProbeTimeout, TimeSpan.Zero)
+        .AtLeast(o => o.SlowInterval, o => o.Step)
+        .AtLeast(o => o.RefreshInterval, o => o.Step)
+        .Above(o => o.ForgetPeerAfter, o => o.SlowInterval)
+        .Above(o => o.SuspicionTimeout, TimeSpan.Zero)
+        .Above(o => o.StalledJobLimit, TimeSpan.Zero)
+        .AtLeast(o => o.StalledJobPause, TimeSpan.Zero)
+        .AtLeast(o => o.BackOffStep, TimeSpan.Zero)
+        .AtLeast(o => o.LeadAfter, TimeSpan.Zero)
+        .AtLeast(o => o.MaxSegments, 1)
+        .AtLeast(o => o.ScrubAfter, TimeSpan.Zero)
+        .Include(o => o.Detector, DetectorOptions.Rules)
+        .Include(o => o.Policy, PolicyOptions.Rules)
+        .Include(o => o.Rebuild, RebuildOptions.Rules)
+        .Include(o => o.Migration, RebuildOptions.Rules)
+        .Include(o => o.Scrub, ScrubOptions.Rules);
+
     /// <summary>The endpoint of this process.</summary>
     public required NodeEndpoint Self { get; init; }
 
     /// <summary>Processes to begin with; agents exchange the others.</summary>
     public ImmutableArray<NodeEndpoint> Peers { get; init; } = [];
 
-    /// <summary>Whether it reconfigures on its own, unless <see cref="Automation"/> says otherwise.</summary>
+    /// <summary>Whether it reconfigures on its own, unless <see cref="Automation"/> says otherwise. Default
+    /// true.</summary>
     public bool Automatic { get; init; } = true;
 
-    /// <summary>The last setting that a tool or another agent has sent; a newer one replaces it.</summary>
+    /// <summary>The last setting that a tool or another agent has sent; a newer one replaces it. Default
+    /// none.</summary>
     public Automation? Automation { get; init; }
 
-    /// <summary>Called with every newer setting, so that a restart does not forget it.</summary>
+    /// <summary>Called with every newer setting, so that a restart does not forget it. Default none.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
     /// <summary>The newest projection that this node knew before it was restarted. An operator needs it when every
-    /// acceptor is lost.</summary>
+    /// acceptor is lost. Default none.</summary>
     public Projection? Remembered { get; init; }
 
-    /// <summary>The loop's shortest step, and the interval of probes of a node that did not answer.</summary>
+    /// <summary>The loop's shortest step, and the interval of probes of a node that did not answer. Default 50
+    /// ms.</summary>
     public TimeSpan Step { get; init; } = TimeSpan.FromMilliseconds(50);
 
-    /// <summary>A probe that takes longer counts as not answered.</summary>
+    /// <summary>A probe that takes longer counts as not answered. Default 500 ms.</summary>
     public TimeSpan ProbeTimeout { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>Interval for probing the roles of a watched process whose agent answers, polling one process that other
-    /// agents watch, identifying unknown processes and re-sending the projection.</summary>
+    /// agents watch, identifying unknown processes and re-sending the projection. Default 2 s.</summary>
     public TimeSpan SlowInterval { get; init; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>A process that the projection does not name is dropped when it was silent for so long.</summary>
+    /// <summary>A process that the projection does not name is dropped when it was silent for so long. Default 30
+    /// min.</summary>
     public TimeSpan ForgetPeerAfter { get; init; } = TimeSpan.FromMinutes(30);
 
-    /// <summary>Interval for reading the newest projection; a hint that there is one is followed at once.</summary>
+    /// <summary>Interval for reading the newest projection; a hint that there is one is followed at once. Default 5
+    /// s.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Other agents may take so long to say whether they share a suspicion.</summary>
+    /// <summary>Other agents may take so long to say whether they share a suspicion. Default 300 ms.</summary>
     public TimeSpan SuspicionTimeout { get; init; } = TimeSpan.FromMilliseconds(300);
 
     /// <summary>After so long a suspicion that the others did not share is raised again, and an acceptor that did not
-    /// answer when it was to take another's place is considered again.</summary>
+    /// answer when it was to take another's place is considered again. Default 500 ms.</summary>
     public TimeSpan DisagreementPause { get; init; } = TimeSpan.FromMilliseconds(500);
 
-    /// <summary>The first watcher of a node that is gone acts at once, and each further one so much later.</summary>
+    /// <summary>The first watcher of a node that is gone acts at once, and each further one so much later. Default 500
+    /// ms.</summary>
     public TimeSpan BackOffStep { get; init; } = TimeSpan.FromMilliseconds(500);
 
     public DetectorOptions Detector { get; init; } = new();
 
     public PolicyOptions Policy { get; init; } = new();
 
-    /// <summary>A migration begins when it has been this agent's turn for so long.</summary>
+    /// <summary>A migration begins when it has been this agent's turn for so long. Default 10 s.</summary>
     public TimeSpan LeadAfter { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>A background job without progress for so long is passed on to the next agent.</summary>
+    /// <summary>A background job without progress for so long is passed on to the next agent. Default 30 s.</summary>
     public TimeSpan StalledJobLimit { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>An agent that has passed a job on tries again after so long.</summary>
+    /// <summary>An agent that has passed a job on tries again after so long. Default 1 min.</summary>
     public TimeSpan StalledJobPause { get; init; } = TimeSpan.FromMinutes(1);
 
     public RebuildOptions Rebuild { get; init; } = new();
 
-    /// <summary>With more segments, the smallest are migrated onto their neighbours' chains.</summary>
+    /// <summary>With more segments, the smallest are migrated onto their neighbours' chains. Default 4.</summary>
     public int MaxSegments { get; init; } = 4;
 
-    /// <summary>Limits of migrations, which are not urgent.</summary>
+    /// <summary>Limits of migrations, which are not urgent. Default 2 batches in flight and 32 MiB a second.</summary>
     public RebuildOptions Migration { get; init; } = new() { BatchesInFlight = 2, BytesPerSecond = 32 << 20 };
 
     /// <summary>Limits of the scrub; null: there is none.</summary>
     public ScrubOptions? Scrub { get; init; } = new();
 
-    /// <summary>The first scrub begins when it has been this agent's turn for so long.</summary>
+    /// <summary>The first scrub begins when it has been this agent's turn for so long. Default 2 min.</summary>
     public TimeSpan ScrubAfter { get; init; } = TimeSpan.FromMinutes(2);
 
     /// <exception cref="ArgumentException">An option is out of range.</exception>
-    public void Validate()
-    {
-        OptionRules.Check(
-            nameof(AgentOptions),
-            (nameof(Step), Step > TimeSpan.Zero && Step <= Detector.Interval),
-            (nameof(ProbeTimeout), ProbeTimeout > TimeSpan.Zero),
-            (nameof(SlowInterval), SlowInterval >= Step),
-            (nameof(RefreshInterval), RefreshInterval >= Step),
-            (nameof(ForgetPeerAfter), ForgetPeerAfter > SlowInterval),
-            (nameof(SuspicionTimeout), SuspicionTimeout > TimeSpan.Zero),
-            (nameof(StalledJobLimit), StalledJobLimit > TimeSpan.Zero),
-            (nameof(StalledJobPause), StalledJobPause >= TimeSpan.Zero),
-            (nameof(BackOffStep), BackOffStep >= TimeSpan.Zero),
-            (nameof(LeadAfter), LeadAfter >= TimeSpan.Zero),
-            (nameof(MaxSegments), MaxSegments > 0),
-            (nameof(ScrubAfter), ScrubAfter >= TimeSpan.Zero));
-        Detector.Validate();
-        Policy.Validate();
-        Rebuild.Validate();
-        Migration.Validate();
-        Scrub?.Validate();
-    }
+    public void Validate() => Rules.Check(this);
 }

@@ -5,9 +5,25 @@ namespace Corfu.Client;
 /// <summary>Limits and times of a <see cref="CorfuClient"/>.</summary>
 public sealed record CorfuClientOptions
 {
+    internal static readonly OptionRules<CorfuClientOptions> Rules = new OptionRules<CorfuClientOptions>(new())
+        .Between(o => o.MaxPayload, 1, MessageLimits.MaxFrame / 2)
+        .AtLeast(o => o.MaxAppendsInFlight, 1)
+        .AtLeast(o => o.MaxAppendsWaiting, 0)
+        .AtLeast(o => o.MaxAppendBytesWaiting, 1)
+        .AtLeast(o => o.ChecksInFlight, 1)
+        .Above(o => o.OperationTimeout, TimeSpan.Zero)
+        .Above(o => o.RetryDelay, TimeSpan.Zero)
+        .AtLeast(o => o.MaxRetryDelay, o => o.RetryDelay)
+        .Above(o => o.RefreshInterval, TimeSpan.Zero)
+        .Above(o => o.SuccessorTimeout, TimeSpan.Zero)
+        .Above(o => o.HoleWait, TimeSpan.Zero)
+        .Above(o => o.ConfirmTimeout, TimeSpan.Zero)
+        .Above(o => o.SlowCheckDelay, TimeSpan.Zero)
+        .Above(o => o.ReadTimeout, TimeSpan.Zero);
+
     public static readonly CorfuClientOptions Default = new();
 
-    /// <summary>Bytes. At most what the cluster's units accept.</summary>
+    /// <summary>Bytes of an entry's payload. At most what the cluster's units accept. Default 1 MiB.</summary>
     public int MaxPayload { get; init; } = EntryLimits.DefaultMaxPayload;
 
     /// <summary>Appends in flight; more wait. Default 4,096.</summary>
@@ -37,6 +53,7 @@ public sealed record CorfuClientOptions
     /// ms.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
 
+    /// <summary>Default 200 ms; at least <see cref="RetryDelay"/>.</summary>
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>While a node does not answer, the acceptors are asked for a newer projection: first at this interval,
@@ -63,20 +80,5 @@ public sealed record CorfuClientOptions
     public ReconfigurerOptions Reconfiguration { get; init; } = new();
 
     /// <summary>All faults in one message.</summary>
-    public void Validate() => OptionRules.Check(
-        nameof(CorfuClientOptions),
-        (nameof(MaxPayload), MaxPayload is > 0 and <= MessageLimits.MaxFrame / 2),
-        (nameof(MaxAppendsInFlight), MaxAppendsInFlight > 0),
-        (nameof(MaxAppendsWaiting), MaxAppendsWaiting >= 0),
-        (nameof(MaxAppendBytesWaiting), MaxAppendBytesWaiting > 0),
-        (nameof(ChecksInFlight), ChecksInFlight > 0),
-        (nameof(OperationTimeout), OperationTimeout > TimeSpan.Zero),
-        (nameof(RetryDelay), RetryDelay > TimeSpan.Zero),
-        (nameof(MaxRetryDelay), MaxRetryDelay >= RetryDelay),
-        (nameof(RefreshInterval), RefreshInterval > TimeSpan.Zero),
-        (nameof(SuccessorTimeout), SuccessorTimeout > TimeSpan.Zero),
-        (nameof(HoleWait), HoleWait > TimeSpan.Zero),
-        (nameof(ConfirmTimeout), ConfirmTimeout > TimeSpan.Zero),
-        (nameof(SlowCheckDelay), SlowCheckDelay > TimeSpan.Zero),
-        (nameof(ReadTimeout), ReadTimeout > TimeSpan.Zero));
+    public void Validate() => Rules.Check(this);
 }

@@ -3,29 +3,30 @@ namespace Corfu.Sequencer;
 /// <summary>Limits of one sequencer incarnation.</summary>
 public sealed record SequencerOptions
 {
+    internal static readonly OptionRules<SequencerOptions> Rules = new OptionRules<SequencerOptions>(new())
+        .AtLeast(o => o.MaxStreams, 1)
+        .AtLeast(o => o.RememberedGrants, 1)
+        .AtLeast(o => o.RememberedWords, 1)
+        .AtLeast(o => o.GraceSpan, 1);
+
     /// <summary>Stream tails held at once, about 60 bytes each. At the limit, streams without a grant in this epoch
-    /// make room; if there are none, new streams are refused.</summary>
+    /// make room; if there are none, new streams are refused. Default 4,000,000.</summary>
     public int MaxStreams { get; init; } = 4_000_000;
 
-    /// <summary>Recent token runs whose headers are remembered for fillers.</summary>
+    /// <summary>Recent token runs whose headers are remembered for fillers. Default 65,536.</summary>
     public int RememberedGrants { get; init; } = 1 << 16;
 
     /// <summary>Memory for those headers, in words of 8 bytes; a run takes one and then up to six for each of its
-    /// streams.</summary>
+    /// streams. Default 1 MiB.</summary>
     public int RememberedWords { get; init; } = 1 << 20;
 
-    /// <summary>No writer gets a longer grace than this: a hole must close some day.</summary>
+    /// <summary>No writer gets a longer grace than this: a hole must close some day. Default 1,000.</summary>
     public ushort MaxGraceMilliseconds { get; init; } = 1000;
 
-    /// <summary>A grace is in force until this many more positions are granted.</summary>
+    /// <summary>A grace is in force until this many more positions are granted. Default 4,096.</summary>
     public int GraceSpan { get; init; } = 4096;
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
-    public void Validate() => OptionRules.Check(
-        nameof(SequencerOptions),
-        (nameof(MaxStreams), MaxStreams > 0),
-        (nameof(RememberedGrants), RememberedGrants > 0),
-        (nameof(RememberedWords), RememberedWords > 0),
-        (nameof(GraceSpan), GraceSpan > 0));
+    public void Validate() => Rules.Check(this);
 }

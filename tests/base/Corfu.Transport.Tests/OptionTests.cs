@@ -5,12 +5,14 @@ namespace Corfu.Transport.Tests;
 public sealed class OptionTests
 {
     [Fact]
-    public void All_faults_in_one_message()
+    public void Faults_of_all_options_stand_in_one_message()
     {
         var server =
             Assert.Throws<ArgumentException>(
                 () => new ServerTransportOptions { MaxInFlight = 0, IdleTimeout = TimeSpan.Zero }.Validate());
-        Assert.Contains("IdleTimeout, MaxInFlight", server.Message);
+        Assert.Equal("Out of range in ServerTransportOptions: "
+            + "IdleTimeout is 0: it must be above 0, default 300 s. "
+            + "MaxInFlight is 0: it must be at least 1, default 16,384.", server.Message);
         var client =
             Assert.Throws<ArgumentException>(
                 () =>
@@ -19,6 +21,7 @@ public sealed class OptionTests
                         RequestTimeout = TimeSpan.Zero,
                         MaxBackOff = TimeSpan.Zero
                     }));
-        Assert.Contains("RequestTimeout, MaxBackOff", client.Message);
+        Assert.Contains("RequestTimeout is 0: it must be at least 8 ms, default 10 s.", client.Message);
+        Assert.Contains("MaxBackOff is 0: it must be at least FirstBackOff, default 500 ms.", client.Message);
     }
 }

@@ -80,7 +80,9 @@ public class ConnectionTests
     {
         var options = new CorfuClientOptions { MaxPayload = 0, ChecksInFlight = 0, HoleWait = TimeSpan.Zero };
         var error = Assert.Throws<ArgumentException>(options.Validate);
-        Assert.Contains("MaxPayload, ChecksInFlight, HoleWait", error.Message);
+        foreach (var name in (string[])[nameof(options.MaxPayload), nameof(options.ChecksInFlight),
+            nameof(options.HoleWait)])
+            Assert.Contains(name + " is 0: it must be ", error.Message);
     }
 
     /// <summary>Nothing here waits for a time-out: a frozen process must not cost one.</summary>

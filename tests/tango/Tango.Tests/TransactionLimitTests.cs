@@ -76,7 +76,7 @@ public class TransactionLimitTests
         world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryLimits.MaxStreams });
         var refused = Assert.Throws<ArgumentException>(
             () => world.NewRuntime(new TangoOptions { MaxBatchStreams = EntryLimits.MaxStreams + 1 }));
-        Assert.Contains("MaxBatchStreams must be between 1 and 1024", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("it must be 1 to 1,024", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -8,6 +8,21 @@ namespace Corfu.Grpc;
 /// connection.</remarks>
 public sealed class CorfuGrpcOptions
 {
+    internal static readonly OptionRules<CorfuGrpcOptions> Rules = new OptionRules<CorfuGrpcOptions>(new())
+        .AtLeast(o => o.MaxReceiveMessage, 1)
+        .AtLeast(o => o.MaxBatchBytes, 1)
+        .AtLeast(o => o.MaxBatchEntries, 1)
+        .AtLeast(o => o.MaxAnswerBytes, 1 << 16)
+        .AtLeast(o => o.MaxEntriesInFlight, 1)
+        .AtLeast(o => o.MaxBytesInFlight, o => o.MaxReceiveMessage)
+        .AtLeast(o => o.MaxSettleSpan, 1)
+        .Between(o => o.MaxPositions, 1, MessageLimits.MaxItems)
+        .AtLeast(o => o.MaxSubscriptions, 1)
+        .Above(o => o.TailInterval, TimeSpan.Zero)
+        .Above(o => o.Heartbeat, TimeSpan.Zero)
+        .AtLeast(o => o.DeadlineMargin, TimeSpan.Zero)
+        .Include(o => o.Tango, TangoGrpcOptions.Rules);
+
     /// <summary>Bytes of one message that a client may send. Default 4 MiB, which is also what gRPC's clients
     /// accept.</summary>
     public int MaxReceiveMessage { get; set; } = 4 << 20;
@@ -75,32 +90,8 @@ public sealed class CorfuGrpcOptions
 /// <summary>All faults in one message.</summary>
 internal sealed class CorfuGrpcOptionsValidator : IValidateOptions<CorfuGrpcOptions>
 {
-    public ValidateOptionsResult Validate(string? name, CorfuGrpcOptions options)
-    {
-        try
-        {
-            OptionRules.Check(
-                nameof(CorfuGrpcOptions),
-                [
-                    (nameof(options.MaxReceiveMessage), options.MaxReceiveMessage > 0),
-                    (nameof(options.MaxBatchBytes), options.MaxBatchBytes > 0),
-                    (nameof(options.MaxBatchEntries), options.MaxBatchEntries > 0),
-                    (nameof(options.MaxAnswerBytes), options.MaxAnswerBytes >= 1 << 16),
-                    (nameof(options.MaxEntriesInFlight), options.MaxEntriesInFlight > 0),
-                    (nameof(options.MaxBytesInFlight), options.MaxBytesInFlight >= options.MaxReceiveMessage),
-                    (nameof(options.MaxSettleSpan), options.MaxSettleSpan > 0),
-                    (nameof(options.MaxPositions), options.MaxPositions is > 0 and <= MessageLimits.MaxItems),
-                    (nameof(options.MaxSubscriptions), options.MaxSubscriptions > 0),
-                    (nameof(options.TailInterval), options.TailInterval > TimeSpan.Zero),
-                    (nameof(options.Heartbeat), options.Heartbeat > TimeSpan.Zero),
-                    (nameof(options.DeadlineMargin), options.DeadlineMargin >= TimeSpan.Zero),
-                    .. options.Tango.Rules(),
-                ]);
-            return ValidateOptionsResult.Success;
-        }
-        catch (ArgumentException e)
-        {
-            return ValidateOptionsResult.Fail(e.Message);
-        }
-    }
+    public ValidateOptionsResult Validate(string? name, CorfuGrpcOptions options) =>
+        CorfuGrpcOptions.Rules.FaultsOf(options) is { Count: > 0 } faults
+            ? ValidateOptionsResult.Fail(faults)
+            : ValidateOptionsResult.Success;
 }

@@ -3,6 +3,15 @@ namespace Corfu.Grpc;
 /// <summary>Limits of <c>corfu.tango.v1</c>.</summary>
 public sealed class TangoGrpcOptions
 {
+    internal static readonly OptionRules<TangoGrpcOptions> Rules = new OptionRules<TangoGrpcOptions>(new())
+        .AtLeast(o => o.MaxSessions, 1)
+        .AtLeast(o => o.MaxHeldPerSession, 1)
+        .AtLeast(o => o.MaxOperations, 1)
+        .AtLeast(o => o.MaxAttempts, 1)
+        .AtLeast(o => o.MaxRememberedTransactions, 1)
+        .AtLeast(o => o.MaxWatches, 1)
+        .AtLeast(o => o.MaxOpenLists, 1);
+
     /// <summary>Sessions at once. Default 10,000.</summary>
     public int MaxSessions { get; set; } = 10_000;
 
@@ -26,15 +35,4 @@ public sealed class TangoGrpcOptions
     /// <summary>Lists that are kept for their next pages; beyond, the one is dropped that was not asked for longest,
     /// and its caller begins again. Default 64.</summary>
     public int MaxOpenLists { get; set; } = 64;
-
-    internal (string, bool)[] Rules() =>
-    [
-        ("Tango.MaxSessions", MaxSessions > 0),
-        ("Tango.MaxHeldPerSession", MaxHeldPerSession > 0),
-        ("Tango.MaxOperations", MaxOperations > 0),
-        ("Tango.MaxAttempts", MaxAttempts > 0),
-        ("Tango.MaxRememberedTransactions", MaxRememberedTransactions > 0),
-        ("Tango.MaxWatches", MaxWatches > 0),
-        ("Tango.MaxOpenLists", MaxOpenLists > 0),
-    ];
 }

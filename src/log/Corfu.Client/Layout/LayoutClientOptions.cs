@@ -3,6 +3,12 @@ namespace Corfu.Client.Layout;
 /// <summary>Limits of a layout client.</summary>
 public sealed record LayoutClientOptions
 {
+    internal static readonly OptionRules<LayoutClientOptions> Rules = new OptionRules<LayoutClientOptions>(new())
+        .Above(o => o.RoundTimeout, TimeSpan.Zero)
+        .AtLeast(o => o.MaxAttempts, 1)
+        .Above(o => o.FirstBackOff, TimeSpan.Zero)
+        .AtLeast(o => o.MaxBackOff, o => o.FirstBackOff);
+
     /// <summary>More endpoints to ask when no majority of the acceptors known answers.</summary>
     public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
 
@@ -12,19 +18,15 @@ public sealed record LayoutClientOptions
     /// <summary>Rounds that may fail (no majority, outbid) before the operation does. Default 12.</summary>
     public int MaxAttempts { get; init; } = 12;
 
-    /// <summary>Wait after the first failed round; doubled each time, half of it jitter.</summary>
+    /// <summary>Wait after the first failed round; doubled each time, half of it jitter. Default 5 ms.</summary>
     public TimeSpan FirstBackOff { get; init; } = TimeSpan.FromMilliseconds(5);
 
+    /// <summary>Default 500 ms; at least <see cref="FirstBackOff"/>.</summary>
     public TimeSpan MaxBackOff { get; init; } = TimeSpan.FromMilliseconds(500);
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
-    public void Validate() => OptionRules.Check(
-        nameof(LayoutClientOptions),
-        (nameof(RoundTimeout), RoundTimeout > TimeSpan.Zero),
-        (nameof(MaxAttempts), MaxAttempts > 0),
-        (nameof(FirstBackOff), FirstBackOff > TimeSpan.Zero),
-        (nameof(MaxBackOff), MaxBackOff >= FirstBackOff));
+    public void Validate() => Rules.Check(this);
 
     internal LayoutClientOptions Validated()
     {

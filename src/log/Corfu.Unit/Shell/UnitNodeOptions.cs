@@ -3,6 +3,14 @@ namespace Corfu.Unit;
 /// <summary>How to run one unit.</summary>
 public sealed record UnitNodeOptions
 {
+    internal static readonly OptionRules<UnitNodeOptions> Rules = new OptionRules<UnitNodeOptions>(new())
+        .Must(o => o.MaxPayload, o => o.MaxPayload > 0 && o.MaxPayload <= o.Store.LogPageSize / 2,
+            "1 to half of Store.LogPageSize")
+        .AtLeast(o => o.MaxStreams, 1)
+        .AtLeast(o => o.Handler.MaxWaitingAnswers, 1)
+        .AtLeast(o => o.Handler.MaxPendingReads, 1)
+        .Include(o => o.Store, PageStoreOptions.Rules);
+
     /// <summary>The data folder; formatted if it is empty or missing.</summary>
     public string Folder { get; init; } = "";
 
@@ -29,17 +37,7 @@ public sealed record UnitNodeOptions
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>
-    public void Validate()
-    {
-        var store = Store.Fault();
-        OptionRules.Check(
-            nameof(UnitNodeOptions),
-            (nameof(MaxPayload), MaxPayload > 0 && MaxPayload <= Store.LogPageSize / 2),
-            (nameof(MaxStreams), MaxStreams > 0),
-            (nameof(Handler.MaxWaitingAnswers), Handler.MaxWaitingAnswers > 0),
-            (nameof(Handler.MaxPendingReads), Handler.MaxPendingReads > 0),
-            ($"{nameof(Store)} ({store})", store is null));
-    }
+    public void Validate() => Rules.Check(this);
 }
 
 /// <summary>Limits of a unit's request handling; requests beyond them get <see cref="Status.Overloaded"/>.</summary>

@@ -27,7 +27,7 @@ internal sealed partial class PageStore : IPageStore, ILogObserver
     internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps maps, IWorkers workers, NodeId unit,
         PageStoreOptions options)
     {
-        if (options.Fault() is { } fault) throw new ArgumentException(fault, nameof(options));
+        PageStoreOptions.Rules.Check(options);
         _files = files;
         _maps = maps;
         Workers = workers;

@@ -3,6 +3,21 @@ namespace Corfu.Unit;
 /// <summary>Sizes of a page store; the defaults suit a server with a disk of its own.</summary>
 public sealed record PageStoreOptions
 {
+    internal static readonly OptionRules<PageStoreOptions> Rules = new OptionRules<PageStoreOptions>(new())
+        .Must(o => o.LogPageSize, o => IsPowerOfTwo(o.LogPageSize) && o.LogPageSize >= 4096,
+            "a power of two of at least 4,096")
+        .Must(o => o.LogMemory, o => IsPowerOfTwo(o.LogMemory) && o.LogMemory >= 8L * o.LogPageSize,
+            "a power of two of at least 8 pages")
+        .Must(o => o.SegmentSize, o => IsPowerOfTwo(o.SegmentSize) && o.SegmentSize >= o.LogPageSize,
+            "a power of two of at least a page")
+        .Must(o => o.Reserve, o => o.Reserve >= 2 * o.LogPageSize, "at least two pages")
+        .AtLeast(o => o.HotBytes, o => o.LogPageSize)
+        .Must(o => o.MapIndexSize, o => IsPowerOfTwo(o.MapIndexSize) && o.MapIndexSize >= 4096,
+            "a power of two of at least 4,096")
+        .Must(o => o.MapMemory, o => IsPowerOfTwo(o.MapMemory) && o.MapMemory >= 1 << 20,
+            "a power of two of at least 1 MiB")
+        .AtLeast(o => o.CheckpointRecords, 1);
+
     /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their
     /// headers.</summary>
     public int LogPageSize { get; init; } = 2 << 20;
@@ -38,27 +53,6 @@ public sealed record PageStoreOptions
     public int CheckpointRecords { get; init; } = 1_000_000;
 
     internal RecordLogSizes Log => new(LogPageSize, LogMemory, SegmentSize, Reserve, Headroom, HotBytes);
-
-    /// <summary>All faults in one message, or null.</summary>
-    internal string? Fault()
-    {
-        (bool Holds, string What)[] rules =
-        [
-            (IsPowerOfTwo(LogPageSize) && LogPageSize >= 4096, "LogPageSize must be a power of two of at least 4096"),
-            (IsPowerOfTwo(LogMemory) && LogMemory >= 8L * LogPageSize,
-                "LogMemory must be a power of two of at least 8 pages"),
-            (IsPowerOfTwo(SegmentSize) && SegmentSize >= LogPageSize,
-                "SegmentSize must be a power of two of at least one page"),
-            (Reserve >= 2 * LogPageSize, "Reserve must be at least two pages"),
-            (HotBytes >= LogPageSize, "HotBytes must be at least one page"),
-            (IsPowerOfTwo(MapIndexSize) && MapIndexSize >= 4096,
-                "MapIndexSize must be a power of two of at least 4096"),
-            (IsPowerOfTwo(MapMemory) && MapMemory >= 1 << 20, "MapMemory must be a power of two of at least 1 MiB"),
-            (CheckpointRecords >= 1, "CheckpointRecords must be positive"),
-        ];
-        var faults = string.Join("; ", rules.Where(r => !r.Holds).Select(r => r.What));
-        return faults.Length == 0 ? null : faults;
-    }
 
     private static bool IsPowerOfTwo(long value) => value > 0 && (value & (value - 1)) == 0;
 }

@@ -9,7 +9,34 @@ public sealed record TangoOptions
     private static readonly TimeSpan s_shortest = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan s_longest = TimeSpan.FromDays(1);
 
-    /// <summary>Calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>.</summary>
+    private static readonly OptionRules<TangoOptions> s_rules = new OptionRules<TangoOptions>(new())
+        .AtLeast(o => o.MaxQueuedCalls, 1)
+        .AtLeast(o => o.MaxQueuedBytes, 1)
+        .AtLeast(o => o.MaxAppendsInFlight, 1)
+        .AtLeast(o => o.MaxBatchRecords, 1)
+        .AtLeast(o => o.MaxBatchBytes, 1)
+        // A batch with more would fail as a whole.
+        .Between(o => o.MaxBatchStreams, 1, EntryLimits.MaxStreams)
+        .AtLeast(o => o.MaxResolveAttempts, 0)
+        .AtLeast(o => o.MaxPlaybackAttempts, 0)
+        .Above(o => o.RetryDelay, TimeSpan.Zero)
+        .Must(o => o.MaxRetryDelay, o => o.MaxRetryDelay >= o.RetryDelay && o.MaxRetryDelay <= s_longest,
+            "RetryDelay to a day")
+        // Zero would keep the watch of orphans busy; a negative one, or one too long for a timer, would end it.
+        .Between(o => o.OrphanTimeout, s_shortest, s_longest)
+        .Between(o => o.RemoteStay, TimeSpan.Zero, s_longest)
+        .AtLeast(o => o.MaxRemoteCohorts, 0)
+        .Between(o => o.IdlePlayback, s_shortest, s_longest)
+        .Between(o => o.WaitInterval, s_shortest, s_longest)
+        .AtLeast(o => o.PublishEvery, 1)
+        .AtLeast(o => o.NewObjectVersionCapacity, 1)
+        .Between(o => o.NewLogMaxSpan, 1, uint.MaxValue)
+        .Between(o => o.NewLogVersionAge, 1, uint.MaxValue)
+        .Must(o => o.Checkpoints, o => o.Checkpoints is null or { Updates: > 0, Bytes: > 0 },
+            "none, or with Updates and Bytes of at least 1");
+
+    /// <summary>Calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>. Default
+    /// 100,000.</summary>
     public int MaxQueuedCalls { get; init; } = 100_000;
 
     /// <summary>Bytes of calls waiting to be sent; more are refused with <see cref="TangoBusyException"/>, but one call
@@ -17,33 +44,37 @@ public sealed record TangoOptions
     public long MaxQueuedBytes { get; init; } = 256L << 20;
 
     /// <summary>Entries being appended at once. With 1, callers that come while an append is in flight share the next
-    /// entry.</summary>
+    /// entry. Default 1.</summary>
     public int MaxAppendsInFlight { get; init; } = 1;
 
+    /// <summary>Records of one batch. Default 256.</summary>
     public int MaxBatchRecords { get; init; } = 256;
 
-    /// <summary>In bytes. A larger record is sent alone.</summary>
+    /// <summary>Bytes of one batch; a larger record is sent alone. Default 64 KiB.</summary>
     public int MaxBatchBytes { get; init; } = 64 * 1024;
 
-    /// <summary>Streams of one batch, at most 1,024; a transaction with more than this is sent alone.</summary>
+    /// <summary>Streams of one batch, at most 1,024; a transaction with more than this is sent alone. Default
+    /// 32.</summary>
     public int MaxBatchStreams { get; init; } = 32;
 
-    /// <summary>How often an append's unknown outcome is looked up before its callers are told it is in
-    /// doubt.</summary>
+    /// <summary>How often an append's unknown outcome is looked up before its callers are told it is in doubt. Default
+    /// 3.</summary>
     public int MaxResolveAttempts { get; init; } = 3;
 
-    /// <summary>How often playing up to an own record is tried before its caller is told it is in doubt.</summary>
+    /// <summary>How often playing up to an own record is tried before its caller is told it is in doubt. Default
+    /// 8.</summary>
     public int MaxPlaybackAttempts { get; init; } = 8;
 
-    /// <summary>First pause between such attempts; it doubles, with jitter.</summary>
+    /// <summary>First pause between such attempts; it doubles, with jitter. Default 1 ms.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(1);
 
+    /// <summary>Default 100 ms; at least <see cref="RetryDelay"/>, at most a day.</summary>
     public TimeSpan MaxRetryDelay { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>
     /// How long a commit record may be without its decision record before a host of its read set publishes one;
     /// after twice that, a runtime that is blocked by it plays the read set itself.
-    /// Between a millisecond and a day.
+    /// Between a millisecond and a day. Default 100 ms.
     /// </summary>
     // Only hosts of the read set can decide; a blocked runtime becomes one by playing it (R20).
     public TimeSpan OrphanTimeout { get; init; } = TimeSpan.FromMilliseconds(100);
@@ -68,13 +99,13 @@ public sealed record TangoOptions
     /// milliseconds.</summary>
     public TimeSpan WaitInterval { get; init; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>Entries applied before readers and waiting callers see the result.</summary>
+    /// <summary>Entries applied before readers and waiting callers see the result. Default 128.</summary>
     public int PublishEvery { get; init; } = 128;
 
     /// <summary>
     /// Keys whose versions an object keeps at most, recorded in the directory when the object is created and fixed from
     /// then on; see <see cref="NewLogVersionAge"/> too. A transaction whose snapshot is older than the oldest version
-    /// kept aborts.
+    /// kept aborts. Default 65,536.
     /// </summary>
     // Eviction follows from the recorded capacity alone, so that all runtimes decide alike (R18).
     public int NewObjectVersionCapacity { get; init; } = 65_536;
@@ -95,7 +126,8 @@ public sealed record TangoOptions
     // All runtimes forget the same versions, so that all decide alike (R18).
     public long NewLogVersionAge { get; init; } = TangoDirectory.DefaultVersionAge;
 
-    /// <summary>When checkpoints are made by this runtime itself; null: never.</summary>
+    /// <summary>When checkpoints are made by this runtime itself; null: never. Default: the limits of
+    /// <see cref="CheckpointPolicy"/>.</summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
 
     /// <summary>Types of group members that this program does not open itself. A member of an unknown type is played
@@ -107,40 +139,6 @@ public sealed record TangoOptions
     /// first object. Another one only in tests, which play newer code.</summary>
     internal int NewestLevel { get; init; } = FeatureLevel.Newest;
 
-    /// <summary>Faults of these options, a sentence each; a runtime with any of them is refused.</summary>
-    public IReadOnlyList<string> Faults()
-    {
-        (bool Holds, string Fault)[] rules =
-        [
-            (MaxQueuedCalls > 0, "MaxQueuedCalls must be positive."),
-            (MaxQueuedBytes > 0, "MaxQueuedBytes must be positive."),
-            (MaxAppendsInFlight > 0, "MaxAppendsInFlight must be positive."),
-            (MaxBatchRecords > 0, "MaxBatchRecords must be positive."),
-            (MaxBatchBytes > 0, "MaxBatchBytes must be positive."),
-            // A batch with more would fail as a whole.
-            (MaxBatchStreams is > 0 and <= EntryLimits.MaxStreams,
-                $"MaxBatchStreams must be between 1 and {EntryLimits.MaxStreams}."),
-            (MaxResolveAttempts >= 0, "MaxResolveAttempts must not be negative."),
-            (MaxPlaybackAttempts >= 0, "MaxPlaybackAttempts must not be negative."),
-            (RetryDelay > TimeSpan.Zero, "RetryDelay must be positive."),
-            (MaxRetryDelay >= RetryDelay, "MaxRetryDelay must be at least RetryDelay."),
-            (MaxRetryDelay <= s_longest, "MaxRetryDelay must be at most a day."),
-            // Zero would keep the watch of orphans busy; a negative one, or one too long for a timer, would end it.
-            (OrphanTimeout >= s_shortest && OrphanTimeout <= s_longest,
-                "OrphanTimeout must be between a millisecond and a day."),
-            (RemoteStay >= TimeSpan.Zero && RemoteStay <= s_longest, "RemoteStay must be between zero and a day."),
-            (MaxRemoteCohorts >= 0, "MaxRemoteCohorts must not be negative."),
-            (IdlePlayback is not { } idle || (idle >= s_shortest && idle <= s_longest),
-                "IdlePlayback must be between a millisecond and a day."),
-            (WaitInterval >= s_shortest && WaitInterval <= s_longest,
-                "WaitInterval must be between a millisecond and a day."),
-            (PublishEvery > 0, "PublishEvery must be positive."),
-            (NewObjectVersionCapacity > 0, "NewObjectVersionCapacity must be positive."),
-            (Checkpoints is null or { Updates: > 0, Bytes: > 0 },
-                "Checkpoints.Updates and Checkpoints.Bytes must be positive."),
-            (NewLogMaxSpan is > 0 and <= uint.MaxValue, "NewLogMaxSpan must be between 1 and 4294967295."),
-            (NewLogVersionAge is > 0 and <= uint.MaxValue, "NewLogVersionAge must be between 1 and 4294967295."),
-        ];
-        return [.. rules.Where(static rule => !rule.Holds).Select(static rule => rule.Fault)];
-    }
+    /// <summary>A sentence for each option that is out of range; a runtime with any of them is refused.</summary>
+    public IReadOnlyList<string> Faults() => s_rules.FaultsOf(this);
 }

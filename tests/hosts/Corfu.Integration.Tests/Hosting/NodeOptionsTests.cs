@@ -63,7 +63,7 @@ public sealed class NodeOptionsTests
               "agent": { "detector": { "minRefusals": 0 } }
             }
             """));
-        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize must be", "MaxStreams", "KeptSlots",
+        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize is", "MaxStreams", "KeptSlots",
             "MinRefusals" })
             Assert.Contains(part, fault.Message, StringComparison.Ordinal);
         Assert.Contains("maxStream",
