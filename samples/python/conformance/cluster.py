@@ -45,7 +45,8 @@ class Cluster:
 
     def _front_end(self, node: str) -> str:
         """As the node's own file has it: it stays the same from start to start."""
-        return json.loads((self._folder / node / "node.json").read_text())["grpc"]["listen"]
+        front_ends = json.loads((self._folder / node / "node.json").read_text())["frontEnds"]
+        return next(own["listen"] for own in front_ends if own["kind"] == "grpc")
 
     def front_ends(self) -> list[str]:
         return [node.front_end for node in self.nodes()]

@@ -1,6 +1,3 @@
-using Corfu.Grpc;
-using Microsoft.Extensions.Logging;
-
 namespace Corfu.Cli;
 
 /// <summary><c>corfu node</c>: one node process, what <c>cluster up</c> starts.</summary>
@@ -27,13 +24,8 @@ internal static class NodeCommand
             NodeInitCommands.Move(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
-            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, ServeGrpcAsync,
+            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, [new GrpcNodeFrontEnd()],
             cancellationToken));
         return command;
     }
-
-    private static async Task<IAsyncDisposable> ServeGrpcAsync(
-        NodeEndpoint listen, string connection, ILoggerFactory loggers, IReadOnlyCollection<string> allow,
-        CancellationToken cancellationToken) =>
-        await GrpcFrontEnd.StartAsync(listen, connection, loggers, allow, cancellationToken);
 }

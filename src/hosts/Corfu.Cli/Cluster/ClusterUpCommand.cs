@@ -67,8 +67,9 @@ internal static class ClusterUpCommand
                 Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
-                Grpc = result.GetValue(grpc),
-                GrpcAllow = [.. result.GetValue(grpcAllow) ?? []],
+                FrontEnds = result.GetValue(grpc)
+                    ? [new FrontEndShape(GrpcNodeFrontEnd.KindName) { Allow = [.. result.GetValue(grpcAllow) ?? []] }]
+                    : [],
                 Insecure = result.GetValue(insecure),
             };
             return RunAsync(folder, shape, result, result.GetValue(json), cancellationToken);

@@ -13,7 +13,7 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
         state.Projection is { } projection ? ProjectionJson.Of(projection) : null, [.. state.Nodes.Select(RoleJson.Of)],
         state.Problems)
     {
-        Grpc = state.GrpcAddresses is { IsEmpty: false } grpc ? grpc : null,
+        Grpc = GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc ? grpc : null,
     };
 }
 

@@ -15,7 +15,8 @@ internal static class ClusterReport
         }
 
         await output.WriteLineAsync(state.ConnectionString);
-        if (!state.GrpcAddresses.IsEmpty) await output.WriteLineAsync(string.Join(',', state.GrpcAddresses));
+        if (GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc)
+            await output.WriteLineAsync(string.Join(',', grpc));
         await output.WriteLineAsync();
         string[] header = ["NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER"];
         await TextTable.WriteAsync(output, header, state.Nodes.Select(node => new[]

@@ -127,7 +127,12 @@ public sealed class ClusterFolder
             Host = endpoint.Host,
             Port = endpoint.Port,
             Roles = [.. roles],
-            Grpc = NodeEndpoint.TryParse(config.Grpc?.Listen, out var grpc) ? grpc : null,
+            FrontEnds =
+            [
+                .. from own in config.FrontEndsOrNone
+                   from listen in own.Endpoint is { } known ? (NodeEndpoint[])[known] : []
+                   select new FrontEndAddress(own.Kind, listen),
+            ],
         };
     }
 

@@ -87,7 +87,7 @@ public static class ClusterProbe
                 : await RoleProbe.AskAsync(transport, address, role.Role, cancellationToken);
             var path = role.Folder is null ? null : Path.Combine(folder.NodePath(node), role.Folder);
             var state = StateOf(node.Name, role.Role, address, owner, path, projection, answer);
-            return (state with { Grpc = node.Grpc }, answer);
+            return (state with { FrontEnds = node.FrontEnds }, answer);
         }));
     }
 

@@ -35,12 +35,9 @@ public sealed record ClusterShape
     /// <inheritdoc cref="NodeOptions.Insecure"/>
     public bool Insecure { get; init; }
 
-    /// <summary>Whether every node gets a second port, which serves gRPC. Nodes that have one keep it in any
-    /// case.</summary>
-    public bool Grpc { get; init; }
-
-    /// <inheritdoc cref="NodeOptions.GrpcAllow"/>
-    public ImmutableArray<string> GrpcAllow { get; init; } = [];
+    /// <summary>Front ends that every node gets, each at a port of its own. Nodes keep those that they
+    /// have.</summary>
+    public ImmutableArray<FrontEndShape> FrontEnds { get; init; } = [];
 
     /// <summary>Every fault, or empty.</summary>
     public IReadOnlyList<string> Faults()
@@ -51,7 +48,7 @@ public sealed record ClusterShape
             faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
         if (Sequencers is < 1 or > MaxSequencers)
             faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
-        var ports = (Units + Spares + Sequencers) * (Grpc ? 2 : 1);
+        var ports = (Units + Spares + Sequencers) * (1 + FrontEnds.Length);
         if (Port is < 1 || Port + ports - 1 > 65_535)
             faults.Add($"The first port must leave room for {ports} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);

@@ -12,8 +12,8 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 
-    /// <summary>The endpoint of its gRPC front end, if any; only <c>node.json</c> holds it.</summary>
-    [JsonIgnore] public NodeEndpoint? Grpc { get; init; }
+    /// <summary>Its front ends; only <c>node.json</c> holds them.</summary>
+    [JsonIgnore] public ImmutableArray<FrontEndAddress> FrontEnds { get; init; } = [];
 
     [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);
 

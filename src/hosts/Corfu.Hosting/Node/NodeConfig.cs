@@ -15,11 +15,13 @@ public sealed record NodeConfig(
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
 
-    /// <summary>Null: the process serves no gRPC.</summary>
-    public NodeConfigGrpc? Grpc { get; init; }
+    /// <inheritdoc cref="NodeOptions.FrontEnds"/>
+    public ImmutableArray<FrontEndOptions>? FrontEnds { get; init; }
 
     /// <summary>As <see cref="NodeLimits"/>.</summary>
     public JsonElement? Limits { get; init; }
+
+    internal ImmutableArray<FrontEndOptions> FrontEndsOrNone => FrontEnds is { IsDefault: false } own ? own : [];
 
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
     public static NodeOptions Load(string path, out string? log)
@@ -42,8 +44,6 @@ public sealed record NodeConfig(
             Listen = Listen ?? "",
             Insecure = Insecure,
             Automatic = Automatic ?? true,
-            GrpcListen = Grpc is null ? null : Grpc.Listen ?? "",
-            GrpcAllow = Grpc?.Allow ?? [],
             ConfigFile = full,
         };
         try
@@ -56,6 +56,8 @@ public sealed record NodeConfig(
         }
 
         foreach (var peer in Peers.IsDefault ? [] : Peers) options.Peers.Add(peer);
+        foreach (var frontEnd in FrontEndsOrNone)
+            options.FrontEnds.Add(frontEnd with { Kind = frontEnd.Kind ?? "", Listen = frontEnd.Listen ?? "" });
         foreach (var role in Roles.IsDefault ? [] : Roles)
         {
             options.Roles.Add(new NodeRoleOptions
@@ -80,10 +82,3 @@ public sealed record NodeConfig(
 /// <param name="Id">Empty for a sequencer.</param>
 /// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
 public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);
-
-/// <param name="Listen"><c>address:port</c>, another one than the node's.</param>
-public sealed record NodeConfigGrpc(string Listen)
-{
-    /// <inheritdoc cref="NodeOptions.GrpcAllow"/>
-    public IReadOnlyList<string>? Allow { get; init; }
-}

@@ -13,13 +13,9 @@ public sealed class NodeOptions
     /// this.</summary>
     public string Listen { get; set; } = "";
 
-    /// <summary><c>address:port</c> of the gRPC front end. Null: none. <see cref="NodeRunner"/> serves it, a
-    /// <see cref="CorfuNode"/> alone does not.</summary>
-    public string? GrpcListen { get; set; }
-
-    /// <summary>Further rights of callers of the gRPC front end, beside reading and appending: <c>admin</c>,
-    /// <c>trims</c>, <c>objects</c>. Default: none.</summary>
-    public IReadOnlyList<string> GrpcAllow { get; set; } = [];
+    /// <summary>What the process serves beside its roles, at most one of a kind. <see cref="NodeRunner"/> serves them,
+    /// a <see cref="CorfuNode"/> alone does not. Default: none.</summary>
+    public IList<FrontEndOptions> FrontEnds { get; } = [];
 
     /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
     /// Default false.</summary>

@@ -25,11 +25,7 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         if (string.IsNullOrWhiteSpace(options.Name)) yield return "Name: a node needs a name.";
         if (options.Cluster == Guid.Empty) yield return "Cluster: the identity of the cluster is missing.";
         if (ListenFault(options.Listen, options.Insecure) is { } fault) yield return $"Listen: {fault}";
-        if (options.GrpcListen is { } grpc)
-        {
-            if (ListenFault(grpc, options.Insecure) is { } grpcFault) yield return $"Grpc: {grpcFault}";
-            else if (grpc == options.Listen) yield return $"Grpc: {grpc} is the node's own address.";
-        }
+        foreach (var frontEndFault in FrontEndFaults(options)) yield return frontEndFault;
 
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
             yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
@@ -42,6 +38,23 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
             .Select(role => Path.GetFullPath(role.Folder!));
         foreach (var twice in folders.GroupBy(folder => folder).Where(group => group.Count() > 1))
             yield return $"Roles: two roles share the folder {twice.Key}.";
+    }
+
+    private static IEnumerable<string> FrontEndFaults(NodeOptions options)
+    {
+        foreach (var own in options.FrontEnds)
+        {
+            if (string.IsNullOrWhiteSpace(own.Kind)) yield return "FrontEnds: a front end needs a kind.";
+            else if (ListenFault(own.Listen, options.Insecure) is { } fault)
+                yield return $"FrontEnds: {own.Kind}: {fault}";
+            else if (own.Listen == options.Listen)
+                yield return $"FrontEnds: {own.Kind}: {own.Listen} is the node's own address.";
+        }
+
+        foreach (var twice in options.FrontEnds.GroupBy(own => own.Kind).Where(group => group.Count() > 1))
+            yield return $"FrontEnds: more than one of the kind '{twice.Key}'.";
+        foreach (var twice in options.FrontEnds.GroupBy(own => own.Listen).Where(group => group.Count() > 1))
+            yield return $"FrontEnds: two share the address {twice.Key}.";
     }
 
     private static string? ListenFault(string listen, bool insecure)

@@ -17,7 +17,9 @@ public static class NodeMove
         {
             Listen = listen,
             Insecure = node.Config.Insecure || insecure,
-            Grpc = node.Config.Grpc is { } grpc ? Moved(grpc, listen) : null,
+            FrontEnds = node.Config.FrontEnds is null
+                ? null
+                : [.. node.Config.FrontEndsOrNone.Select(own => Moved(own, listen))],
         };
         if (!peers.IsEmpty) config = config with { Peers = [.. peers.Select(peer => peer.ToString())] };
         node.Save(config);
@@ -25,8 +27,8 @@ public static class NodeMove
     }
 
     // The same port at the node's new address. A malformed address is reported when the configuration is saved.
-    private static NodeConfigGrpc Moved(NodeConfigGrpc grpc, string listen) =>
-        NodeEndpoint.TryParse(listen, out var to) && NodeEndpoint.TryParse(grpc.Listen, out var from)
-            ? grpc with { Listen = new NodeEndpoint(to.Host, from.Port).ToString() }
-            : grpc;
+    private static FrontEndOptions Moved(FrontEndOptions own, string listen) =>
+        NodeEndpoint.TryParse(listen, out var to) && own.Endpoint is { } from
+            ? own with { Listen = new NodeEndpoint(to.Host, from.Port).ToString() }
+            : own;
 }

@@ -16,21 +16,24 @@ public static class NodeRunner
     /// <exception cref="NodeStartException">The node cannot start: the configuration, a folder in use, an occupied
     /// port...</exception>
     public static Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken) =>
-        RunAsync(configPath, output, null, cancellationToken);
+        RunAsync(configPath, output, [], cancellationToken);
 
-    /// <summary>As above, for a process that can serve gRPC as well.</summary>
-    /// <param name="frontEnd">Serves where the configuration says <c>grpc</c>.</param>
+    /// <summary>As above, for a process that can serve other protocols as well.</summary>
+    /// <param name="frontEnds">What the configuration may ask for by its kind.</param>
     /// <exception cref="NodeStartException">The node cannot start.</exception>
     public static async Task<int> RunAsync(
-        string configPath, TextWriter output, StartFrontEnd? frontEnd, CancellationToken cancellationToken)
+        string configPath, TextWriter output, ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken)
     {
         var options = NodeConfig.Load(configPath, out var log);
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
-        if (options.GrpcListen is not null && frontEnd is null)
+        foreach (var asked in options.FrontEnds.Where(asked => frontEnds.All(known => known.Kind != asked.Kind)))
             throw new NodeStartException(
-                $"The file {configPath} asks for gRPC, which this program does not serve; 'corfu node' does.");
-        using var host = Build(options, log, frontEnd);
+                $"The file {configPath} asks for the front end '{asked.Kind}', which this program does not serve. "
+                + (frontEnds.IsEmpty
+                    ? "'corfu node' serves front ends."
+                    : $"It serves: {string.Join(", ", frontEnds.Select(known => known.Kind))}."));
+        using var host = Build(options, log, frontEnds);
         try
         {
             await host.StartAsync(cancellationToken);
@@ -45,13 +48,14 @@ public static class NodeRunner
         var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process "
-            + $"{Environment.ProcessId}{(options.GrpcListen is { } grpc ? $", gRPC at {grpc}" : "")}");
+            + $"{Environment.ProcessId}"
+            + string.Concat(options.FrontEnds.Select(own => $", {own.Kind} at {own.Listen}")));
         await output.FlushAsync(CancellationToken.None);
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;
     }
 
-    private static IHost Build(NodeOptions options, string? log, StartFrontEnd? frontEnd)
+    private static IHost Build(NodeOptions options, string? log, ImmutableArray<IFrontEnd> frontEnds)
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);
         builder.Logging.SetMinimumLevel(LogLevel.Information);
@@ -71,9 +75,13 @@ public static class NodeRunner
         builder.Services.AddHostedService(provider => new CorfuNodeService(
             Options.Create(options), provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System));
         // Behind the node: it starts after the node and ends before it.
-        if (options.GrpcListen is not null)
-            builder.Services.AddHostedService(provider => new FrontEndService(
-                frontEnd!, options, provider.GetRequiredService<ILoggerFactory>()));
+        foreach (var own in options.FrontEnds)
+        {
+            var frontEnd = frontEnds.First(known => known.Kind == own.Kind);
+            builder.Services.AddSingleton<IHostedService>(provider => new FrontEndService(
+                frontEnd, own, options, provider.GetRequiredService<ILoggerFactory>()));
+        }
+
         return builder.Build();
     }
 }

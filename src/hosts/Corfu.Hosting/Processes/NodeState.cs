@@ -13,8 +13,8 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
     /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
 
-    /// <summary>The endpoint of the node's gRPC front end, if it has one.</summary>
-    public NodeEndpoint? Grpc { get; init; }
+    /// <summary>The node's front ends.</summary>
+    public ImmutableArray<FrontEndAddress> FrontEnds { get; init; } = [];
 }
 
 /// <summary>A cluster as a status query finds it.</summary>
@@ -23,10 +23,16 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
 public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Projection? Projection,
     ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
 {
-    /// <summary>Addresses for gRPC clients; empty where no node serves gRPC.</summary>
-    public ImmutableArray<string> GrpcAddresses =>
-        [.. Nodes.Select(node => node.Grpc).OfType<NodeEndpoint>().Distinct().Select(grpc => $"http://{grpc}")];
+    /// <summary>Where nodes serve a kind of front end; empty where none does.</summary>
+    public ImmutableArray<NodeEndpoint> FrontEndsOf(string kind) =>
+    [
+        .. Nodes.SelectMany(node => node.FrontEnds).Where(own => own.Kind == kind).Select(own => own.Endpoint)
+            .Distinct(),
+    ];
 
     /// <summary>The steps of 'up' that failed, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];
 }
+
+/// <param name="Kind">As <see cref="IFrontEnd.Kind"/>.</param>
+public readonly record struct FrontEndAddress(string Kind, NodeEndpoint Endpoint);

@@ -28,9 +28,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
     {
         using var folderLock = Lock(path);
         var folder = ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance);
-        ImmutableArray<string> withoutGrpc = [];
-        if (shape.Grpc || folder.Manifest.Nodes.Any(node => node.Grpc is not null))
-            withoutGrpc = GrpcPorts.Give(folder, shape, SystemEntropy.Instance);
+        var withoutFrontEnd = FrontEndPorts.Give(folder, shape, SystemEntropy.Instance);
         var missing = folder.Manifest.Nodes.Where(node => OwnerOf(folder, node) is null).ToImmutableArray();
         var problems = await StartAsync(folder, missing, cancellationToken);
         string? bootstrap = null;
@@ -48,7 +46,7 @@ public sealed class ProcessCluster(NodeCommandLine command, ILoggerFactory? logg
             problems.IsEmpty ? StartSettling : FailoverSettling, cancellationToken);
         if (bootstrap is not null && !(state.Verdict.IsServing && !problems.IsEmpty))
             problems = problems.Add(bootstrap);
-        return state with { Problems = problems.AddRange(shape.Grpc ? withoutGrpc : []) };
+        return state with { Problems = problems.AddRange(withoutFrontEnd) };
     }
 
     /// <summary>As <see cref="UpAsync"/>, for callers that need every node.</summary>

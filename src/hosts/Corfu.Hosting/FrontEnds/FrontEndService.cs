@@ -1,0 +1,36 @@
+using Corfu.Client;
+using Microsoft.Extensions.Hosting;
+
+namespace Corfu.Hosting;
+
+/// <summary>Runs a front end for as long as its host runs.</summary>
+internal sealed class FrontEndService(
+    IFrontEnd frontEnd, FrontEndOptions own, NodeOptions options, ILoggerFactory loggers) : IHostedService
+{
+    private IAsyncDisposable? _running;
+
+    public async Task StartAsync(CancellationToken cancellationToken)
+    {
+        // A process without an acceptor finds the cluster through the others.
+        ImmutableArray<NodeEndpoint> known =
+        [
+            .. options.Peers.Prepend(options.Listen).Distinct().Take(ConnectionString.MaxEndpoints)
+                .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
+        ];
+        var start = new FrontEndStart(
+            own.Endpoint!.Value, new ConnectionString(known).ToString(), own.Allow ?? [], loggers);
+        try
+        {
+            _running = await frontEnd.StartAsync(start, cancellationToken);
+        }
+        catch (CorfuException e) when (e is not NodeStartException)
+        {
+            throw new NodeStartException(e.Message, e);
+        }
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        if (Interlocked.Exchange(ref _running, null) is { } running) await running.DisposeAsync();
+    }
+}
