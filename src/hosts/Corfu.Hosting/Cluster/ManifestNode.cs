@@ -12,7 +12,7 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool Forming { get; init; }
 
-    /// <summary>Its front ends; only <c>node.json</c> holds them.</summary>
+    /// <summary>Front ends of the node; only <c>node.json</c> holds them.</summary>
     [JsonIgnore] public ImmutableArray<FrontEndAddress> FrontEnds { get; init; } = [];
 
     [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);

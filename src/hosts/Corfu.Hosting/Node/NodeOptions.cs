@@ -13,8 +13,8 @@ public sealed class NodeOptions
     /// this.</summary>
     public string Listen { get; set; } = "";
 
-    /// <summary>What the process serves beside its roles, at most one of a kind. <see cref="NodeRunner"/> serves them,
-    /// a <see cref="CorfuNode"/> alone does not. Default: none.</summary>
+    /// <summary>Front ends that the process serves beside its roles, at most one of a kind. <see cref="NodeRunner"/>
+    /// serves them, a <see cref="CorfuNode"/> alone does not. Default: none.</summary>
     public IList<FrontEndOptions> FrontEnds { get; } = [];
 
     /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.

@@ -19,7 +19,7 @@ public static class NodeRunner
         RunAsync(configPath, output, [], cancellationToken);
 
     /// <summary>As above, for a process that can serve other protocols as well.</summary>
-    /// <param name="frontEnds">What the configuration may ask for by its kind.</param>
+    /// <param name="frontEnds">Front ends that the configuration may ask for by kind.</param>
     /// <exception cref="NodeStartException">The node cannot start.</exception>
     public static async Task<int> RunAsync(
         string configPath, TextWriter output, ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken)

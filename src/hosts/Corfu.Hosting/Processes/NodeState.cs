@@ -23,7 +23,7 @@ public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoi
 public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Projection? Projection,
     ClusterVerdict Verdict, ImmutableArray<NodeState> Nodes)
 {
-    /// <summary>Where nodes serve a kind of front end; empty where none does.</summary>
+    /// <summary>Addresses at which nodes serve a kind of front end; empty where none does.</summary>
     public ImmutableArray<NodeEndpoint> FrontEndsOf(string kind) =>
     [
         .. Nodes.SelectMany(node => node.FrontEnds).Where(own => own.Kind == kind).Select(own => own.Endpoint)

@@ -12,7 +12,7 @@ namespace Corfu.Integration.Tests.Hosting;
 public sealed class FrontEndTests
 {
     [Fact]
-    public async Task Node_serves_a_front_end_that_its_program_brings()
+    public async Task Node_serves_a_front_end_that_the_program_brings()
     {
         using var folder = new TempFolder();
         var listen = FreeEndpoint();
