@@ -1,4 +1,5 @@
 using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel.Seeds;
 
 namespace Corfu.Simulation.Tests;
 

@@ -1,4 +1,4 @@
-using Corfu.Simulation.Disk;
+using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Tests;

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 
 var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
@@ -31,22 +32,22 @@ var root = new RootCommand("Runs the whole Corfu cluster and its clients on one 
 };
 root.SetAction(result =>
 {
-    if (!PlantedBugs.Switch(result.GetValue(plant), Console.Error)) return 2;
+    if (!HuntCommand.Switch(result.GetValue(plant), Console.Error)) return 2;
     if (result.GetValue(serve))
     {
-        SeedProcess.Serve();
+        SeedProcess.Serve(static (seed, endAt) => SeedRunner.Run(seed, null, endAt));
         return 0;
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
     if (result.GetValue(planted) is { } bugs)
     {
-        return PlantedBugs.Hunt(bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
+        return HuntCommand.Run(PlantedBugs.All, bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
     }
 
     return result.GetValue(seed) is { } one
         ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
         : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers),
-            result.GetValue(require)!, Console.Out);
+            results => Situations.MissingIn(results, result.GetValue(require)!), Console.Out);
 });
 return root.Parse(args).Invoke();

@@ -1,7 +1,4 @@
-using Corfu.Simulation.Kernel;
-using Corfu.Unit;
-
-namespace Corfu.Simulation.Disk;
+namespace Corfu.Simulation.Kernel.Disk;
 
 /// <summary>
 /// The disk of one machine: it outlives the processes that use it. Writes are visible at once and volatile until a
@@ -42,8 +39,8 @@ public sealed class SimDisk
     /// <summary>Bytes that files may take in all; others have taken the rest.</summary>
     public long Capacity { get; private set; } = long.MaxValue;
 
-    /// <summary>Floor of the address map: entries below are gone.</summary>
-    public long MapFloor { get; set; }
+    /// <summary>Numbers that a store keeps beside its files, by name; durable at once.</summary>
+    public Dictionary<string, long> Marks { get; } = [];
 
     private long Used => _files.Values.Sum(f => (long)f.Length);
 
@@ -137,7 +134,7 @@ public sealed class SimDisk
         _world.Note("disk lost", _name);
         _failing = null;
         Capacity = long.MaxValue;
-        MapFloor = 0;
+        Marks.Clear();
         _files.Clear();
     }
 

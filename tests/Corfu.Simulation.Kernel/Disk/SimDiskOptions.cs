@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Disk;
+namespace Corfu.Simulation.Kernel.Disk;
 
 /// <summary>How one simulated disk behaves; times in ticks of 100 ns.</summary>
 public sealed record SimDiskOptions

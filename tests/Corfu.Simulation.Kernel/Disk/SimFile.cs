@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Disk;
+namespace Corfu.Simulation.Kernel.Disk;
 
 /// <summary>A file: what survives a power cut, and on top of it the writes that sit in the volatile cache.</summary>
 public sealed class SimFile(string name)
@@ -70,7 +70,7 @@ public sealed class SimFile(string name)
         _flushed += covered;
     }
 
-    internal void Crash(SimDiskOptions options, Kernel.SimRandom random, out int lost, out int torn)
+    internal void Crash(SimDiskOptions options, SimRandom random, out int lost, out int torn)
     {
         lost = 0;
         torn = 0;
@@ -97,7 +97,7 @@ public sealed class SimFile(string name)
         _current = _durable.ToArray();
     }
 
-    private void Apply(CachedWrite write, Kernel.SimRandom? tear)
+    private void Apply(CachedWrite write, SimRandom? tear)
     {
         if (write.Bytes is null)
         {

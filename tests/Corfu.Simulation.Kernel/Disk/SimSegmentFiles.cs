@@ -1,14 +1,11 @@
 using System.Globalization;
-using Corfu.Conformance;
-using Corfu.Simulation.Kernel;
 using Corfu.Storage;
-using Corfu.Unit;
 
-namespace Corfu.Simulation.Disk;
+namespace Corfu.Simulation.Kernel.Disk;
 
-/// <summary>A unit's segments and mark, as files of a simulated disk. Names are durable at once, contents when they are
+/// <summary>A log's segments and mark, as files of a simulated disk. Names are durable at once, contents when they are
 /// flushed.</summary>
-internal sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action deleted) : ISegmentFiles
+public sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action deleted) : ISegmentFiles
 {
     public const string Prefix = "log.";
     private const string Mark = "mark";
@@ -59,28 +56,4 @@ internal sealed class SimSegmentFiles(SimDisk disk, SimProcess process, Action d
     }
 
     private static string Name(int segment) => Prefix + segment.ToString(CultureInfo.InvariantCulture);
-}
-
-/// <summary>The files of a unit's address map on a simulated disk.</summary>
-internal sealed class SimMapFiles(SimDisk disk, SimProcess process) : IMapFiles
-{
-    public const string Prefix = "map/";
-
-    public long Floor { get => disk.MapFloor; set => disk.MapFloor = value; }
-
-    public IReadOnlyList<string> List() => [.. disk.Names(Prefix).Select(n => n[Prefix.Length..])];
-
-    public byte[] Read(string name) => disk.ReadAll(Prefix + name);
-
-    public ValueTask WriteAsync(string name, ReadOnlyMemory<byte> bytes)
-    {
-        SimFile file = disk.Open(Prefix + name);
-        disk.Truncate(file, 0);
-        disk.Write(file, 0, bytes.Span);
-        return new(disk.FlushAsync(process, file));
-    }
-
-    public void Rename(string from, string to) => disk.Rename(Prefix + from, Prefix + to);
-
-    public void Delete(string name) => disk.Delete(Prefix + name);
 }

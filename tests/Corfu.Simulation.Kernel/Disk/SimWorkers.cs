@@ -1,11 +1,9 @@
-using Corfu.Simulation.Kernel;
 using Corfu.Storage;
-using Corfu.Unit;
 
-namespace Corfu.Simulation.Disk;
+namespace Corfu.Simulation.Kernel.Disk;
 
-/// <summary>A unit's background work, as events of its simulated process.</summary>
-internal sealed class SimWorkers(SimProcess process) : IWorkers
+/// <summary>A store's background work, as events of its simulated process.</summary>
+public sealed class SimWorkers(SimProcess process) : IWorkers
 {
     public TimeProvider Time => process.Time;
 

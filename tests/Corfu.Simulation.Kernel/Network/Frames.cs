@@ -1,7 +1,7 @@
 using System.Buffers;
 using Corfu.Protocol;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Everything between simulated processes goes through the real codec, both ways.</summary>
 internal static class Frames

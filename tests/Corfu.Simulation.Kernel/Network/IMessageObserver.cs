@@ -1,6 +1,6 @@
 using Corfu.Protocol;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Sees every request as it reaches a role and every answer as it leaves one, before the network has its way
 /// with it.</summary>
@@ -9,6 +9,12 @@ public interface IMessageObserver
     void Received(MessageInfo message);
 
     void Answered(MessageInfo message, Response response);
+
+    /// <summary>A line for the trace.</summary>
+    string Describe(Request request);
+
+    /// <inheritdoc cref="Describe(Request)"/>
+    string Describe(Response response);
 }
 
 /// <param name="Node">The role that takes it.</param>

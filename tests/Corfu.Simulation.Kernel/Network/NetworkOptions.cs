@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>How the simulated network behaves; times in ticks of 100 ns.</summary>
 public sealed record NetworkOptions

@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>How often each kind of network fault really happened.</summary>
 public sealed class NetworkStats

@@ -1,6 +1,6 @@
 using Corfu.Protocol;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>A request that waits for its answer.</summary>
 internal abstract class PendingCall

@@ -1,7 +1,6 @@
 using Corfu.Protocol;
-using Corfu.Simulation.Kernel;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Connection of one client to one role identity: all calls in flight fail together when it breaks.</summary>
 internal sealed class SimConnection(SimProcess client, string clientHost, SimProcess server)

@@ -1,9 +1,8 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Kernel;
 using Corfu.Transport;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>
 /// A machine that listens on one endpoint: its process may be killed and started again with new role handlers. Requests
@@ -68,14 +67,13 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
 
     private void Hand(IRoleHandler role, Arrival arrival)
     {
-        // The handler gets a copy that dies when it returns: whoever keeps a slice of it reads garbage, as with a real
-        // buffer.
+        // The handler gets a copy that dies when it returns: a slice that is kept reads garbage, as with a real buffer.
         byte[] buffer = (byte[])arrival.Message.Clone();
         FrameHeader header = FrameHeader.Parse(buffer);
         Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize))
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
         if (world.Trace is not null)
-            world.Explain($"{name} <- {arrival.Connection.Client.Name} {MessageText.Of(request)}");
+            world.Explain($"{name} <- {arrival.Connection.Client.Name} {observer.Describe(request)}");
         var info = new MessageInfo(role.Id, arrival.Connection.Client.Name, arrival.Message, world.Steps);
         var sink = new Sink(this, arrival, info, request.Opcode);
         observer.Received(info);
@@ -87,7 +85,7 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
     {
         observer.Answered(info, response);
         if (world.Trace is not null)
-            world.Explain($"{name} -> {arrival.Connection.Client.Name} {MessageText.Of(response)}");
+            world.Explain($"{name} -> {arrival.Connection.Client.Name} {observer.Describe(response)}");
         byte[] bytes = Frames.Encode(correlation, opcode, response);
         arrival.Connection.SendBack(network, name, bytes);
     }

@@ -1,7 +1,6 @@
 using Corfu.Protocol;
-using Corfu.Simulation.Kernel;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Who listens where, and how the death of a machine looks from outside.</summary>
 public sealed class SimInternet(World world)

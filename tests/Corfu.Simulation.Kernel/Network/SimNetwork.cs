@@ -1,16 +1,18 @@
-using Corfu.Simulation.Kernel;
+using Corfu.Protocol;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>
-/// Moves byte arrays between hosts: every message may be lost, duplicated, delayed, reordered or blocked. It knows
-/// hosts by name and nothing of what the bytes mean.
+/// Moves byte arrays between hosts: every message may be lost, duplicated, delayed, reordered or blocked. Hosts are
+/// names here, and messages are bytes.
 /// </summary>
 public sealed class SimNetwork
 {
     private readonly World _world;
     private readonly SimRandom _random;
     private readonly Dictionary<(string From, string To), Link> _links = [];
+    private Func<Request, bool> _held = static _ => false;
+    private long _heldUntil;
 
     public SimNetwork(World world, NetworkOptions options)
     {
@@ -41,20 +43,19 @@ public sealed class SimNetwork
         _world.Note("clog to", to);
     }
 
-    /// <summary>Holds all appends' writes until then, and nothing else: granted positions stay unwritten while epochs
-    /// change.</summary>
-    public void HoldWrites(long ticks)
+    /// <summary>Holds the requests that match for a while, and no others.</summary>
+    public void Hold(Func<Request, bool> which, long ticks)
     {
-        WritesHeldUntil = _world.Now + ticks;
-        _world.Note("hold writes", null, ticks);
+        (_held, _heldUntil) = (which, _world.Now + ticks);
+        _world.Note("hold requests", null, ticks);
     }
 
-    /// <summary>Virtual time before which no write of an append arrives.</summary>
-    public long WritesHeldUntil { get; private set; }
+    /// <summary>Virtual time before which the request does not arrive.</summary>
+    internal long HeldUntil(Request request) => _held(request) ? _heldUntil : 0;
 
     public void HealAll()
     {
-        WritesHeldUntil = 0;
+        _heldUntil = 0;
         foreach (Link link in _links.Values)
         {
             link.Blocked = false;

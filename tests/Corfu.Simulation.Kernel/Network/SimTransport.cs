@@ -1,8 +1,7 @@
 using Corfu.Protocol;
-using Corfu.Simulation.Kernel;
 using Corfu.Transport;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>The client's port, for one simulated process.</summary>
 public sealed class SimTransport(World world, SimNetwork network, SimInternet internet, SimProcess process, string host,
@@ -34,8 +33,8 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             call.Fail(new TransportException($"{request.Opcode} to {to} timed out", outcomeUnknown: true));
         });
         byte[] bytes = Frames.Encode(correlation, request);
-        long notBefore = request.Opcode == Opcode.Write ? network.WritesHeldUntil : 0;
-        network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m), notBefore);
+        network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m),
+            network.HeldUntil(request));
         return await call.Task;
     }
 

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
-using Corfu.Simulation.Checkers;
 
-namespace Corfu.Simulation.Runner;
+namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>
 /// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again
@@ -10,6 +9,9 @@ namespace Corfu.Simulation.Runner;
 /// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
 internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWriter output)
 {
+    // Per bug.
+    private const int MostSeeds = 2000;
+
     private readonly SeedProcess _clean = new();
     private readonly SeedProcess _cleanToo = new();
     // Several bugs are found on one seed.
@@ -56,9 +58,9 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
     private int? Find(SeedProcess planted, PlantedBug bug, ulong first)
     {
         SortedDictionary<string, int> others = [];
-        using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
+        using SeedProcess? second = bug.Checker == KernelCheckers.Determinism ? new SeedProcess() : null;
         int tried = 0;
-        for (ulong seed = first; tried < PlantedBugs.MostSeeds; seed++)
+        for (ulong seed = first; tried < MostSeeds; seed++)
         {
             if (!bug.MayShowIn(seed)) continue;
             tried++;
@@ -82,7 +84,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         }
 
         Tell(
-            $"{bug.Name}: NOT found by {bug.Checker} in {PlantedBugs.MostSeeds} seeds from {first}; others fired: "
+            $"{bug.Name}: NOT found by {bug.Checker} in {MostSeeds} seeds from {first}; others fired: "
             + $"{string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
         return null;
     }

@@ -1,9 +1,10 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
+using System.Reflection;
 using System.Text.Json;
 
-namespace Corfu.Simulation.Runner;
+namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>
 /// A child of this program that runs one seed at a time: seeds on its standard input, each with the bug to be switched
@@ -16,10 +17,11 @@ public sealed class SeedProcess : IDisposable
     private Process? _child;
 
     /// <summary>The child's side.</summary>
-    public static void Serve()
+    /// <param name="run">Runs a seed, which may end where the named checker fires; null: never.</param>
+    public static void Serve(Func<ulong, string?, SeedResult> run)
     {
         var lines = new BlockingCollection<string>();
-        // A child without a parent ends at once, in the middle of a seed.
+        // A child whose parent has ended exits in the middle of a seed.
         new Thread(() =>
         {
             while (Console.In.ReadLine() is { } next) lines.Add(next);
@@ -29,9 +31,9 @@ public sealed class SeedProcess : IDisposable
         foreach (string line in lines.GetConsumingEnumerable())
         {
             string[] words = line.Split(' ');
-            PlantedBugs.Switch(words.Length > 1 ? words[1] : null, Console.Error);
-            SeedResult result = SeedRunner.Run(
-                ulong.Parse(words[0], CultureInfo.InvariantCulture), null, words.Length > 2 ? words[2] : null);
+            PlantedSwitch.Turn(words.Length > 1 ? words[1] : null);
+            SeedResult result = run(
+                ulong.Parse(words[0], CultureInfo.InvariantCulture), words.Length > 2 ? words[2] : null);
             Console.Out.WriteLine(JsonSerializer.Serialize(result));
             Console.Out.Flush();
         }
@@ -60,7 +62,7 @@ public sealed class SeedProcess : IDisposable
                 Operations = 0,
                 Steps = 0,
                 VirtualSeconds = 0,
-                Violations = [new(Checkers.CheckerNames.Unhandled,
+                Violations = [new(KernelCheckers.Unhandled,
                     $"the process that ran the seed died with exit code {code}")],
             };
         }
@@ -85,7 +87,7 @@ public sealed class SeedProcess : IDisposable
             RedirectStandardOutput = true
         };
         if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
-            start.ArgumentList.Add(typeof(SeedProcess).Assembly.Location);
+            start.ArgumentList.Add(Assembly.GetEntryAssembly()!.Location);
         start.ArgumentList.Add("--serve");
         // Most of what a seed allocates is garbage by the next collection, if that comes after 256 MiB (hexadecimal).
         start.Environment["DOTNET_GCgen0size"] = "10000000";

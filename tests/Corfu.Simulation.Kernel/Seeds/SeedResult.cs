@@ -1,7 +1,4 @@
-using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Workload;
-
-namespace Corfu.Simulation.Runner;
+namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>Result of one seed. Plain data: it travels between processes as one line of JSON.</summary>
 public sealed record SeedResult
@@ -19,7 +16,8 @@ public sealed record SeedResult
 
     public SortedDictionary<string, long> Faults { get; init; } = [];
 
-    public List<FaultKind> Enabled { get; init; } = [];
+    /// <summary>Kinds of faults that the seed's plan allows.</summary>
+    public List<string> Enabled { get; init; } = [];
 
     public SortedDictionary<string, long> Marks { get; init; } = [];
 

@@ -1,21 +1,19 @@
-using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Workload;
+using System.Reflection;
 
-namespace Corfu.Simulation.Runner;
+namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>Many seeds in several processes, and what must hold over all of them.</summary>
 public static class SeedSweep
 {
-    /// <summary>A seed that acknowledged less than this proved nothing.</summary>
-    public const long FewestOperations = 200;
-
     // Every so many seeds, one is run a second time in another process: the hashes must agree.
     private const int RepeatEvery = 20;
     private const int SlowestShown = 10;
 
-    /// <param name="require">Situations that must occur besides those of <see cref="Situations"/>.</param>
-    public static int Run(ulong start, int seeds, int workers, string[] require, TextWriter output)
+    private static string? Program => Assembly.GetEntryAssembly()?.GetName().Name;
+
+    /// <param name="missing">Situations that the seeds had to reach, and did not.</param>
+    public static int Run(ulong start, int seeds, int workers,
+        Func<IReadOnlyCollection<SeedResult>, string[]> missing, TextWriter output)
     {
         ulong[] list = [.. Enumerable.Range(0, seeds).Select(i => start + (ulong)i)];
         var pool = new WorkerPool(workers);
@@ -25,13 +23,13 @@ public static class SeedSweep
         {
             SeedResult first = results[(int)(second.Seed - start)];
             if (first.Hash == second.Hash) continue;
-            first.Violations.Add(new(CheckerNames.Determinism,
+            first.Violations.Add(new(KernelCheckers.Determinism,
                 $"hash {first.Hash:x16} in one process and {second.Hash:x16} in another"));
             Show(first, output);
         }
 
         int failed = results.Count(r => r.Failed) + MissingFaults(results, output)
-            + MissingSituations(results, require, output);
+            + ShowSituations(missing(results), output);
         var hash = new TraceHash();
         foreach (SeedResult result in results) hash.Add(result.Hash);
         PrintCoverage(results, output);
@@ -47,9 +45,9 @@ public static class SeedSweep
     private static int MissingFaults(SeedResult[] results, TextWriter output)
     {
         int missing = 0;
-        foreach (FaultKind kind in results.SelectMany(r => r.Enabled).Distinct().Order())
+        foreach (string kind in results.SelectMany(r => r.Enabled).Distinct().Order())
         {
-            if (results.Any(r => r.Faults.GetValueOrDefault(kind.ToString()) > 0)) continue;
+            if (results.Any(r => r.Faults.GetValueOrDefault(kind) > 0)) continue;
             // A handful of seeds may enable a kind once and never get to it; a real run may not.
             if (results.Length < 20 || results.Count(r => r.Enabled.Contains(kind)) < 3) continue;
             output.WriteLine($"fault {kind} was enabled and never occurred");
@@ -59,9 +57,8 @@ public static class SeedSweep
         return missing;
     }
 
-    private static int MissingSituations(SeedResult[] results, string[] require, TextWriter output)
+    private static int ShowSituations(string[] missing, TextWriter output)
     {
-        string[] missing = Situations.MissingIn(results, require);
         foreach (string situation in missing) output.WriteLine($"situation never reached: {situation}");
         return missing.Length;
     }
@@ -104,7 +101,7 @@ public static class SeedSweep
                 output.WriteLine($"  {Short(violation.ToString())}");
             if (result.Violations.Count > 5) output.WriteLine($"  and {result.Violations.Count - 5} more");
             output.WriteLine(
-                $"  replay: dotnet run -c Release --project tests/Corfu.Simulation -- --seed {result.Seed} --trace");
+                $"  replay: dotnet run -c Release --project tests/{Program} -- --seed {result.Seed} --trace");
         }
     }
 }

@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Runner;
+namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>Runs seeds in several processes; each is handed out as a process becomes free. Results come back in the
 /// order of the seeds.</summary>

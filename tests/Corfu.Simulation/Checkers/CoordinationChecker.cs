@@ -1,3 +1,4 @@
+using Corfu.Simulation.Kernel.Seeds;
 using System.Globalization;
 using Tango;
 using Tango.Collections;

@@ -1,3 +1,5 @@
+using Corfu.Simulation.Kernel.Seeds;
+
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>Invariants of the log as its clients see it. Each method owns one and knows nothing of the

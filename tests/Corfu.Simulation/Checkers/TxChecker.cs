@@ -1,3 +1,5 @@
+using Corfu.Simulation.Kernel.Seeds;
+
 namespace Corfu.Simulation.Checkers;
 
 /// <summary>

@@ -1,7 +1,7 @@
 using Corfu.Agent;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 

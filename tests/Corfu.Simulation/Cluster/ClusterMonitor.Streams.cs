@@ -1,6 +1,6 @@
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 

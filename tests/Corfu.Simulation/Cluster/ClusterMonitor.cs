@@ -2,7 +2,8 @@ using System.Collections.Immutable;
 using Corfu.Protocol;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
+using Corfu.Simulation.Kernel.Seeds;
 
 namespace Corfu.Simulation.Cluster;
 
@@ -87,6 +88,10 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
                 break;
         }
     }
+
+    public string Describe(Request request) => MessageText.Of(request);
+
+    public string Describe(Response response) => MessageText.Of(response);
 
     public void Answered(MessageInfo message, Response response)
     {

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
 
-namespace Corfu.Simulation.Network;
+namespace Corfu.Simulation.Cluster;
 
 /// <summary>Messages as a person wants to read them in a trace.</summary>
 internal static class MessageText

@@ -1,6 +1,6 @@
 using Corfu.Client;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Cluster;

@@ -3,7 +3,7 @@ using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 

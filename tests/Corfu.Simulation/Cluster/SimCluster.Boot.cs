@@ -2,8 +2,9 @@ using System.Collections.Immutable;
 using Corfu.Layout;
 using Corfu.Protocol;
 using Corfu.Simulation.Disk;
+using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 using Corfu.Transport;
 
 namespace Corfu.Simulation.Cluster;

@@ -1,7 +1,7 @@
 using Corfu.Protocol;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 using Corfu.Simulation.Workload;
 using Corfu.Transport;
 

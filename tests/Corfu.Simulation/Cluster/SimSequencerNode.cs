@@ -1,7 +1,7 @@
 using Corfu.Protocol;
 using Corfu.Sequencer;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Disk;
 using Corfu.Storage;
 using Corfu.Unit;
 

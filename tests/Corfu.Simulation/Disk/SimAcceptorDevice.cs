@@ -1,5 +1,6 @@
 using Corfu.Layout;
 using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Disk;
 
 namespace Corfu.Simulation.Disk;
 

@@ -1,5 +1,5 @@
 using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
@@ -10,13 +10,8 @@ namespace Corfu.Simulation.Runner;
 /// </summary>
 public static class PlantedBugs
 {
-    /// <summary>Seeds tried per bug.</summary>
-    public const int MostSeeds = 2000;
-
-    private const string NoneInThisBuild = "no planted bugs in this build: build with -p:Planted=true";
-
-    private static readonly PlantedBug[] s_bugs =
-    [
+    internal static IReadOnlyList<PlantedBug> All { get; } = new LogBug[]
+    {
         new("unit-acks-before-durable", "R4", "answers before the flush", CheckerNames.UnitDurable, 3),
         new("seal-not-logged", "R4", "a seal is answered and not written", CheckerNames.SealedEpoch, 1),
         new("trim-mark-forgotten", "R3, R5", "a restarted unit has forgotten the prefix trim", CheckerNames.UnitDurable,
@@ -181,7 +176,7 @@ public static class PlantedBugs
             CheckerNames.Liveness, 5533, static p => p.Agents is { Count: > 4 }),
         new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable",
             CheckerNames.UnitDurable, 414, HasSpares),
-    ];
+    };
 
     private static bool IsTango(SeedPlan plan) => plan.Kind == WorkloadKind.Tango;
 
@@ -194,61 +189,4 @@ public static class PlantedBugs
     private static bool HasAgents(SeedPlan plan) => plan.Agents is not null;
 
     private static bool IsWild(SeedPlan plan) => plan.Has(FaultKind.WildPositions);
-
-    /// <summary>Switches a bug on. False, with a message, where this build has none.</summary>
-    public static bool Switch(string? name, TextWriter error)
-    {
-        if (PlantedSwitch.Turn(name)) return true;
-        error.WriteLine(NoneInThisBuild);
-        return false;
-    }
-
-    /// <summary>From how many starts the table's medians are taken.</summary>
-    public const int TableStarts = 5;
-
-    /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a table for
-    /// docs/testing-simulator.md.</param>
-    /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table
-    /// at 1.</param>
-    /// <param name="workers">Bugs hunted at once.</param>
-    public static int Hunt(string which, ulong? start, int workers, TextWriter output)
-    {
-        if (!PlantedSwitch.IsBuiltIn)
-        {
-            output.WriteLine(NoneInThisBuild);
-            return 2;
-        }
-
-        bool table = which == "table";
-        PlantedBug[] bugs = table || which == "all" ? s_bugs : [.. s_bugs.Where(b => b.Name == which)];
-        if (bugs.Length == 0)
-        {
-            output.WriteLine(
-                $"no planted bug is called {which}; there are: {string.Join(", ", s_bugs.Select(b => b.Name))}");
-            return 2;
-        }
-
-        // Starts that lie apart: no hunt meets another's seeds unless it takes very long.
-        ulong[] starts = table
-            ? [.. Enumerable.Range(0, TableStarts).Select(i => (start ?? 1) + ((ulong)i * 10_000))]
-            : start is { } one ? [one] : [];
-        var hunt = new BugHunt(starts, workers, output);
-        int found = hunt.Run(bugs);
-        if (table) WriteTable(bugs, hunt.Needed, output);
-        output.WriteLine($"planted {bugs.Length} found {found}");
-        return found == bugs.Length ? 0 : 1;
-    }
-
-    private static void WriteTable(PlantedBug[] bugs, IReadOnlyDictionary<string, List<int>> needed, TextWriter output)
-    {
-        output.WriteLine(
-            $"| planted bug | rule | what it does | checker | median seeds (most) of {TableStarts} starts |");
-        output.WriteLine("|---|---|---|---|---|");
-        foreach (PlantedBug bug in bugs)
-        {
-            int[] seeds = needed.TryGetValue(bug.Name, out List<int>? all) ? [.. all.Order()] : [];
-            string median = seeds.Length == 0 ? "not found" : $"{seeds[seeds.Length / 2]} ({seeds[^1]})";
-            output.WriteLine($"| `{bug.Name}` | {bug.Rule} | {bug.What} | `{bug.Checker}` | {median} |");
-        }
-    }
 }

@@ -1,3 +1,4 @@
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;

@@ -1,4 +1,5 @@
 using Corfu.Simulation.Checkers;
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 
@@ -7,6 +8,9 @@ namespace Corfu.Simulation.Runner;
 /// <summary>Runs one seed from its first event to the verdicts of all checkers.</summary>
 public static class SeedRunner
 {
+    /// <summary>A seed that acknowledged less than this proved nothing.</summary>
+    public const long FewestOperations = 200;
+
     /// <param name="endAt">The run may end where this checker fires; null: never.</param>
     public static SeedResult Run(ulong seed, Action<string>? trace, string? endAt = null) =>
         Run(SeedPlan.Of(seed), trace, endAt);
@@ -23,7 +27,7 @@ public static class SeedRunner
         if (audited && plan.Kind == WorkloadKind.Tango) violations.AddRange(TxChecker.CheckAll(run.Transactions));
         violations.AddRange(CoordinationChecker.CheckAll(run.Coordination));
         violations.AddRange(world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f)));
-        if (violations.Count == 0 && run.Ledger.Acknowledged < SeedSweep.FewestOperations)
+        if (violations.Count == 0 && run.Ledger.Acknowledged < FewestOperations)
         {
             violations.Add(new(CheckerNames.Liveness, $"only {run.Ledger.Acknowledged} operations were acknowledged"));
         }
@@ -38,7 +42,7 @@ public static class SeedRunner
             Violations = violations,
             Marks = run.Cluster.Monitor.Marks,
             Faults = run.Nemesis.Counts,
-            Enabled = [.. plan.Faults],
+            Enabled = [.. plan.Faults.Select(fault => $"{fault}")],
         };
     }
 }

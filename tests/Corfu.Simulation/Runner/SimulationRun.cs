@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Tango;

@@ -1,3 +1,4 @@
+using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Workload;
 
 namespace Corfu.Simulation.Runner;
@@ -13,7 +14,7 @@ public static class SingleSeed
         output.WriteLine($"enabled: {string.Join(", ", result.Enabled)}");
         output.WriteLine($"faults: {string.Join(", ", result.Faults.Select(f => $"{f.Key} {f.Value}"))}");
         output.WriteLine($"situations: {string.Join(", ", result.Marks.Select(f => $"{f.Key} {f.Value}"))}");
-        foreach (Checkers.Violation violation in result.Violations) output.WriteLine(violation);
+        foreach (Violation violation in result.Violations) output.WriteLine(violation);
         output.WriteLine(
             $"seed {seed} {(result.Failed ? "FAILED" : "passed")} operations {result.Operations} steps {result.Steps} "
             + $"virtual seconds {result.VirtualSeconds:F3} hash {result.Hash:x16}");

@@ -1,6 +1,7 @@
+using Corfu.Protocol;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Workload;
 
@@ -102,7 +103,8 @@ public sealed class Nemesis
             case FaultKind.StuckWrites:
                 long held = Duration();
                 Count(kind);
-                _cluster.Network.HoldWrites(held);
+                // Granted positions stay unwritten while epochs change.
+                _cluster.Network.Hold(static request => request.Opcode == Opcode.Write, held);
                 // While tokens are granted and nothing is written, an epoch ends: what was granted is granted again.
                 if (_cluster.Plan.Has(FaultKind.Reconfigure))
                     After(_random.Next(held), () => Act(FaultKind.Reconfigure));

@@ -1,6 +1,6 @@
-using Corfu.Simulation.Disk;
+using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Network;
+using Corfu.Simulation.Kernel.Network;
 using Corfu.Unit;
 
 namespace Corfu.Simulation.Workload;
