@@ -1,23 +1,12 @@
-using Corfu;
+namespace Corfu.TestKit;
 
-namespace Tango.Collections.Tests;
-
-/// <summary>Tells each check of the log.</summary>
-internal sealed class CountingCursor(IStreamCursor inner, Action onSync) : IStreamCursor
+/// <summary>Calls back at each check of the log.</summary>
+public sealed class CountingCursor(IStreamCursor inner, Action onSync) : CursorWrapper(inner)
 {
-    public LogPosition Position => inner.Position;
-
-    public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-    public void Remove(StreamId stream) => inner.Remove(stream);
-
-    public ValueTask<LogPosition> SyncAsync(
+    public override ValueTask<LogPosition> SyncAsync(
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
     {
         onSync();
-        return inner.SyncAsync(consistency, cancellationToken);
+        return base.SyncAsync(consistency, cancellationToken);
     }
-
-    public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
-        inner.ReadNextAsync(cancellationToken);
 }

@@ -1,7 +1,7 @@
-namespace Tango.Tests.Contexts;
+namespace Corfu.TestKit;
 
 /// <summary>A message loop that runs nothing: it has ended, or its thread blocks until <see cref="GoOn"/>.</summary>
-internal sealed class HeldContext : SynchronizationContext
+public sealed class HeldContext : SynchronizationContext
 {
     private readonly Lock _gate = new();
 

@@ -1,10 +1,10 @@
-namespace Corfu.Client.Tests.Cluster;
+namespace Corfu.TestKit;
 
 /// <summary>
 /// A clock that moves only with its timers: each wait is over at once, and the clock then shows the moment that was
 /// waited for. A caller that asks for the time more often than <paramref name="most"/> waits for nothing: an error.
 /// </summary>
-internal sealed class JumpingTime(int most) : TimeProvider
+public sealed class JumpingTime(int most = int.MaxValue) : TimeProvider
 {
     private long _now;
     private int _asked;

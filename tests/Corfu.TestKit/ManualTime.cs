@@ -1,7 +1,7 @@
-namespace Corfu.Transport.Tests;
+namespace Corfu.TestKit;
 
 /// <summary>A clock that moves when told, firing what is due.</summary>
-internal sealed class ManualTime : TimeProvider
+public sealed class ManualTime : TimeProvider
 {
     private readonly Lock _gate = new();
     private readonly List<Timer> _timers = [];

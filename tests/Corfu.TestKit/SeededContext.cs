@@ -1,10 +1,8 @@
-using Corfu;
-
-namespace Tango.Tests;
+namespace Corfu.TestKit;
 
 /// <summary>Runs asynchronous code on one thread, choosing the next continuation by a seed: one seed, one
 /// interleaving.</summary>
-internal sealed class SeededContext(int seed) : SynchronizationContext
+public sealed class SeededContext(int seed) : SynchronizationContext
 {
     private readonly Random _random = new(seed);
     private string? _foreign;

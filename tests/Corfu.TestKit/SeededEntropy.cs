@@ -1,6 +1,7 @@
-namespace Corfu.Client.Tests.Cluster;
+namespace Corfu.TestKit;
 
-internal sealed class TestEntropy(int seed) : IEntropy
+/// <summary>The same identities in every run.</summary>
+public sealed class SeededEntropy(int seed) : IEntropy
 {
     private readonly Lock _gate = new();
     private readonly Random _random = new(seed);

@@ -1,7 +1,7 @@
-namespace Tango.Tests;
+namespace Corfu.TestKit;
 
 /// <summary>A clock that moves only when it is told to, to the next timer.</summary>
-internal sealed class VirtualTime : TimeProvider
+public sealed class VirtualTime : TimeProvider
 {
     // In order of creation; few at a time.
     private readonly List<VirtualTimer> _timers = [];

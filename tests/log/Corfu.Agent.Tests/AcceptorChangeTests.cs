@@ -33,7 +33,7 @@ public sealed class AcceptorChangeTests
                 .Select(node => node.Endpoint)],
         };
         var agent = new ClusterAgent(
-            options, transport, transport, TimeProvider.System, new TestEntropy(options.Self.Port));
+            options, transport, transport, TimeProvider.System, new SeededEntropy(options.Self.Port));
         cluster.Transport.Serve(options.Self, agent);
         using var stop = new CancellationTokenSource();
         var running = agent.RunAsync(stop.Token);
@@ -59,20 +59,14 @@ public sealed class AcceptorChangeTests
     }
 
     /// <summary>At the endpoints of some nodes another identity answers.</summary>
-    private sealed class Replacing(ITransport inner) : ITransport
+    private sealed class Replacing(ITransport inner) : TransportWrapper(inner)
     {
         public ConcurrentDictionary<NodeId, byte> Gone { get; } = [];
 
-        public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
-            CancellationToken cancellationToken)
-            where TResponse : Response => Gone.ContainsKey(to.Id)
+        public override ValueTask<TResponse> CallAsync<TResponse>(
+            NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken) => Gone.ContainsKey(to.Id)
             ? throw new TransportException($"another identity answers at {to.Endpoint}", outcomeUnknown: false)
             { Fault = TransportFault.WrongIdentity }
-            : inner.CallAsync(to, request, cancellationToken);
-
-        public void Drop(NodeAddress node) => inner.Drop(node);
-
-        public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
-            inner.DescribeAsync(endpoint, cancellationToken);
+            : base.CallAsync(to, request, cancellationToken);
     }
 }

@@ -26,7 +26,7 @@ public sealed class ClusterViewTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var options = new LayoutClientOptions { RoundTimeout = TimeSpan.FromMilliseconds(50), MaxAttempts = 2 };
-        var layout = new LayoutClient(cluster.Transport, new TestEntropy(9), TimeProvider.System, options);
+        var layout = new LayoutClient(cluster.Transport, new SeededEntropy(9), TimeProvider.System, options);
         var view = new ClusterView(new AgentOptions { Self = default }, layout,
             new AgentClock(TimeProvider.System), NullLogger.Instance);
         view.Adopt(cluster.First);

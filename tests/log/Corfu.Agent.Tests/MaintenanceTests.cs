@@ -43,7 +43,7 @@ public class MaintenanceTests
             {
                 var agent = new ClusterAgent(
                     options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport,
-                    TimeProvider.System, new TestEntropy(endpoint.Port), logger,
+                    TimeProvider.System, new SeededEntropy(endpoint.Port), logger,
                     reconfiguration: TestCluster.Options.Reconfiguration);
                 cluster.Transport.Serve(endpoint, agent);
                 All.Add(agent);

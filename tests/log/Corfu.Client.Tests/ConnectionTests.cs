@@ -30,7 +30,7 @@ public class ConnectionTests
     private static Task<CorfuClient> ConnectAsync(TestCluster cluster, params NodeAddress[] nodes) =>
         CorfuClient.ConnectAsync(
         new ConnectionString([.. nodes.Select(n => n.Endpoint)]), cluster.Transport, TimeProvider.System,
-        new TestEntropy(9),
+        new SeededEntropy(9),
         TestCluster.Options with { Layout = new() { MaxAttempts = 2, RoundTimeout = TimeSpan.FromMilliseconds(200) } });
 
     [Fact]
@@ -95,7 +95,7 @@ public class ConnectionTests
         var patient = TestCluster.Options with { Layout = new() { RoundTimeout = TimeSpan.FromHours(1) } };
         await using var client = await CorfuClient.ConnectAsync(
             new ConnectionString([cluster.Acceptors[0].Endpoint, cluster.Acceptors[2].Endpoint]), cluster.Transport,
-            TimeProvider.System, new TestEntropy(9), patient);
+            TimeProvider.System, new SeededEntropy(9), patient);
         Assert.True((await client.AppendAsync("x"u8.ToArray(), [])).IsAppended);
         Assert.Equal(Epoch.First, (await client.Cluster.RefreshAsync()).Epoch);
         frozen.SetResult(Fault.Refused);

@@ -1,6 +1,5 @@
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
-using Tango.Tests.Contexts;
 
 namespace Corfu.Client.Tests;
 

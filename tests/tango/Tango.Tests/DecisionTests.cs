@@ -328,24 +328,15 @@ public class DecisionTests
         (await LogModel.ReplayAsync(world.Log)).Decisions;
 
     /// <summary>Runs what is queued before the next checks, one thing each.</summary>
-    private sealed class HookedCursor(IStreamCursor inner) : IStreamCursor
+    private sealed class HookedCursor(IStreamCursor inner) : CursorWrapper(inner)
     {
         public Queue<Func<Task>> BeforeSync { get; } = [];
 
-        public LogPosition Position => inner.Position;
-
-        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-        public void Remove(StreamId stream) => inner.Remove(stream);
-
-        public async ValueTask<LogPosition> SyncAsync(
+        public override async ValueTask<LogPosition> SyncAsync(
             ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
         {
             if (BeforeSync.TryDequeue(out var hook)) await hook();
-            return await inner.SyncAsync(consistency, cancellationToken);
+            return await base.SyncAsync(consistency, cancellationToken);
         }
-
-        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
-            inner.ReadNextAsync(cancellationToken);
     }
 }

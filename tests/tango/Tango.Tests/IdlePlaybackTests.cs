@@ -14,7 +14,7 @@ public class IdlePlaybackTests
     {
         await using var world = new World(time: time) { IdlePlayback = s_period };
         var seen = new List<string?>();
-        var runtime = world.NewRuntime(() => new Watched(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
+        var runtime = world.NewRuntime(() => new CountingCursor(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
         s_flows.Value = "the first call";
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         s_flows.Value = "later";
@@ -23,23 +23,4 @@ public class IdlePlaybackTests
         Assert.NotEmpty(seen);
         Assert.All(seen, Assert.Null);
     });
-
-    private sealed class Watched(IStreamCursor inner, Action onSync) : IStreamCursor
-    {
-        public LogPosition Position => inner.Position;
-
-        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-        public void Remove(StreamId stream) => inner.Remove(stream);
-
-        public ValueTask<LogPosition> SyncAsync(
-            ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
-        {
-            onSync();
-            return inner.SyncAsync(consistency, cancellationToken);
-        }
-
-        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
-            inner.ReadNextAsync(cancellationToken);
-    }
 }

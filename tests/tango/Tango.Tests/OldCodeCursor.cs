@@ -9,24 +9,14 @@ namespace Tango.Tests;
 /// without this cursor.
 /// </summary>
 /// <param name="isNewer">Whether the update is one that the older code cannot read, by its bytes.</param>
-internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byte>, bool> isNewer) : IStreamCursor
+internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byte>, bool> isNewer) : CursorWrapper(inner)
 {
     private const byte Update = 1;
     private const byte UnknownKind = 99;
 
-    public LogPosition Position => inner.Position;
-
-    public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-    public void Remove(StreamId stream) => inner.Remove(stream);
-
-    public ValueTask<LogPosition> SyncAsync(
-        ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default) =>
-        inner.SyncAsync(consistency, cancellationToken);
-
-    public async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
+    public override async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
     {
-        var entry = await inner.ReadNextAsync(cancellationToken);
+        var entry = await base.ReadNextAsync(cancellationToken);
         return entry is null ? null : entry with { Payload = AsOldCodeReads(entry.Payload) };
     }
 

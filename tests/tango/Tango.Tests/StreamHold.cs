@@ -46,27 +46,21 @@ internal sealed class StreamHold(Func<IStreamCursor> openCursor)
         }
     }
 
-    private sealed class Cursor(StreamHold hold, IStreamCursor inner) : IStreamCursor
+    private sealed class Cursor(StreamHold hold, IStreamCursor inner) : CursorWrapper(inner)
     {
         // Read, and not delivered when a call was cancelled.
         private LogEntry? _entry;
 
-        public LogPosition Position => inner.Position;
-
-        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-        public void Remove(StreamId stream) => inner.Remove(stream);
-
-        public async ValueTask<LogPosition> SyncAsync(
+        public override async ValueTask<LogPosition> SyncAsync(
             ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
         {
             if (hold._syncs is { } syncs) await syncs.Task.WaitOrCancelAsync(cancellationToken);
-            return await inner.SyncAsync(consistency, cancellationToken);
+            return await base.SyncAsync(consistency, cancellationToken);
         }
 
-        public async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
+        public override async ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default)
         {
-            _entry ??= await inner.ReadNextAsync(cancellationToken);
+            _entry ??= await base.ReadNextAsync(cancellationToken);
             if (_entry is not { } entry) return null;
             await hold.PassAsync(entry, cancellationToken);
             _entry = null;

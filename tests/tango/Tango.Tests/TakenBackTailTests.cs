@@ -27,20 +27,11 @@ public class TakenBackTailTests
     }
 
     /// <summary>Answers tails with ten positions too many, as if they were granted and their writers gone.</summary>
-    private sealed class GenerousCursor(IStreamCursor inner) : IStreamCursor
+    private sealed class GenerousCursor(IStreamCursor inner) : CursorWrapper(inner)
     {
-        public LogPosition Position => inner.Position;
-
-        public void Add(StreamId stream, LogPosition from) => inner.Add(stream, from);
-
-        public void Remove(StreamId stream) => inner.Remove(stream);
-
-        public async ValueTask<LogPosition> SyncAsync(
+        public override async ValueTask<LogPosition> SyncAsync(
             ReadConsistency consistency = ReadConsistency.Linearizable,
             CancellationToken cancellationToken = default) =>
-            await inner.SyncAsync(consistency, cancellationToken) + 10;
-
-        public ValueTask<LogEntry?> ReadNextAsync(CancellationToken cancellationToken = default) =>
-            inner.ReadNextAsync(cancellationToken);
+            await base.SyncAsync(consistency, cancellationToken) + 10;
     }
 }

@@ -20,7 +20,7 @@ public sealed class MonitorTests
             Step = TimeSpan.FromMilliseconds(5),
             SlowInterval = TimeSpan.FromMilliseconds(20),
         };
-        var agent = new ClusterAgent(options, probes, cluster.Transport, TimeProvider.System, new TestEntropy(1));
+        var agent = new ClusterAgent(options, probes, cluster.Transport, TimeProvider.System, new SeededEntropy(1));
         cluster.Transport.Serve(options.Self, agent);
         using var stop = new CancellationTokenSource();
         var running = agent.RunAsync(stop.Token);
@@ -31,7 +31,7 @@ public sealed class MonitorTests
         await running;
     }
 
-    private sealed class FirstCallBreaks(ITransport inner, NodeId node) : ITransport
+    private sealed class FirstCallBreaks(ITransport inner, NodeId node) : TransportWrapper(inner)
     {
         private readonly TaskCompletionSource _repeated = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private int _calls;
@@ -39,9 +39,8 @@ public sealed class MonitorTests
         /// <summary>Ends with the second call to the node.</summary>
         public Task Repeated => _repeated.Task;
 
-        public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
-            CancellationToken cancellationToken)
-            where TResponse : Response
+        public override ValueTask<TResponse> CallAsync<TResponse>(
+            NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
         {
             if (to.Id == node)
             {
@@ -50,12 +49,7 @@ public sealed class MonitorTests
                 _repeated.TrySetResult();
             }
 
-            return inner.CallAsync(to, request, cancellationToken);
+            return base.CallAsync(to, request, cancellationToken);
         }
-
-        public void Drop(NodeAddress node) => inner.Drop(node);
-
-        public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
-            inner.DescribeAsync(endpoint, cancellationToken);
     }
 }

@@ -14,7 +14,7 @@ public sealed class ProbeBudgetTests
     {
         var probes = new Silent();
         var options = new AgentOptions { Self = new NodeEndpoint("test", 1000) };
-        var agent = new ClusterAgent(options, probes, probes, TimeProvider.System, new TestEntropy(1));
+        var agent = new ClusterAgent(options, probes, probes, TimeProvider.System, new SeededEntropy(1));
         var answers = new Answers();
         for (var i = 0; i < Questions; i++)
         {
@@ -33,7 +33,7 @@ public sealed class ProbeBudgetTests
     [Fact]
     public void Probes_are_limited_for_each_second()
     {
-        var time = new HeldTime();
+        var time = new ManualTime();
         var budget = new ProbeBudget(new AgentClock(time));
         for (var i = 0; i < ProbeBudget.MaxPerSecond; i++)
         {
@@ -42,17 +42,8 @@ public sealed class ProbeBudgetTests
         }
 
         Assert.False(budget.TryBegin());
-        time.Now += TimeSpan.TicksPerSecond;
+        time.Advance(TimeSpan.FromSeconds(1));
         Assert.True(budget.TryBegin());
-    }
-
-    private sealed class HeldTime : TimeProvider
-    {
-        public long Now { get; set; }
-
-        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-        public override long GetTimestamp() => Now;
     }
 
     /// <summary>Nothing answers until it is released.</summary>

@@ -295,7 +295,7 @@ public class RebuildTests
     {
         var (cluster, client, _) = await ReplacedAsync(200, units: 2);
         await using var __ = cluster;
-        var time = new StepTime();
+        var time = new JumpingTime();
         var options = new RebuildOptions
         {
             Batch = 16,
@@ -312,23 +312,6 @@ public class RebuildTests
         var least = TimeSpan.FromSeconds(progress.CopiedBytes / 2000.0) - TimeSpan.FromMilliseconds(100);
         Assert.InRange(progress.Elapsed, least * 0.9, least * 1.1);
         Assert.Equal(TimeSpan.Zero, progress.Remaining);
-    }
-
-    /// <summary>A wait ends at once and moves the clock by its length: only waiting takes time.</summary>
-    private sealed class StepTime : TimeProvider
-    {
-        private long _now;
-
-        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-        public override long GetTimestamp() => Interlocked.Read(ref _now);
-
-        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
-        {
-            if (dueTime == Timeout.InfiniteTimeSpan) return System.CreateTimer(callback, state, dueTime, period);
-            Interlocked.Add(ref _now, dueTime.Ticks);
-            return System.CreateTimer(callback, state, TimeSpan.Zero, period);
-        }
     }
 
     [Fact]

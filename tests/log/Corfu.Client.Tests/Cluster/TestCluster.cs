@@ -10,7 +10,7 @@ namespace Corfu.Client.Tests.Cluster;
 /// <summary>The real cores behind a direct transport: units in memory, acceptors, a sequencer.</summary>
 internal sealed class TestCluster(int number = 1) : IAsyncDisposable
 {
-    private readonly TestEntropy _entropy = new(number);
+    private readonly SeededEntropy _entropy = new(number);
     private readonly List<CorfuClient> _clients = [];
     private readonly List<UnitHandler> _units = [];
     private int _port = 7000;

@@ -1,6 +1,5 @@
 using Corfu;
 using Tango.Testing;
-using Tango.Tests;
 
 namespace Tango.Collections.Tests;
 

@@ -1,5 +1,3 @@
-using Tango.Tests;
-
 namespace Tango.Collections.Tests;
 
 /// <summary>Tests of what an owner may believe of its lease, and of the rest of a lease when user code

@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Tests;
 
 namespace Tango.Collections.Tests;
 

@@ -1,5 +1,3 @@
-using Tango.Tests;
-
 namespace Tango.Collections.Tests;
 
 public sealed class LockTests

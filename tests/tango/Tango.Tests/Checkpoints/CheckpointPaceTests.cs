@@ -58,7 +58,7 @@ public class CheckpointPaceTests
         // The shares of these two identities lie far apart.
         foreach (var i in new[] { 1, 3 })
         {
-            var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new FixedIdentity(i), options,
+            var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new SeededEntropy(i), options,
                 loops: SeededContext.Loops);
             hosts.Add(await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
         }
@@ -101,19 +101,5 @@ public class CheckpointPaceTests
         for (; updates > 0; updates--) await accounts.SetAsync("a", updates);
         await accounts.BalanceAsync("a");
         await Task.Delay(TimeSpan.FromSeconds(1), time);
-    }
-
-    private sealed class FixedIdentity(int id) : IEntropy
-    {
-        private readonly Random _random = new(id);
-
-        public Guid NewGuid()
-        {
-            var bytes = new byte[16];
-            _random.NextBytes(bytes);
-            return new Guid(bytes);
-        }
-
-        public double NextDouble() => _random.NextDouble();
     }
 }
