@@ -78,7 +78,7 @@ public sealed class TangoLease : IAsyncDisposable
         var sentAt = host.Time.GetTimestamp();
         // Without the caller's token: a record that is on its way may grant a lease that no process would renew or end.
         var granting = host.Loops.RunAsync(() => grant(CancellationToken.None).AsTask());
-        await granting.WaitOrCancelAsync(cancellationToken).ConfigureAwait(
+        await ((Task)granting).WaitOrCancelAsync(cancellationToken).ConfigureAwait(
             ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         if (!granting.IsCompleted)
         {
