@@ -14,7 +14,8 @@ public class IdlePlaybackTests
     {
         await using var world = new World(time: time) { IdlePlayback = s_period };
         var seen = new List<string?>();
-        var runtime = world.NewRuntime(() => new CountingCursor(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
+        var runtime = world.NewRuntime(
+            () => new CountingCursor(world.Log.OpenCursor(), () => seen.Add(s_flows.Value)), time);
         s_flows.Value = "the first call";
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         s_flows.Value = "later";

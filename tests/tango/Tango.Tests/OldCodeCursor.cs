@@ -9,7 +9,8 @@ namespace Tango.Tests;
 /// without this cursor.
 /// </summary>
 /// <param name="isNewer">Whether the update is one that the older code cannot read, by its bytes.</param>
-internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byte>, bool> isNewer) : CursorWrapper(inner)
+internal sealed class OldCodeCursor(IStreamCursor inner, Func<ReadOnlyMemory<byte>, bool> isNewer)
+    : CursorWrapper(inner)
 {
     private const byte Update = 1;
     private const byte UnknownKind = 99;
