@@ -1,6 +1,4 @@
-using Corfu.Simulation.Kernel.Seeds;
-
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>Names of the checkers, one for each invariant; docs/testing-simulator.md lists what each one
 /// means.</summary>
@@ -39,10 +37,10 @@ public static class CheckerNames
     public const string Decisions = "decisions";
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";
-    public const string Determinism = KernelCheckers.Determinism;
+    public const string Determinism = "determinism";
     public const string Membership = "membership";
     public const string TrimComplete = "trim-complete";
     public const string TrimPoint = "trim-point";
     public const string HandOver = "hand-over";
-    public const string Unhandled = KernelCheckers.Unhandled;
+    public const string Unhandled = "unhandled";
 }

@@ -30,11 +30,11 @@ public sealed class HistoryCheckTests : IDisposable
     public void A_history_that_holds_is_not_objected_to() => Assert.Empty(Check(s_history, s_audit));
 
     [Theory]
-    [InlineData("log\t2\tdata c1-2", "log\t2\tjunk", "was acknowledged at 2")]
+    [InlineData("log\t2\tdata c1-2", "log\t2\tjunk", "the final log has Junk")]
     [InlineData("log\t2\tdata c1-2", "log\t2\tdata damaged", "which nobody appended")]
-    [InlineData("log\t3\tjunk", "log\t3\tdata c1-3", "was refused, and stands at 3")]
-    [InlineData("log\t3\tjunk", "log\t3\tdata c1-1", "stands at 0 and at 3")]
-    [InlineData("log\t3\tjunk", "log\t3\tunwritten", "3 holds unwritten")]
+    [InlineData("log\t3\tjunk", "log\t3\tdata c1-3", "refused, but at 3")]
+    [InlineData("log\t3\tjunk", "log\t3\tdata c1-1", "at 0 and again at 3")]
+    [InlineData("log\t3\tjunk", "log\t3\tunwritten", "position 3 is still a hole")]
     [InlineData("compared\t4\t2", "replica\t3\tdiffers", "replicas at 3")]
     [InlineData("end", "", "did not come to its end")]
     public void Fault_in_the_log_is_found(string line, string planted, string told) =>
@@ -42,11 +42,11 @@ public sealed class HistoryCheckTests : IDisposable
             v => v.Contains(told, StringComparison.Ordinal));
 
     [Theory]
-    [InlineData("append\tc1-1\t10", "append\tc1-1\t45", "and began after 2 was acknowledged")]
-    [InlineData("read\t45\t50\t2\tdata c1-2", "read\t45\t50\t2\tjunk", "a reader was shown junk at 2")]
-    [InlineData("read\t5\t8\t2\tunwritten", "read\t45\t48\t2\tunwritten", "after it was acknowledged")]
-    [InlineData("check\t45\t48\t3", "check\t45\t48\t2", "a check said 2")]
-    [InlineData("appended\tc1-2\t40\t2\t1", "appended\tc1-2\t40\t0\t1", "two appends were acknowledged at 0")]
+    [InlineData("append\tc1-1\t10", "append\tc1-1\t45", "was acknowledged, and stands before ")]
+    [InlineData("read\t45\t50\t2\tdata c1-2", "read\t45\t50\t2\tjunk", "and Junk")]
+    [InlineData("read\t5\t8\t2\tunwritten", "read\t45\t48\t2\tunwritten", "after a value had been seen there")]
+    [InlineData("check\t45\t48\t3", "check\t45\t48\t2", "was told the tail 2")]
+    [InlineData("appended\tc1-2\t40\t2\t1", "appended\tc1-2\t40\t0\t1", "position 0 was acknowledged to")]
     [InlineData("check\t45\t48\t3", "unexpected\t45\t48\tboom", "unexpected: boom")]
     public void Wrong_answer_to_a_client_is_found(string line, string planted, string told) =>
         Assert.Contains(Check([.. s_history.Select(l => l == line ? planted : l)], s_audit),
@@ -56,9 +56,9 @@ public sealed class HistoryCheckTests : IDisposable
     public void A_follower_that_missed_an_entry_is_found()
     {
         Assert.Contains(Check([.. s_history.Where(l => l != Play("c1-1", 0))], s_audit),
-            v => v.Contains("was shown another stream", StringComparison.Ordinal));
+            v => v.Contains("position 0 was skipped", StringComparison.Ordinal));
         Assert.Contains(Check(s_history, [.. s_audit.Where(l => l != StreamLine("c1-2", 2))]),
-            v => v.Contains("a fresh reader of stream", StringComparison.Ordinal));
+            v => v.Contains("position 2 was skipped", StringComparison.Ordinal));
     }
 
     [Fact]

@@ -1,5 +1,3 @@
-using Corfu.Simulation.Checkers;
-
 namespace Corfu.Simulation.Tests;
 
 /// <summary>Needs that a trim must respect: each is found when it is not met.</summary>

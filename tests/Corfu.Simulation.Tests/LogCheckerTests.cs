@@ -1,6 +1,3 @@
-using Corfu.Simulation.Checkers;
-using Corfu.Simulation.Kernel.Seeds;
-
 namespace Corfu.Simulation.Tests;
 
 /// <summary>Planted errors in histories: a checker that cannot fail proves nothing.</summary>

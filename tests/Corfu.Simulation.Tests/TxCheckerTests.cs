@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Simulation.Checkers;
 
 namespace Corfu.Simulation.Tests;
 

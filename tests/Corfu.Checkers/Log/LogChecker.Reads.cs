@@ -1,6 +1,4 @@
-using Corfu.Simulation.Kernel.Seeds;
-
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 public static partial class LogChecker
 {
@@ -33,14 +31,14 @@ public static partial class LogChecker
                 else if (value.Kind != read.Kind || value.Payload != read.Payload)
                 {
                     found.Add(new(CheckerNames.WriteOnce,
-                        $"position {at.Key}: seen {Describe(value)} and {Describe(read)}"));
+                        $"position {at.Key}: seen {history.Show(value)} and {history.Show(read)}"));
                 }
             }
 
             foreach (ReadOp read in at.Where(r => r.Kind == SeenKind.Unwritten && r.Start > finalFrom))
             {
                 found.Add(new(CheckerNames.WriteOnce,
-                    $"position {at.Key}: unwritten {Describe(read)} after a value had been seen there"));
+                    $"position {at.Key}: unwritten {history.Show(read)} after a value had been seen there"));
             }
 
             long trimmed = at.Where(r => r.Kind == SeenKind.Trimmed).Select(r => r.End).DefaultIfEmpty(LogHistory.Never)
@@ -52,7 +50,7 @@ public static partial class LogChecker
                 if (history.Appends.All(a => a.Position != read.Position || a.Start != read.Start))
                 {
                     found.Add(new(CheckerNames.WriteOnce,
-                        $"position {at.Key}: {Describe(read)} after it had been seen trimmed"));
+                        $"position {at.Key}: {history.Show(read)} after it had been seen trimmed"));
                 }
             }
         }
@@ -70,12 +68,12 @@ public static partial class LogChecker
                 if (!byPayload.TryGetValue(read.Payload, out AppendOp? append))
                 {
                     found.Add(new(CheckerNames.ReadValue,
-                        $"position {read.Position}: {Describe(read)}, which nobody appended"));
+                        $"position {read.Position}: {history.Show(read)}, which nobody appended"));
                 }
                 else if (append.Start > read.End)
                 {
                     found.Add(new(CheckerNames.ReadValue,
-                        $"position {read.Position}: {Describe(read)} before it was appended"));
+                        $"position {read.Position}: {history.Show(read)} before it was appended"));
                 }
             }
             else if (read.Kind == SeenKind.Trimmed
@@ -83,11 +81,8 @@ public static partial class LogChecker
                     t => t.Start < read.End && (t.Prefix ? t.Position > read.Position : t.Position == read.Position)))
             {
                 found.Add(new(CheckerNames.ReadValue,
-                    $"position {read.Position}: {Describe(read)} though nobody had asked for a trim"));
+                    $"position {read.Position}: {history.Show(read)} though nobody had asked for a trim"));
             }
         }
     }
-
-    private static string Describe(ReadOp r)
-        => $"{r.Kind} {r.Payload} (client {r.Client}, [{r.Start},{(r.End == LogHistory.Never ? "end" : r.End)}])";
 }

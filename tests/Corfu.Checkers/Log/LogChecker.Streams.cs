@@ -1,6 +1,4 @@
-using Corfu.Simulation.Kernel.Seeds;
-
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 public static partial class LogChecker
 {
@@ -18,7 +16,7 @@ public static partial class LogChecker
         {
             List<FinalEntry> stream = full.GetValueOrDefault(read.Stream) ?? [];
             string who = $"stream {read.Stream} as read by client {read.Client} [{read.Start},{read.End}]";
-            long last = read.Seen.Count == 0 ? -1 : read.Seen[^1].Position;
+            long last = Math.Max(read.Until - 1, read.Seen.Count == 0 ? -1 : read.Seen[^1].Position);
             HashSet<long> seen = [.. read.Seen.Select(s => s.Position)];
             if (seen.Count != read.Seen.Count || !read.Seen.Select(s => s.Position).SequenceEqual(seen.Order()))
             {
@@ -36,7 +34,7 @@ public static partial class LogChecker
                 if (!payloads.TryGetValue(position, out long there) || there != payload)
                 {
                     found.Add(new(CheckerNames.StreamWalk,
-                        $"{who}: position {position} with {payload} is not in the stream"));
+                        $"{who}: position {position} with {history.Name(payload)} is not in the stream"));
                 }
             }
 
@@ -49,7 +47,7 @@ public static partial class LogChecker
                     && !seen.Contains(append.Position)
                     && !history.Trims.Exists(t => t.Prefix && append.Position < t.Position))
                 {
-                    found.Add(new(CheckerNames.StreamWalk, $"{who}: did not see {Describe(append)}"));
+                    found.Add(new(CheckerNames.StreamWalk, $"{who}: did not see {history.Show(append)}"));
                 }
             }
         }

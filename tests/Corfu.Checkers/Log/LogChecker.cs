@@ -1,6 +1,4 @@
-using Corfu.Simulation.Kernel.Seeds;
-
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>Invariants of the log as its clients see it. Each method owns one and knows nothing of the
 /// product.</summary>
@@ -37,23 +35,23 @@ public static partial class LogChecker
         {
             if (!final.TryGetValue(append.Position, out FinalEntry? entry))
             {
-                found.Add(new(CheckerNames.NothingLost, $"{Describe(append)}: beyond the end of the final log"));
+                found.Add(new(CheckerNames.NothingLost, $"{history.Show(append)}: beyond the end of the final log"));
             }
             else if (entry.Kind == SeenKind.Trimmed)
             {
                 if (!history.Trims.Any(t => t.Prefix ? t.Position > append.Position : t.Position == append.Position))
                 {
-                    found.Add(new(CheckerNames.NothingLost, $"{Describe(append)}: trimmed though nobody asked"));
+                    found.Add(new(CheckerNames.NothingLost, $"{history.Show(append)}: trimmed though nobody asked"));
                 }
             }
             else if (entry.Kind != SeenKind.Data || entry.Payload != append.Payload)
             {
                 found.Add(new(CheckerNames.NothingLost,
-                    $"{Describe(append)}: the final log has {entry.Kind} {entry.Payload} there"));
+                    $"{history.Show(append)}: the final log has {entry.Kind} {history.Name(entry.Payload)} there"));
             }
             else if (!entry.Streams.Order().SequenceEqual(append.Streams.Order()))
             {
-                found.Add(new(CheckerNames.NothingLost, $"{Describe(append)}: the final log has other streams"));
+                found.Add(new(CheckerNames.NothingLost, $"{history.Show(append)}: the final log has other streams"));
             }
         }
 
@@ -74,19 +72,19 @@ public static partial class LogChecker
             if (!byPayload.TryGetValue(entry.Payload, out AppendOp? append))
             {
                 found.Add(new(CheckerNames.ExactlyOnce,
-                    $"position {entry.Position} holds {entry.Payload}, which nobody appended"));
+                    $"position {entry.Position} holds {history.Name(entry.Payload)}, which nobody appended"));
                 continue;
             }
 
             if (!seen.TryAdd(entry.Payload, entry.Position))
             {
                 found.Add(new(CheckerNames.ExactlyOnce,
-                    $"{Describe(append)}: at {seen[entry.Payload]} and again at {entry.Position}"));
+                    $"{history.Show(append)}: at {seen[entry.Payload]} and again at {entry.Position}"));
             }
 
             if (append.Outcome == AppendFate.Refused)
             {
-                found.Add(new(CheckerNames.ExactlyOnce, $"{Describe(append)}: refused, but at {entry.Position}"));
+                found.Add(new(CheckerNames.ExactlyOnce, $"{history.Show(append)}: refused, but at {entry.Position}"));
             }
         }
     }
@@ -98,7 +96,7 @@ public static partial class LogChecker
         foreach (IGrouping<long, AppendOp> same in acknowledged.GroupBy(a => a.Position).Where(g => g.Count() > 1))
         {
             found.Add(new(CheckerNames.LogOrder,
-                $"position {same.Key} was acknowledged to {string.Join(" and ", same.Select(Describe))}"));
+                $"position {same.Key} was acknowledged to {string.Join(" and ", same.Select(history.Show))}"));
         }
 
         List<AppendOp> byEnd = [.. acknowledged.OrderBy(a => a.End)];
@@ -114,7 +112,8 @@ public static partial class LogChecker
             if (highest is not null && append.Position < highest.Position)
             {
                 found.Add(new(CheckerNames.LogOrder,
-                    $"{Describe(append)} began after {Describe(highest)} was acknowledged, and stands before it"));
+                    $"{history.Show(append)} began after {history.Show(highest)} was acknowledged, and stands before "
+                    + "it"));
             }
         }
     }
@@ -147,9 +146,4 @@ public static partial class LogChecker
             }
         }
     }
-
-    private static string Describe(AppendOp a)
-        =>
-        $"append {a.Payload} of client {a.Client} [{a.Start},{(a.End == LogHistory.Never ? "-" : a.End)}] "
-        + $"{a.Outcome} at {a.Position}";
 }

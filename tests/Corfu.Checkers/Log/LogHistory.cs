@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>
 /// Requests of a run's clients and the answers, in plain numbers: checkers share no code with the product. Start and
@@ -8,6 +8,9 @@ namespace Corfu.Simulation.Checkers;
 public sealed class LogHistory
 {
     public const long Never = long.MaxValue;
+
+    /// <summary>Shows a payload in findings.</summary>
+    public Func<long, string> Name { get; init; } = static payload => $"{payload}";
 
     public List<AppendOp> Appends { get; } = [];
 
@@ -21,6 +24,16 @@ public sealed class LogHistory
 
     /// <summary>Every position of the log after the run was healed, from zero.</summary>
     public List<FinalEntry> Final { get; } = [];
+
+    internal string Show(AppendOp append) =>
+        $"append {Name(append.Payload)} of client {append.Client} [{append.Start},{ShowEnd(append.End, "-")}] "
+        + $"{append.Outcome} at {append.Position}";
+
+    internal string Show(ReadOp read) =>
+        $"{read.Kind} {(read.Kind == SeenKind.Data ? Name(read.Payload) : "")} "
+        + $"(client {read.Client}, [{read.Start},{ShowEnd(read.End, "end")}])";
+
+    private static string ShowEnd(long end, string never) => end == Never ? never : $"{end}";
 }
 
 public enum AppendFate
@@ -55,7 +68,11 @@ public sealed record TrimOp(int Client, long Position, bool Prefix, long Start, 
 /// <summary>Entries of a stream that a reader saw, from the beginning up to a sync requested at
 /// <paramref name="Start"/>.</summary>
 public sealed record StreamReadOp(int Client, ulong Stream, long Start, long End,
-    IReadOnlyList<(long Position, long Payload)> Seen);
+    IReadOnlyList<(long Position, long Payload)> Seen)
+{
+    /// <summary>The sync told the reader of every entry below; 0: not known.</summary>
+    public long Until { get; init; }
+}
 
 public sealed record FinalEntry(long Position, SeenKind Kind, long Payload, ulong[] Streams,
     IReadOnlyList<(ulong Stream, long[] Back)> Headers);

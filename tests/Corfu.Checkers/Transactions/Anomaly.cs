@@ -1,4 +1,4 @@
-namespace Corfu.FaultRuns.Transactions;
+namespace Corfu.Checkers;
 
 /// <summary>Anomalies that strict serializability forbids, named as by Adya and Elle (Kingsbury and Alvaro, VLDB
 /// 2020).</summary>

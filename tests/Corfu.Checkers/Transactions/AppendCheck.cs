@@ -1,4 +1,4 @@
-namespace Corfu.FaultRuns.Transactions;
+namespace Corfu.Checkers;
 
 /// <summary>
 /// Strict serializability of transactions that read and append to lists, after Elle: the order of a list's values is

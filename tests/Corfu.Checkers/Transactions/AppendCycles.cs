@@ -1,4 +1,4 @@
-namespace Corfu.FaultRuns.Transactions;
+namespace Corfu.Checkers;
 
 /// <summary>The circles among transactions whose lists, reads and fates agree.</summary>
 /// <param name="effective">Whose appends count.</param>

@@ -1,4 +1,4 @@
-namespace Corfu.FaultRuns.Transactions;
+namespace Corfu.Checkers;
 
 /// <summary>Why one transaction stands before another in every order that explains what was seen.</summary>
 [Flags]

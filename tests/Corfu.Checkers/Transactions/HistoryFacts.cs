@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>
 /// Facts about the log's entries so far, from any appender or reader, in any order and any number of times. They say

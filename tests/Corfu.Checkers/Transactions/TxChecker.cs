@@ -1,6 +1,4 @@
-using Corfu.Simulation.Kernel.Seeds;
-
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>
 /// Strict serializability by witness: the log is the claimed order, a single-threaded model is
@@ -16,7 +14,8 @@ public sealed class TxChecker
     private readonly List<(TxOp Tx, Place At)> _effective = [];
     private readonly VersionMarks _marks;
 
-    private TxChecker(TxHistory history) => (_history, _marks) = (history, new VersionMarks(history.VersionAge));
+    private TxChecker(TxHistory history) =>
+        (_history, _marks) = (history, new VersionMarks(history.VersionAge, history.TicketKey));
 
     public static List<Violation> CheckAll(TxHistory history)
     {

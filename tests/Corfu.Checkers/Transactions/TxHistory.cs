@@ -1,4 +1,4 @@
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>
 /// Actions of a run's Tango clients. Every value written is unique in its run, and zero stands for "never written".
@@ -28,6 +28,9 @@ public sealed class TxHistory
 
     /// <summary>R18: so many positions below an object's newest write the versions of its keys are kept.</summary>
     public long VersionAge { get; init; } = long.MaxValue;
+
+    /// <summary>The key of an object to which each written value is a key of its own; null: none.</summary>
+    public string? TicketKey { get; init; }
 
     public HistoryFacts Facts { get; } = new();
 

@@ -1,4 +1,4 @@
-namespace Corfu.FaultRuns.Transactions;
+namespace Corfu.Checkers;
 
 /// <summary>The outcome of a transaction as its client knows it.</summary>
 public enum TxFate

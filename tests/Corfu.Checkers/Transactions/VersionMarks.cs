@@ -1,9 +1,10 @@
-namespace Corfu.Simulation.Checkers;
+namespace Corfu.Checkers;
 
 /// <summary>R18: the low-water marks of the objects that have keys, as the writes of the log make them. A model of its
 /// own: for each write it looks at all keys.</summary>
 /// <param name="age">In positions.</param>
-internal sealed class VersionMarks(long age)
+/// <param name="ticketKey">See <see cref="TxHistory.TicketKey"/>.</param>
+internal sealed class VersionMarks(long age, string? ticketKey)
 {
     // By object and key: the position of the key's last write, while it is remembered.
     private readonly Dictionary<string, Dictionary<string, long>> _versions = [];
@@ -18,7 +19,6 @@ internal sealed class VersionMarks(long age)
         {
             if (ObjectOf(key) is not { } name) continue;
             if (!_versions.TryGetValue(name, out Dictionary<string, long>? keys)) _versions[name] = keys = [];
-            // Each ticket is a key of the gate.
             keys[name == key ? $"{value}" : key] = position;
             foreach ((string old, long at) in keys.Where(version => version.Value < position - age).ToList())
             {
@@ -37,11 +37,9 @@ internal sealed class VersionMarks(long age)
     }
 
     // Registers are written as a whole.
-    private static string? ObjectOf(string key)
+    private string? ObjectOf(string key)
     {
         int slash = key.IndexOf('/', StringComparison.Ordinal);
-        return slash > 0 ? key[..slash] : IsGate(key) ? key : null;
+        return slash > 0 ? key[..slash] : key == ticketKey ? key : null;
     }
-
-    private static bool IsGate(string key) => key == Workload.TangoClient.GateKey;
 }

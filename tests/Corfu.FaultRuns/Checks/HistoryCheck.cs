@@ -1,66 +1,84 @@
 using System.Globalization;
+using Corfu.FaultRuns.Clients;
 
 namespace Corfu.FaultRuns.Checks;
 
-/// <summary>The histories of all clients against what a fresh client found at the end, and against real time. Knows
-/// numbers and names only.</summary>
+/// <summary>Reads the histories of all clients and the answers that a fresh client got at the end, and has the log's
+/// checkers judge them.</summary>
 public sealed class HistoryCheck
 {
     private const int MaxTold = 20;
+    private const int Auditor = -1;
 
-    private sealed class Append
+    private sealed class Append(int client, long began)
     {
-        public long Began;
-        public long Ended = long.MaxValue;
-        public string Outcome = "unknown";
+        public int Client => client;
+        public long Began => began;
+        public long Ended = LogHistory.Never;
+        public AppendFate Fate = AppendFate.Unknown;
         public long Position = -1;
     }
 
+    // Entries are named by their clients; to the checkers a payload is a number.
+    private readonly Dictionary<string, long> _numbers = [];
+    private readonly List<string> _names = [];
     private readonly Dictionary<string, Append> _appends = [];
-    private readonly List<(long Began, long Ended, long Position, string What)> _reads = [];
-    private readonly List<(long Began, long Ended, long Tail)> _checks = [];
-    private readonly List<(string Client, ulong Stream, long Position,
-        List<(long Position, string Id)> Played)> _followers = [];
+    private readonly Dictionary<int, StreamReadOp> _followers = [];
     private readonly Dictionary<long, string> _log = [];
-    private readonly Dictionary<ulong, List<(long Position, string Id)>> _streams = [];
+    private readonly Dictionary<ulong, List<(long Position, long Payload)>> _streams = [];
     private readonly List<string> _violations = [];
+    private readonly LogHistory _history;
     private long _tail;
     private int _compared;
     private int _syncs;
     private bool _audited;
+
+    public HistoryCheck() => _history = new LogHistory { Name = number => _names[(int)number] };
 
     public int Violations { get; private set; }
 
     public IReadOnlyList<string> Told => _violations;
 
     public string Summary =>
-        $"appends {_appends.Count}: {Count("appended")} acknowledged, {Count("refused")} refused, {Count("unknown")} "
-        + "unknown; " +
-        $"reads {_reads.Count}; checks {_checks.Count}; stream syncs {_syncs}; log {_tail} positions, "
+        $"appends {_appends.Count}: {Count(AppendFate.Acknowledged)} acknowledged, "
+        + $"{Count(AppendFate.Refused)} refused, {Count(AppendFate.Unknown)} unknown; reads {_history.Reads.Count}; "
+        + $"checks {_history.Tails.Count}; stream syncs {_syncs}; log {_tail} positions, "
         + $"{_log.Values.Count(v => v == "junk")} junk; replicas compared {_compared}";
 
     public void Load(IEnumerable<string> histories, string audit)
     {
-        foreach (var file in histories) LoadHistory(file);
+        foreach (var (client, file) in histories.Index()) LoadHistory(client, file);
         foreach (var line in File.ReadLines(audit)) TakeAudit(line.Split('\t'));
         if (!_audited) Violate("the audit did not come to its end");
     }
 
     public void Check()
     {
-        CheckAppends();
-        CheckOrder();
-        CheckReads();
-        CheckTails();
-        CheckStreams();
+        foreach (var (id, append) in _appends)
+        {
+            _history.Appends.Add(new AppendOp(append.Client, NumberOf(id), [EntryText.StreamOf(id).Value],
+                append.Began, append.Ended, append.Fate, append.Position));
+        }
+
+        for (var p = 0L; p < _tail; p++) _history.Final.Add(FinalAt(p));
+        _history.StreamReads.AddRange(_followers.Values);
+        for (var i = 0; i < EntryText.Streams; i++)
+        {
+            var stream = EntryText.Stream(i).Value;
+            _history.StreamReads.Add(new StreamReadOp(Auditor, stream, LogHistory.Never, LogHistory.Never,
+                _streams.GetValueOrDefault(stream) ?? [])
+            { Until = _tail });
+        }
+
+        foreach (var violation in LogChecker.CheckAll(_history)) Violate(violation.ToString());
     }
 
-    private int Count(string outcome) => _appends.Values.Count(a => a.Outcome == outcome);
+    private int Count(AppendFate fate) => _appends.Values.Count(a => a.Fate == fate);
 
-    private void LoadHistory(string file)
+    private void LoadHistory(int client, string file)
     {
         var name = Path.GetFileNameWithoutExtension(file);
-        var played = new Dictionary<ulong, List<(long, string)>>();
+        var played = new Dictionary<ulong, List<(long, long)>>();
         foreach (var line in File.ReadLines(file))
         {
             var words = line.Split('\t');
@@ -70,37 +88,48 @@ public sealed class HistoryCheck
             switch (words[0])
             {
                 case "append" when words.Length == 3:
-                    _appends[words[1]] = new Append { Began = Number(words[2]) };
+                    _appends[words[1]] = new Append(client, Number(words[2]));
                     break;
                 case "appended" when words.Length == 5:
                     var append = _appends[words[1]];
-                    (append.Outcome, append.Ended, append.Position) = ("appended", Number(words[2]), Number(words[3]));
+                    (append.Fate, append.Ended, append.Position) =
+                        (AppendFate.Acknowledged, Number(words[2]), Number(words[3]));
                     break;
                 case "refused" when words.Length >= 3:
-                    _appends[words[1]].Outcome = "refused";
+                    _appends[words[1]].Fate = AppendFate.Refused;
                     break;
                 case "read" when words.Length == 5:
-                    _reads.Add((Number(words[1]), Number(words[2]), Number(words[3]), words[4]));
+                    TakeRead(client, words);
                     break;
                 case "check" when words.Length == 4:
-                    _checks.Add((Number(words[1]), Number(words[2]), Number(words[3])));
+                    _history.Tails.Add(new TailOp(client, Number(words[1]), Number(words[2]), Number(words[3])));
                     break;
                 case "play" when words.Length == 4:
                     if (!played.TryGetValue(ulong.Parse(words[1]), out var list))
                         played[ulong.Parse(words[1])] = list = [];
-                    list.Add((Number(words[2]), words[3]));
+                    list.Add((Number(words[2]), NumberOf(words[3])));
                     break;
                 case "synced" when words.Length == 5:
                     _syncs++;
                     var stream = ulong.Parse(words[1]);
-                    _followers.RemoveAll(f => f.Client == name);
-                    _followers.Add((name, stream, Number(words[2]), [.. played.GetValueOrDefault(stream) ?? []]));
+                    _followers[client] = new StreamReadOp(client, stream, Number(words[3]), Number(words[4]),
+                        [.. played.GetValueOrDefault(stream) ?? []])
+                    { Until = Number(words[2]) };
                     break;
                 case "unexpected":
                     Violate($"{name}: unexpected: {words[^1]}");
                     break;
             }
         }
+    }
+
+    private void TakeRead(int client, string[] words)
+    {
+        var (position, what) = (Number(words[3]), words[4]);
+        if (KindOf(what) is { } kind)
+            _history.Reads.Add(new ReadOp(
+                client, position, Number(words[1]), Number(words[2]), kind, PayloadOf(what)));
+        else Violate($"a reader was shown {what} at {position}");
     }
 
     private void TakeAudit(string[] words)
@@ -116,7 +145,7 @@ public sealed class HistoryCheck
             case "stream":
                 if (!_streams.TryGetValue(ulong.Parse(words[1]), out var list))
                     _streams[ulong.Parse(words[1])] = list = [];
-                list.Add((Number(words[2]), words[3]));
+                list.Add((Number(words[2]), NumberOf(words[3])));
                 break;
             case "replica":
                 Violate($"replicas at {words[1]}: {words[2]}");
@@ -130,101 +159,40 @@ public sealed class HistoryCheck
         }
     }
 
-    // Nothing lost, nothing twice, nothing invented.
-    private void CheckAppends()
+    private FinalEntry FinalAt(long position)
     {
-        var found = new Dictionary<string, long>();
-        for (var p = 0L; p < _tail; p++)
-        {
-            var what = _log.GetValueOrDefault(p, "nothing");
-            if (what is not "junk" && !what.StartsWith("data ", StringComparison.Ordinal)) Violate($"{p} holds {what}");
-            if (!what.StartsWith("data ", StringComparison.Ordinal)) continue;
-            var id = what[5..];
-            if (!found.TryAdd(id, p)) Violate($"{id} stands at {found[id]} and at {p}");
-            if (!_appends.TryGetValue(id, out var append)) Violate($"{p} holds {id}, which nobody appended");
-            else if (append.Outcome == "refused") Violate($"{id} was refused, and stands at {p}");
-        }
-
-        foreach (var (id, append) in _appends)
-        {
-            if (append.Outcome == "appended" && (!found.TryGetValue(id, out var at) || at != append.Position))
-                Violate(
-                    $"{id} was acknowledged at {append.Position}, which holds "
-                    + $"{_log.GetValueOrDefault(append.Position, "nothing")}");
-        }
+        var what = _log.GetValueOrDefault(position, "unwritten");
+        var kind = KindOf(what);
+        if (kind is null) Violate($"{position} holds {what}");
+        ulong[] streams = kind == SeenKind.Data ? [EntryText.StreamOf(NameIn(what)).Value] : [];
+        return new FinalEntry(position, kind ?? SeenKind.Unwritten, PayloadOf(what), streams, []);
     }
 
-    // Acknowledged before another began: stands before it.
-    private void CheckOrder()
+    private static SeenKind? KindOf(string what) => what switch
     {
-        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended")
-            .Select(a => (a.Ended, a.Position)));
-        foreach (var (id, append) in _appends)
-        {
-            if (append.Outcome == "appended" && highest.Before(append.Began) >= append.Position)
-                Violate(
-                    $"{id} stands at {append.Position}, and began after {highest.Before(append.Began)} was "
-                    + "acknowledged");
-        }
-    }
+        "unwritten" => SeenKind.Unwritten,
+        "junk" => SeenKind.Junk,
+        "trimmed" => SeenKind.Trimmed,
+        _ when IsData(what) => SeenKind.Data,
+        _ => null,
+    };
 
-    private void CheckReads()
+    private static bool IsData(string what) => what.StartsWith("data ", StringComparison.Ordinal);
+
+    private static string NameIn(string what) => what["data ".Length..];
+
+    private long PayloadOf(string what) => NumberOf(IsData(what) ? NameIn(what) : "");
+
+    private long NumberOf(string name)
     {
-        var acknowledged = new Dictionary<long, long>();
-        foreach (var (id, append) in _appends)
+        if (!_numbers.TryGetValue(name, out var number))
         {
-            if (append.Outcome == "appended" && !acknowledged.TryAdd(append.Position, append.Ended))
-                Violate($"two appends were acknowledged at {append.Position}, one of them {id}");
+            _numbers.Add(name, number = _names.Count);
+            _names.Add(name);
         }
 
-        foreach (var (began, _, position, what) in _reads)
-        {
-            // Not granted in the reader's epoch, or not yet: no client had got an acknowledgement of it.
-            if (what == "unwritten")
-            {
-                if (acknowledged.TryGetValue(position, out var ended) && ended < began)
-                    Violate($"a reader was shown nothing at {position} after it was acknowledged");
-                continue;
-            }
-
-            var now = _log.GetValueOrDefault(position, "nothing");
-            if (what != now) Violate($"a reader was shown {what} at {position}, which holds {now}");
-        }
+        return number;
     }
-
-    private void CheckTails()
-    {
-        var highest = new Highest(_appends.Values.Where(a => a.Outcome == "appended")
-            .Select(a => (a.Ended, a.Position)));
-        foreach (var (began, _, tail) in _checks)
-        {
-            if (tail <= highest.Before(began))
-                Violate($"a check said {tail} after {highest.Before(began)} was acknowledged");
-        }
-    }
-
-    private void CheckStreams()
-    {
-        for (var i = 0; i < Clients.EntryText.Streams; i++)
-        {
-            var stream = Clients.EntryText.Stream(i).Value;
-            var exact = Exact(stream, long.MaxValue);
-            if (!exact.SequenceEqual(_streams.GetValueOrDefault(stream) ?? []))
-                Violate($"a fresh reader of stream {stream} was shown another stream than the log holds");
-        }
-
-        foreach (var (client, stream, position, played) in _followers)
-        {
-            if (!Exact(stream, position).SequenceEqual(played.Where(p => p.Position < position)))
-                Violate($"{client} was shown another stream {stream} below {position} than the log holds");
-        }
-    }
-
-    private IEnumerable<(long Position, string Id)> Exact(ulong stream, long below) =>
-        from p in _log.Keys.Order()
-        where p < below && _log[p].StartsWith("data ", StringComparison.Ordinal)
-            && Clients.EntryText.StreamOf(_log[p][5..]).Value == stream
-        select (p, _log[p][5..]);
 
     private void Violate(string what)
     {
@@ -232,28 +200,4 @@ public sealed class HistoryCheck
     }
 
     private static long Number(string text) => long.Parse(text, CultureInfo.InvariantCulture);
-
-    /// <summary>The highest position acknowledged before a moment.</summary>
-    private sealed class Highest
-    {
-        private readonly long[] _times;
-        private readonly long[] _highest;
-
-        public Highest(IEnumerable<(long Ended, long Position)> acknowledged)
-        {
-            var sorted = acknowledged.OrderBy(a => a.Ended).ToList();
-            _times = [.. sorted.Select(a => a.Ended)];
-            _highest = new long[sorted.Count];
-            var above = -1L;
-            for (var i = 0; i < sorted.Count; i++) _highest[i] = above = Math.Max(above, sorted[i].Position);
-        }
-
-        public long Before(long moment)
-        {
-            var at = Array.BinarySearch(_times, moment);
-            at = at < 0 ? ~at : at;
-            while (at > 0 && _times[at - 1] == moment) at--;
-            return at == 0 ? -1 : _highest[at - 1];
-        }
-    }
 }

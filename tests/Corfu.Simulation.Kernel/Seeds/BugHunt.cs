@@ -58,7 +58,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
     private int? Find(SeedProcess planted, PlantedBug bug, ulong first)
     {
         SortedDictionary<string, int> others = [];
-        using SeedProcess? second = bug.Checker == KernelCheckers.Determinism ? new SeedProcess() : null;
+        using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
         int tried = 0;
         for (ulong seed = first; tried < MostSeeds; seed++)
         {

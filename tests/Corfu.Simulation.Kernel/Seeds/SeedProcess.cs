@@ -62,7 +62,7 @@ public sealed class SeedProcess : IDisposable
                 Operations = 0,
                 Steps = 0,
                 VirtualSeconds = 0,
-                Violations = [new(KernelCheckers.Unhandled,
+                Violations = [new(CheckerNames.Unhandled,
                     $"the process that ran the seed died with exit code {code}")],
             };
         }

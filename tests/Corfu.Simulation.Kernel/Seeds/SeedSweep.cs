@@ -23,7 +23,7 @@ public static class SeedSweep
         {
             SeedResult first = results[(int)(second.Seed - start)];
             if (first.Hash == second.Hash) continue;
-            first.Violations.Add(new(KernelCheckers.Determinism,
+            first.Violations.Add(new(CheckerNames.Determinism,
                 $"hash {first.Hash:x16} in one process and {second.Hash:x16} in another"));
             Show(first, output);
         }

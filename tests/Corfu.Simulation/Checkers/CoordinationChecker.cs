@@ -1,4 +1,3 @@
-using Corfu.Simulation.Kernel.Seeds;
 using System.Globalization;
 using Tango;
 using Tango.Collections;

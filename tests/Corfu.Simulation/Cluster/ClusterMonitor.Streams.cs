@@ -1,5 +1,4 @@
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;

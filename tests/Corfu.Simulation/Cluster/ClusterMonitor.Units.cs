@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;

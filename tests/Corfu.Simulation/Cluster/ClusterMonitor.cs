@@ -1,9 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
-using Corfu.Simulation.Kernel.Seeds;
 
 namespace Corfu.Simulation.Cluster;
 

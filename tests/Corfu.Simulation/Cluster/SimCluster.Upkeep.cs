@@ -3,7 +3,6 @@ using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Conformance;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 using Corfu.Transport;
 using Corfu.Unit;

@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using Corfu.Agent;
 using Corfu.Conformance;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel;

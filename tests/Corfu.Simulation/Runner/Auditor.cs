@@ -1,8 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
-using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Corfu.Transport;

@@ -1,4 +1,3 @@
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Workload;
 

@@ -1,7 +1,5 @@
 using Corfu.Client;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
-using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Tango;
@@ -42,6 +40,7 @@ public sealed partial class SimulationRun
         {
             MaxSpan = plan.MaxSpan,
             VersionAge = plan.VersionAge,
+            TicketKey = TangoClient.GateKey,
             Refuses = static (key, before, value) => key == TangoClient.GateKey && Gate.Refuses(before, value),
         };
     }

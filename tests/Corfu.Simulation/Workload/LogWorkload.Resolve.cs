@@ -1,4 +1,3 @@
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 
 namespace Corfu.Simulation.Workload;

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 

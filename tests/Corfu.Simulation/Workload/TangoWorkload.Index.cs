@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel;
 using Tango;
 using Tango.Collections;

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.RegularExpressions;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Tango;
 using Tango.Checkpoints;

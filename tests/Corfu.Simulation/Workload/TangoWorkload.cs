@@ -1,5 +1,4 @@
 using System.Globalization;
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Tango;
