@@ -61,7 +61,7 @@ public class OpenBenchmarks
             var next = -1;
             await Window.RunAsync(Writers, Entries,
                 async _ => await dictionary.SetAsync(Interlocked.Increment(ref next), value));
-            if (isCheckpointed) await runtime.CheckpointAsync(dictionary);
+            if (isCheckpointed) await runtime.Checkpoints.WriteAsync(dictionary);
         }
         catch
         {

@@ -69,14 +69,14 @@ internal sealed class LifetimeRun(string connectionString, string folder, Lifeti
     {
         await using var client = await CorfuClient.ConnectAsync(connectionString, cancellationToken: cancellationToken);
         await using var runtime = new TangoRuntime(client, new TangoOptions { Checkpoints = null });
-        var released = (await runtime.ReadTrimPointAsync(cancellationToken)).Released;
+        var released = (await runtime.Log.ReadTrimPointAsync(cancellationToken)).Released;
         try
         {
             while (true)
             {
                 await Task.Delay(s_watch, cancellationToken);
                 _diskMax = Math.Max(_diskMax, DiskBytes());
-                var now = (await runtime.ReadTrimPointAsync(cancellationToken)).Released;
+                var now = (await runtime.Log.ReadTrimPointAsync(cancellationToken)).Released;
                 if (now > released) _trims++;
                 released = now;
             }
@@ -111,7 +111,7 @@ internal sealed class LifetimeRun(string connectionString, string folder, Lifeti
         var expected = (4 * new CheckpointPolicy().Updates) + new TangoOptions().NewLogMaxSpan;
         await using var client = await CorfuClient.ConnectAsync(connectionString, cancellationToken: cancellationToken);
         await using var runtime = new TangoRuntime(client, new TangoOptions { Checkpoints = null });
-        var point = await runtime.ReadTrimPointAsync(cancellationToken);
+        var point = await runtime.Log.ReadTrimPointAsync(cancellationToken);
         var tail = (await client.CheckAsync([], cancellationToken: cancellationToken)).Tail;
         return tail - point.Claims[0].Position > expected ? point.Claims[0].Name.Replace(' ', '_') : null;
     }

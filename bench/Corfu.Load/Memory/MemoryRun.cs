@@ -56,14 +56,14 @@ internal sealed class MemoryRun(TangoRuntime runtime)
         }, cancellationToken);
         for (var i = 0; i < LargeValues; i++)
             await large.SetAsync(i, new byte[LargeValueSize], cancellationToken);
-        await runtime.CheckpointAsync(small, cancellationToken);
+        await runtime.Checkpoints.WriteAsync(small, cancellationToken);
         var before = await MeasureAsync(cancellationToken);
         var followed = new List<IAsyncEnumerator<TangoChange<TangoCounter>>>();
         try
         {
             for (var i = 0; i < feeds; i++)
             {
-                var feed = runtime.ChangesAsync<TangoCounter>("small", cancellationToken: cancellationToken)
+                var feed = runtime.History.ChangesAsync<TangoCounter>("small", cancellationToken: cancellationToken)
                     .GetAsyncEnumerator(cancellationToken);
                 followed.Add(feed);
                 // The feed starts when it is first asked.
@@ -92,7 +92,7 @@ internal sealed class MemoryRun(TangoRuntime runtime)
             var one = await runtime.OpenAsync<TangoDictionary<int, byte[]>>(
                 $"{name} {i}", OpenMode.Create, cancellationToken);
             await one.SetAsync(0, new byte[ObjectSize], cancellationToken);
-            await runtime.DeleteAsync($"{name} {i}", cancellationToken);
+            await runtime.Directory.DeleteAsync($"{name} {i}", cancellationToken);
         }, cancellationToken);
 
     private static async ValueTask PassAsync(

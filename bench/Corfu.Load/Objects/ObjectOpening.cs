@@ -34,7 +34,7 @@ internal static class ObjectOpening
         await using var runtime = new TangoRuntime(client, s_options);
         var live = await runtime.OpenAsync<TangoDictionary<long, string>>(Name, OpenMode.Create);
         var before = (await client.CheckAsync([])).Tail;
-        await runtime.CheckpointAsync(live);
+        await runtime.Checkpoints.WriteAsync(live);
         var bytes = 0L;
         for (var position = before; position < (await client.CheckAsync([])).Tail; position = position.Next)
             bytes += (await client.ReadManyAsync([position]))[0].Entry?.Payload.Length ?? 0;
@@ -46,7 +46,7 @@ internal static class ObjectOpening
     {
         await using var client = await CorfuClient.ConnectAsync(cluster);
         await using var runtime = new TangoRuntime(client, s_options);
-        await runtime.ListObjectsAsync();
+        await runtime.Directory.ListAsync();
         var memory = GC.GetTotalMemory(forceFullCollection: true);
         var busy = Environment.CpuUsage.TotalTime;
         var started = TimeProvider.System.GetTimestamp();

@@ -24,7 +24,7 @@ await FollowAsync(place, count: 2);
 
 async Task<ChangePlace> FollowAsync(ChangePlace after, int count)
 {
-    await foreach (var change in tango.ChangesAsync<TangoDictionary<string, int>>("prices", after).Take(count))
+    await foreach (var change in tango.History.ChangesAsync<TangoDictionary<string, int>>("prices", after).Take(count))
     {
         var value = change.Mutator!.Name == "Set" ? $" = {change.ReadArgument<int>()}" : "";
         Console.WriteLine($"{change.Mutator.Name} {change.ReadKey<string>()}{value}");

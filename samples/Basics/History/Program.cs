@@ -18,10 +18,10 @@ await stock.SetAsync("tea", 7);
 await stock.RemoveAsync("coffee");
 await ShowAsync("later", stock);
 
-var past = await tango.OpenHistoryAsync(then);
+var past = await tango.History.OpenAsync(then);
 await ShowAsync("as it was", await past.OpenAsync<TangoDictionary<string, int>>("stock"));
 
-await tango.ForkAsync("stock", then, "what if");
+await tango.History.ForkAsync("stock", then, "what if");
 var fork = await tango.OpenAsync<TangoDictionary<string, int>>("what if");
 await fork.SetAsync("coffee", 300);
 await ShowAsync("what if", fork);

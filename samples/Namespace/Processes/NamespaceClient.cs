@@ -25,7 +25,8 @@ internal sealed class NamespaceClient : IAsyncDisposable
             var runtime = new TangoRuntime(log, options);
             for (int i = 0; i < PartitionMap.Count; i++)
             {
-                if (!hosted.Contains(i) && !await runtime.ExistsAsync(Partition.EntriesOf(i), cancellationToken))
+                if (!hosted.Contains(i)
+                    && !await runtime.Directory.ExistsAsync(Partition.EntriesOf(i), cancellationToken))
                     await CreateAsync(log, options, i, cancellationToken);
             }
 

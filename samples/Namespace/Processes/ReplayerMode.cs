@@ -66,15 +66,15 @@ internal static class ReplayerMode
     /// the checkpoint.</summary>
     private static async Task CloseAsync(NamespaceService service, CancellationToken cancellationToken)
     {
-        await service.Runtime.DeclareStreamAsync(TangoRuntime.NoStream, "probe", null, cancellationToken);
-        // The log is kept from the older one of two checkpoints on.
+        await service.Runtime.Log.DeclareStreamAsync(RuntimeLog.NoStream, "probe", null, cancellationToken);
+        // Of two checkpoints the log is kept from the older one on.
         for (int i = 0; i < 2; i++)
         {
             foreach (Partition partition in service.Tree.Partitions)
-                await service.Runtime.CheckpointAsync(partition.Entries, cancellationToken);
+                await service.Runtime.Checkpoints.WriteAsync(partition.Entries, cancellationToken);
         }
 
-        long end = (await service.Runtime.TrimAsync(cancellationToken)).Offset;
+        long end = (await service.Runtime.Log.TrimAsync(cancellationToken)).Offset;
         await Console.Out.WriteLineAsync(string.Create(CultureInfo.InvariantCulture, $"{Closed}{end}"));
     }
 }

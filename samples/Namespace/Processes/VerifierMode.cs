@@ -28,7 +28,7 @@ internal static class VerifierMode
         if (differences.Count > MaxDifferences)
             await Console.Out.WriteLineAsync($"... and {differences.Count - MaxDifferences} more");
         int paths = state.Entries.Count(static pair => !pair.Value.IsDirectory);
-        long start = (await client.Runtime.ReadTrimPointAsync(cancellationToken)).Released.Offset;
+        long start = (await client.Runtime.Log.ReadTrimPointAsync(cancellationToken)).Released.Offset;
         await Console.Out.WriteLineAsync(new Verdict(paths, differences.Count == 0, start).ToString());
         return 0;
     }

@@ -51,7 +51,7 @@ public static class NamespaceWatch
     {
         try
         {
-            await foreach (TangoChange<TangoTree<Entry>> change in runtime.ChangesAsync<TangoTree<Entry>>(
+            await foreach (TangoChange<TangoTree<Entry>> change in runtime.History.ChangesAsync<TangoTree<Entry>>(
                 Partition.EntriesOf(partition), after, cancellationToken: cancellationToken))
                 await found.WriteAsync((partition, change), cancellationToken);
         }

@@ -61,7 +61,7 @@ internal sealed class CorfuJournalStorageProvider : IJournalStorageProvider, IJo
     public void Dispose() => Trimmer.Dispose();
 
     private async Task<JournalLog> ConnectAsync(CancellationToken cancellationToken) => new(
-        (await _runtime.GetAsync(cancellationToken)).Log, await _catalog.GetAsync(cancellationToken));
+        (await _runtime.GetAsync(cancellationToken)).Log.Raw, await _catalog.GetAsync(cancellationToken));
 
     private static string? Bound(JournalId id) => id.IsDefault ? null : id.Value;
 }

@@ -60,19 +60,19 @@ public sealed partial class CorfuOrleansRuntime(
         var tango = await GetAsync(cancellationToken);
         try
         {
-            await tango.DeleteAsync(name, cancellationToken);
+            await tango.Directory.DeleteAsync(name, cancellationToken);
         }
         catch (TangoDirectoryException)
         {
             // Another call may have deleted it meanwhile.
-            if (await tango.ExistsAsync(name, cancellationToken)) throw;
+            if (await tango.Directory.ExistsAsync(name, cancellationToken)) throw;
         }
     }
 
     /// <summary>Deletes all objects whose names begin so.</summary>
     internal async Task DeleteAllAsync(string prefix, CancellationToken cancellationToken)
     {
-        foreach (var entry in await (await GetAsync(cancellationToken)).ListObjectsAsync(cancellationToken))
+        foreach (var entry in await (await GetAsync(cancellationToken)).Directory.ListAsync(cancellationToken))
         {
             if (entry.Name.StartsWith(prefix, StringComparison.Ordinal))
                 await DeleteAsync(entry.Name, cancellationToken);

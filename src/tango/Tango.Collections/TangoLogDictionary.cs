@@ -100,7 +100,7 @@ public sealed partial class TangoLogDictionary<TKey, TValue> : TangoObject, ITan
 
     /// <summary>
     /// Writes values again that stand below a position of the log, for example below
-    /// <see cref="TangoRuntime.PlayedTo"/> less what the disks may hold. After the map's next two checkpoints the log
+    /// <see cref="RuntimeLog.PlayedTo"/> less what the disks may hold. After the map's next two checkpoints the log
     /// is not kept for them any more. A value that is replaced or removed meanwhile is left alone.
     /// </summary>
     /// <remarks>A call that fails or is cancelled may be repeated. Not for transactions.</remarks>

@@ -163,7 +163,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
     {
         await using var client = await WorkClient.ConnectAsync(rig.Connection);
         await using var runtime = new TangoRuntime(client, Options);
-        var released = (await runtime.ReadTrimPointAsync()).Released;
+        var released = (await runtime.Log.ReadTrimPointAsync()).Released;
         output.WriteLine($"epoch {client.Projection.Epoch}, tail {(await client.CheckAsync([])).Tail.Offset}, "
             + $"trimmed below {released.Offset}");
     }

@@ -114,19 +114,19 @@ internal sealed class FuzzedDirectory
         for (var i = 0; i < 3; i++)
         {
             await one.WriteAsync($"{i}");
-            await runtime.CheckpointAsync(one);
+            await runtime.Checkpoints.WriteAsync(one);
         }
 
-        await runtime.ForkAsync("one", (await log.CheckAsync([])).Tail, "copy");
-        await runtime.RetainAsync(5, TimeSpan.FromHours(1));
-        await runtime.DeclareStreamAsync(StreamId.FromName("orders"), "orders", new LogPosition(2));
-        await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, null);
-        var version = await runtime.HoldAsync("reader", new LogPosition(3), TimeSpan.FromSeconds(9));
-        await runtime.HoldAsync("other", new LogPosition(1L << 40), TimeSpan.FromSeconds(9));
-        await runtime.LetGoAsync("reader", version);
-        await runtime.Directory.ReleaseAsync(new LogPosition(1), CancellationToken.None);
-        await runtime.DeleteAsync("old");
-        await runtime.DeleteAsync("added");
+        await runtime.History.ForkAsync("one", (await log.CheckAsync([])).Tail, "copy");
+        await runtime.Log.RetainAsync(5, TimeSpan.FromHours(1));
+        await runtime.Log.DeclareStreamAsync(StreamId.FromName("orders"), "orders", new LogPosition(2));
+        await runtime.Log.DeclareStreamAsync(RuntimeLog.NoStream, null, null);
+        var version = await runtime.Log.HoldAsync("reader", new LogPosition(3), TimeSpan.FromSeconds(9));
+        await runtime.Log.HoldAsync("other", new LogPosition(1L << 40), TimeSpan.FromSeconds(9));
+        await runtime.Log.LetGoAsync("reader", version);
+        await runtime.Services.Handle.ReleaseAsync(new LogPosition(1), CancellationToken.None);
+        await runtime.Directory.DeleteAsync("old");
+        await runtime.Directory.DeleteAsync("added");
         return [.. await CallsOfAsync(log), CheckpointedIndex(), RaiseLevel()];
     }
 

@@ -209,9 +209,9 @@ public sealed class CoordinationWorkload(
         where T : TangoObject, ITangoObject<T>
     {
         await own.Runtime.SyncAsync();
-        LogPosition end = own.Runtime.PlayedTo;
+        LogPosition end = own.Runtime.Log.PlayedTo;
         var prompt = new FeedOptions { ProgressEvery = 1 };
-        await foreach (TangoChange<T> change in own.Runtime.ChangesAsync<T>(name, LogPosition.Zero, prompt))
+        await foreach (TangoChange<T> change in own.Runtime.History.ChangesAsync<T>(name, LogPosition.Zero, prompt))
         {
             if (change.Kind == TangoChangeKind.Update) changes.Add(change);
             else if (change.Place.Position >= end) return;

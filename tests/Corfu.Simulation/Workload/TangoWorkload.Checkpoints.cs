@@ -44,7 +44,8 @@ public sealed partial class TangoWorkload
         CohortSnapshot snapshot;
         try
         {
-            snapshot = await tango.Runtime.Player.CaptureAsync(((ObjectHost)handle.Host).Hosted!.Cohort, default);
+            snapshot = await tango.Runtime.Services.Playback.Player.CaptureAsync(
+                ((ObjectHost)handle.Host).Hosted!.Cohort, default);
         }
         catch (TangoDirectoryException) when (plan.Grows)
         {
@@ -87,17 +88,18 @@ public sealed partial class TangoWorkload
             if (random.Chance(ShareOfCheckpoints))
             {
                 if (plan.IsOld(client)) return;
-                await tango.Runtime.CheckpointAsync(tango.CellsObject);
-                foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
-                await tango.Runtime.CheckpointDirectoryAsync();
+                await tango.Runtime.Checkpoints.WriteAsync(tango.CellsObject);
+                foreach (string solo in tango.Readable) await tango.Runtime.Checkpoints.WriteAsync(tango.SoloOf(solo));
+                await tango.Runtime.Checkpoints.WriteDirectoryAsync();
                 monitor.Mark("object checkpointed");
                 return;
             }
 
             // A client that has not played so far loads checkpoints (R22).
-            LogPosition lowest = (await tango.Runtime.ReadTrimPointAsync()).Claims.Min(static claim => claim.Position);
+            LogPosition lowest = (
+                await tango.Runtime.Log.ReadTrimPointAsync()).Claims.Min(static claim => claim.Position);
             long below = lowest.Offset - random.Next(10);
-            if (below > 0) await tango.Runtime.TrimBelowAsync(new LogPosition(below));
+            if (below > 0) await tango.Runtime.Log.TrimBelowAsync(new LogPosition(below));
         }
         catch (Exception e) when (IsLogsRefusal(e) || e is TangoInDoubtException or TangoDirectoryException
             or TangoClaimedException or TangoFormatException)

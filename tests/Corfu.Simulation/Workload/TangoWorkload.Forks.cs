@@ -20,7 +20,7 @@ public sealed partial class TangoWorkload
         string name = random.Pick(s_forks);
         try
         {
-            if (random.Chance(ShareOfForkDeletions)) await tango.Runtime.DeleteAsync(name);
+            if (random.Chance(ShareOfForkDeletions)) await tango.Runtime.Directory.DeleteAsync(name);
             else await ForkAsync(client, tango, name, random);
         }
         catch (TangoTrimmedException)
@@ -48,8 +48,8 @@ public sealed partial class TangoWorkload
     private async Task ForkAsync(int client, TangoClient tango, string name, SimRandom random)
     {
         string source = random.Pick(TangoClient.SoloKeys);
-        var at = new LogPosition(Math.Max(0, tango.Runtime.PlayedTo.Offset - random.Next(MostBack)));
-        DirectoryEntry made = await tango.Runtime.ForkAsync(source, at, name);
+        var at = new LogPosition(Math.Max(0, tango.Runtime.Log.PlayedTo.Offset - random.Next(MostBack)));
+        DirectoryEntry made = await tango.Runtime.History.ForkAsync(source, at, name);
         monitor.Mark("object forked");
         TangoRegister<string> fork = await tango.Runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create);
         // Another client has deleted it and made another one.

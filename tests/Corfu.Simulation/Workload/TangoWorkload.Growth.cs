@@ -28,7 +28,7 @@ public sealed partial class TangoWorkload
     {
         try
         {
-            bool isThere = await tango.Runtime.ExistsAsync(TangoClient.AnnexName);
+            bool isThere = await tango.Runtime.Directory.ExistsAsync(TangoClient.AnnexName);
             await tango.OpenAnnexAsync();
             monitor.Mark(isThere ? "member got its view" : "member added to a group");
             return true;
@@ -57,7 +57,7 @@ public sealed partial class TangoWorkload
         {
             try
             {
-                await tango.Runtime.DeleteAsync(TangoClient.AnnexName);
+                await tango.Runtime.Directory.DeleteAsync(TangoClient.AnnexName);
                 // If another one had the name, this one was removed before.
                 _gone.Add(id);
                 monitor.Mark("member removed from a group");
@@ -88,7 +88,8 @@ public sealed partial class TangoWorkload
     /// <summary>At the end, for what has to have the views of all members.</summary>
     private async Task OpenExistingAnnexAsync(int client, TangoClient tango)
     {
-        if (BecomesNewer(client) && tango.AnnexKey is null && await tango.Runtime.ExistsAsync(TangoClient.AnnexName))
+        if (BecomesNewer(client) && tango.AnnexKey is null
+            && await tango.Runtime.Directory.ExistsAsync(TangoClient.AnnexName))
             await TryOpenAnnexAsync(tango);
     }
 }

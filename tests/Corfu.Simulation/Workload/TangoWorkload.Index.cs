@@ -76,7 +76,7 @@ public sealed partial class TangoWorkload
 
     private async Task CompactAsync(TangoClient tango, TangoLogDictionary<string, string> index, SimRandom random)
     {
-        long below = Math.Max(0, tango.Runtime.PlayedTo.Offset - random.Next(MostWrittenAgain));
+        long below = Math.Max(0, tango.Runtime.Log.PlayedTo.Offset - random.Next(MostWrittenAgain));
         if (await index.CompactAsync(new LogPosition(below)) > 0) monitor.Mark("values written again");
     }
 
@@ -91,8 +91,8 @@ public sealed partial class TangoWorkload
     {
         TangoLogDictionary<string, string> index = await OpenIndexAsync(tango);
         await tango.Runtime.SyncAsync();
-        await index.CompactAsync(tango.Runtime.PlayedTo);
-        await tango.Runtime.CheckpointAsync(index);
+        await index.CompactAsync(tango.Runtime.Log.PlayedTo);
+        await tango.Runtime.Checkpoints.WriteAsync(index);
     }
 
     /// <summary>R22: what a view holds that is not older than the newest checkpoint is not trimmed. A view that lags
@@ -100,12 +100,12 @@ public sealed partial class TangoWorkload
     private void CheckValues(int client, long below)
     {
         if (!_open.TryGetValue(client, out TangoClient? trims)) return;
-        TrimClaims claims = trims.Runtime.DirectoryView.Claims;
+        TrimClaims claims = trims.Runtime.Services.Playback.Directory.Published.Claims;
         foreach ((int other, TangoClient tango) in _open)
         {
             if (tango.Index is not { } index) continue;
             var host = (ObjectHost)index.Host;
-            PublishedViews published = tango.Runtime.Player.Published;
+            PublishedViews published = tango.Runtime.Services.Playback.Player.Published;
             FrozenView view = published.Of(host.Hosted!);
             if (!claims.Cohorts.TryGetValue(host.Entry.Id, out CohortClaim claim) || view.Stopped is not null) continue;
             if (published.End < (claim.Checkpoint ?? LogPosition.Zero)) continue;

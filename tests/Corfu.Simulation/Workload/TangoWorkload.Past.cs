@@ -13,10 +13,10 @@ public sealed partial class TangoWorkload
 
     private async Task ReadPastAsync(int client, TangoClient tango, SimRandom random)
     {
-        var at = new LogPosition(Math.Max(0, tango.Runtime.PlayedTo.Offset - random.Next(MostBack)));
+        var at = new LogPosition(Math.Max(0, tango.Runtime.Log.PlayedTo.Offset - random.Next(MostBack)));
         try
         {
-            TangoHistory past = await tango.Runtime.OpenHistoryAsync(at);
+            TangoHistory past = await tango.Runtime.History.OpenAsync(at);
             List<KeyValuePair<string, long>> reads = [];
             foreach (string name in TangoClient.SoloKeys.Append("r0"))
             {
@@ -60,7 +60,7 @@ public sealed partial class TangoWorkload
             {
                 int left = random.Between(1, MostAtOnce);
                 await foreach (TangoChange<TangoRegister<string>> change in
-                    tango.Runtime.ChangesAsync<TangoRegister<string>>(name, after, null, stop))
+                    tango.Runtime.History.ChangesAsync<TangoRegister<string>>(name, after, null, stop))
                 {
                     await NoteAsync(read, change);
                     after = change.Place;

@@ -36,7 +36,8 @@ public sealed partial class TangoWorkload
         catch (TangoObjectDeletedException)
         {
             monitor.Mark("deleted object refused");
-            if (tango.Temporary.Remove(name, out TangoRegister<string>? gone) && !tango.Runtime.IsHosted(IdOf(gone)))
+            if (tango.Temporary.Remove(name, out TangoRegister<string>? gone)
+                && !tango.Runtime.Services.Playback.Hosted.IsOpen(IdOf(gone)))
                 monitor.Mark("deleted object left memory");
         }
         catch (TangoDirectoryException)
@@ -64,7 +65,7 @@ public sealed partial class TangoWorkload
     private async Task DeleteTemporaryAsync(TangoClient tango, string name)
     {
         ObjectId[] known = [.. _incarnations.GetValueOrDefault(name, [])];
-        await tango.Runtime.DeleteAsync(name);
+        await tango.Runtime.Directory.DeleteAsync(name);
         _gone.UnionWith(known);
         monitor.Mark("object deleted");
     }
@@ -76,7 +77,7 @@ public sealed partial class TangoWorkload
         await ReadAsync(client, KeyOf(handle), read);
         if (isGone)
             monitor.Found(CheckerNames.Deleted,
-                $"client {client} reads {IdOf(handle)}, which was deleted before, at {tango.Runtime.PlayedTo}");
+                $"client {client} reads {IdOf(handle)}, which was deleted before, at {tango.Runtime.Log.PlayedTo}");
     }
 
     private async Task WriteTemporaryAsync(

@@ -86,7 +86,7 @@ public sealed partial class TangoWorkload
     {
         while (_asleep == client && world.Now < _asleepUntil && !ledger.Exhausted)
         {
-            if (tango.Runtime.PlayedTo.Offset < _trimPoint.Trimmed)
+            if (tango.Runtime.Log.PlayedTo.Offset < _trimPoint.Trimmed)
             {
                 monitor.Mark("trimmed behind a sleeping client");
                 _asleep = -1;
@@ -99,13 +99,13 @@ public sealed partial class TangoWorkload
 
     private async Task TrimAsync(TangoClient tango, SimRandom random)
     {
-        long below = _open.Values.Min(c => c.Runtime.PlayedTo.Offset) - random.Next(10);
-        foreach (ObjectId cohort in tango.Runtime.DirectoryView.Claims.Cohorts.Keys)
+        long below = _open.Values.Min(c => c.Runtime.Log.PlayedTo.Offset) - random.Next(10);
+        foreach (ObjectId cohort in tango.Runtime.Services.Playback.Directory.Published.Claims.Cohorts.Keys)
         {
             LogPosition end = new(Math.Max(0, below));
             try
             {
-                await tango.Runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
+                await tango.Runtime.Services.Handle.CheckpointedAsync(cohort, end, end, null, default);
             }
             catch (TangoRejectedException)
             {
@@ -117,7 +117,7 @@ public sealed partial class TangoWorkload
         Task hold = random.Chance(0.5) ? HoldAsync(tango, random) : Task.CompletedTask;
         try
         {
-            await tango.Runtime.TrimAsync();
+            await tango.Runtime.Log.TrimAsync();
         }
         finally
         {
@@ -131,7 +131,7 @@ public sealed partial class TangoWorkload
         LogPosition position = new(Math.Max(0, _trimPoint.Trimmed + random.Between(-3, 30)));
         try
         {
-            long version = await tango.Runtime.HoldAsync(name, position, s_lease);
+            long version = await tango.Runtime.Log.HoldAsync(name, position, s_lease);
             _trimPoint.Held(name, position.Offset);
             _holds.Enqueue((name, version));
             monitor.Mark("reader holds the log");
@@ -145,7 +145,7 @@ public sealed partial class TangoWorkload
     private async Task LetGoAsync(TangoClient tango, string name, long version)
     {
         _trimPoint.LettingGo(name);
-        await tango.Runtime.LetGoAsync(name, version);
+        await tango.Runtime.Log.LetGoAsync(name, version);
     }
 
     private async Task TrimPrefixAsync(int client, ICorfuLog own, long below, Func<Task> trim)
@@ -178,7 +178,7 @@ public sealed partial class TangoWorkload
             try
             {
                 // R20: a client that lacks a member's type makes no checkpoint of its group.
-                if (tango.AnnexKey is null && await tango.Runtime.ExistsAsync(TangoClient.AnnexName))
+                if (tango.AnnexKey is null && await tango.Runtime.Directory.ExistsAsync(TangoClient.AnnexName))
                     await tango.OpenAnnexAsync();
                 released = await TrimOnceAsync(tango);
             }
@@ -198,7 +198,7 @@ public sealed partial class TangoWorkload
             await Task.Delay(s_untilDecided, tango.Time);
         }
 
-        TangoTrimPoint point = await tango.Runtime.ReadTrimPointAsync();
+        TangoTrimPoint point = await tango.Runtime.Log.ReadTrimPointAsync();
         monitor.Found(CheckerNames.DiskUse,
             $"released {released}, and checkpoints end at {before} or above: {string.Join(", ", point.Claims)}; "
             + $"undecided: {string.Join(" ", history.Facts.Undecided)}");
@@ -208,21 +208,21 @@ public sealed partial class TangoWorkload
     {
         // Also those of clients that did not live to hear of them, whose leases would expire.
         await tango.Runtime.SyncAsync();
-        foreach ((string name, HoldClaim hold) in tango.Runtime.DirectoryView.Claims.Holds)
+        foreach ((string name, HoldClaim hold) in tango.Runtime.Services.Playback.Directory.Published.Claims.Holds)
             await LetGoAsync(tango, name, hold.Version);
-        foreach (DirectoryEntry entry in await tango.Runtime.ListObjectsAsync())
+        foreach (DirectoryEntry entry in await tango.Runtime.Directory.ListAsync())
         {
             if (s_temporary.Contains(entry.Name) || s_forks.Contains(entry.Name))
-                await tango.Runtime.DeleteAsync(entry.Name);
+                await tango.Runtime.Directory.DeleteAsync(entry.Name);
         }
 
         // Something new, so that the next checkpoints end above these.
         await tango.WriteAsync(s_keys[0], TxAttempt.ValueOf(ledger.NextPayload(), 0));
-        foreach (string solo in tango.Readable) await tango.Runtime.CheckpointAsync(tango.SoloOf(solo));
-        await tango.Runtime.CheckpointAsync(tango.CellsObject);
+        foreach (string solo in tango.Readable) await tango.Runtime.Checkpoints.WriteAsync(tango.SoloOf(solo));
+        await tango.Runtime.Checkpoints.WriteAsync(tango.CellsObject);
         if (plan.Indexes) await CompactAllAsync(tango);
-        await tango.Runtime.CheckpointDirectoryAsync();
-        return await tango.Runtime.TrimAsync();
+        await tango.Runtime.Checkpoints.WriteDirectoryAsync();
+        return await tango.Runtime.Log.TrimAsync();
     }
 
     /// <summary>Before the trim: openers start at complete checkpoints (R21), and what an undecided commit record reads
@@ -269,5 +269,5 @@ public sealed partial class TangoWorkload
             : [.. NewestDirectory.GroupOf(new ObjectId(id)).Select(static member => member.Id.Value)];
 
     private TangoDirectory NewestDirectory =>
-        _open.Values.MaxBy(static c => c.Runtime.PlayedTo)!.Runtime.DirectoryView;
+        _open.Values.MaxBy(static c => c.Runtime.Log.PlayedTo)!.Runtime.Services.Playback.Directory.Published;
 }

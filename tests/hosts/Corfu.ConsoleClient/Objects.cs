@@ -24,7 +24,7 @@ internal static class Objects
                     await (await runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create)).ReadAsync());
                 break;
             case "checkpoint":
-                Console.WriteLine((await runtime.CheckpointAsync(name)).Offset);
+                Console.WriteLine((await runtime.Checkpoints.WriteAsync(name)).Offset);
                 break;
             case "list":
                 var dictionary = await runtime.OpenAsync<TangoDictionary<int, string>>(name, OpenMode.Create);

@@ -14,7 +14,7 @@ public sealed partial class ContextTests
         await first.Moved.AddAsync(3);
         Assert.Equal(3, await second.Moved.ReadAsync());
         Assert.Equal("board/Pending", second.Pending.ObjectName);
-        ImmutableArray<DirectoryEntry> objects = await first.Runtime.ListObjectsAsync();
+        ImmutableArray<DirectoryEntry> objects = await first.Runtime.Directory.ListAsync();
         Assert.Equal(["board/Done", "board/Moved", "board/Pending"], objects.Select(entry => entry.Name));
         Assert.All(objects, entry => Assert.Equal("board", entry.Group));
     }
@@ -43,7 +43,7 @@ public sealed partial class ContextTests
             await parts.Second.AddAsync(2);
         })).IsCommitted);
         Assert.Equal(1, await left.ReadAsync());
-        Assert.All(await parts.Runtime.ListObjectsAsync(), entry => Assert.Null(entry.Group));
+        Assert.All(await parts.Runtime.Directory.ListAsync(), entry => Assert.Null(entry.Group));
         Assert.Equal("parts/right", parts.Second.ObjectName);
     }
 

@@ -17,7 +17,7 @@ public sealed class FeedTests
         await map.RemoveAsync("one");
 
         var changes = new List<TangoChange<Words>>();
-        await foreach (var change in runtime.ChangesAsync<Words>(
+        await foreach (var change in runtime.History.ChangesAsync<Words>(
             "map", LogPosition.Zero, cancellationToken: TestContext.Current.CancellationToken))
         {
             changes.Add(change);
@@ -31,7 +31,7 @@ public sealed class FeedTests
         Assert.Throws<TangoFormatException>(() => changes[1].ReadKey<int>());
         Assert.Throws<TangoFormatException>(() => changes[2].ReadArgument<int>());
 
-        TangoHistory past = await runtime.OpenHistoryAsync(changes[2].Place.Position);
+        TangoHistory past = await runtime.History.OpenAsync(changes[2].Place.Position);
         Words before = await past.OpenAsync<Words>("map");
         Assert.Equal((2, 1), (await before.CountAsync(), await map.CountAsync()));
     }

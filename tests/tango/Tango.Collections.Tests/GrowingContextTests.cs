@@ -24,7 +24,7 @@ public sealed partial class GrowingContextTests
         FirstShop again = await FirstShop.OpenAsync(second.Runtime);
         Assert.True(await again.Names.ContainsAsync("hammer"));
         Assert.Equal(["shop/Names", "shop/Sold", "shop/Stock"],
-            (await first.Runtime.ListObjectsAsync()).Select(entry => entry.Name));
+            (await first.Runtime.Directory.ListAsync()).Select(entry => entry.Name));
     }
 
     [TangoContext("shop")]

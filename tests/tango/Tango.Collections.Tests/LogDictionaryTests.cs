@@ -62,12 +62,12 @@ public sealed class LogDictionaryTests
                         (await map.CountAsync(), await map.ContainsKeyAsync(key)));
                     break;
                 case 6:
-                    await map.CompactAsync(new LogPosition(Math.Max(0, first.PlayedTo.Offset - 20)));
+                    await map.CompactAsync(new LogPosition(Math.Max(0, first.Log.PlayedTo.Offset - 20)));
                     break;
                 case 7:
-                    await loader.CheckpointAsync("map");
-                    await first.TrimAsync();
-                    released = (await first.ReadTrimPointAsync()).Claims.Last().Position;
+                    await loader.Checkpoints.WriteAsync("map");
+                    await first.Log.TrimAsync();
+                    released = (await first.Log.ReadTrimPointAsync()).Claims.Last().Position;
                     break;
                 default:
                     Assert.Equal(model.TryGetValue(key, out string? value),
@@ -145,7 +145,7 @@ public sealed class LogDictionaryTests
             await theirs.SetAsync("set", "new");
             await theirs.RemoveAsync("removed");
         };
-        Assert.Equal(1, await map.CompactAsync(runtime.PlayedTo));
+        Assert.Equal(1, await map.CompactAsync(runtime.Log.PlayedTo));
         Assert.Equal(("old", "new"), ((await map.TryGetAsync("kept")).Value, (await map.TryGetAsync("set")).Value));
         Assert.False(await map.ContainsKeyAsync("removed"));
         Assert.Equal(0, await map.CompactAsync(LogPosition.Zero));
@@ -210,7 +210,7 @@ public sealed class LogDictionaryTests
         string value = new('x', 10_000);
         await Task.WhenAll(Enumerable.Range(0, keys).Select(i => map.SetAsync($"{i}", value + i).AsTask()));
         LogPosition before = (await log.CheckAsync([])).Tail;
-        await runtime.CheckpointAsync(map);
+        await runtime.Checkpoints.WriteAsync(map);
         LogPosition after = (await log.CheckAsync([])).Tail;
         var written = await log.ReadManyAsync(
             [.. Enumerable.Range(0, (int)(after - before)).Select(i => before + i)]);
@@ -223,8 +223,8 @@ public sealed class LogDictionaryTests
 
     private static async Task<TangoClaim> CheckpointTwiceAsync(TangoRuntime runtime, TangoObject map)
     {
-        for (int i = 0; i < 2; i++) await runtime.CheckpointAsync(map);
-        return (await runtime.ReadTrimPointAsync()).Claims.Single(claim => claim.Kind == TangoClaimKind.Object);
+        for (int i = 0; i < 2; i++) await runtime.Checkpoints.WriteAsync(map);
+        return (await runtime.Log.ReadTrimPointAsync()).Claims.Single(claim => claim.Kind == TangoClaimKind.Object);
     }
 
     [MessagePackObject]

@@ -185,7 +185,7 @@ public sealed class RuntimeTests
                 runtime.OpenAsync<TangoList<Exception>>("b", OpenMode.Create).AsTask());
 #pragma warning restore TANGO008
         Assert.Contains("no formatter", noFormat.Message, StringComparison.Ordinal);
-        Assert.Empty(await runtime.ListObjectsAsync());
+        Assert.Empty(await runtime.Directory.ListAsync());
     }
 
     private static async Task<List<int>> DrainAsync(TangoQueue<int> queue)

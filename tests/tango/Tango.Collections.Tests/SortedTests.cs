@@ -133,7 +133,7 @@ public sealed class SortedTests
         refused = await Assert.ThrowsAsync<TangoFormatException>(
             () => runtime.OpenAsync<TangoSortedSet<(int, Job)>>("b", OpenMode.Create).AsTask());
         Assert.Contains($"{typeof(Job)} has no order", refused.Message, StringComparison.Ordinal);
-        Assert.Empty(await runtime.ListObjectsAsync());
+        Assert.Empty(await runtime.Directory.ListAsync());
     }
 
     [Fact]

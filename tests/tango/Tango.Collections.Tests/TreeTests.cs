@@ -73,7 +73,7 @@ public sealed class TreeTests
         TangoRuntime runtime = cluster.NewRuntime();
         var tree = await runtime.OpenAsync<TangoTree<int>>("tree", OpenMode.Create);
         await FillAsync(tree);
-        var history = await runtime.OpenHistoryAsync(await runtime.CheckpointAsync(tree));
+        var history = await runtime.History.OpenAsync(await runtime.Checkpoints.WriteAsync(tree));
         await tree.DeleteSubtreeAsync("/d");
         var past = await history.OpenAsync<TangoTree<int>>("tree");
         Assert.Equal(2, (await past.SubtreeAsync("/d")).Length);

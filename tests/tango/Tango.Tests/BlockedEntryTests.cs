@@ -1,6 +1,7 @@
 using Corfu;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
+using Tango.Checkpoints;
 using Tango.Formatting;
 using Tango.Playback;
 using Tango.Records;
@@ -48,10 +49,11 @@ public class BlockedEntryTests
         var hosted = new HostedObjects();
         hosted.Add(new Cohort([entry], static _ => null));
         var commits = new Commits();
+        var directory = new PlayedDirectory(new ViewPublisher());
+        var loader = new CohortLoader(new CheckpointReader(log, FeatureLevel.Newest, logger));
         var context = new PlaybackContext(
-            log, calls, static () => TangoDirectory.DefaultMaxSpan, static () => TangoDirectory.DefaultVersionAge,
-            log.OpenCursor, static (_, _, _, _) => default, static (_, _) => default, static (_, _) => false,
-            new TangoOptions(), TimeProvider.System, LoopContext.Pool, SystemEntropy.Instance, logger);
+            log, log.OpenCursor, calls, loader, directory, new TangoOptions(), TimeProvider.System, LoopContext.Pool,
+            SystemEntropy.Instance, logger);
         var applier = new RecordApplier(hosted, commits, new SpilledWrites(log), context, calls, null);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;

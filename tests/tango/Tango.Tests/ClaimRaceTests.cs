@@ -32,7 +32,7 @@ public class ClaimRaceTests
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
 
-        var trim = await runtime.Trimmer.TrimAsync(default);
+        var trim = await runtime.Services.Trimmer.TrimAsync(default);
         Assert.Equal((raw, raw), (trim.Released, trim.Undeclared!.Position));
         Assert.True(trim.Released >= spilledUntil);
     }
@@ -53,7 +53,7 @@ public class ClaimRaceTests
             if (++checks == 2) await RaiseBeyondAsync(world);
         };
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.ReadLevelAsync());
     }
 
     /// <summary>A commit record takes effect as a whole everywhere: what cannot be read for now stops no
@@ -77,7 +77,7 @@ public class ClaimRaceTests
         await runtime.OpenWriteOnlyAsync<Accounts>("third", OpenMode.Create);
         var second = world.NewRuntime(options);
         var other = await second.OpenAsync<Accounts>("first", OpenMode.Create);
-        await runtime.CheckpointAsync(first);
+        await runtime.Checkpoints.WriteAsync(first);
         var commit = await world.TailAsync();
         await world.Log.AppendToObjectsAsync(
             Entry(1, writer =>
@@ -94,7 +94,7 @@ public class ClaimRaceTests
             isHeld.SetResult();
             return gate.Task;
         });
-        var lower = second.CheckpointAsync(other).AsTask();
+        var lower = second.Checkpoints.WriteAsync(other).AsTask();
         await isHeld.Task;
         await first.SetAsync("y", 21);
         beforeAppend = AtRecord(() =>
@@ -102,11 +102,11 @@ public class ClaimRaceTests
             gate.SetResult();
             return lower;
         });
-        await runtime.CheckpointAsync(first);
+        await runtime.Checkpoints.WriteAsync(first);
         await runtime.SyncAsync();
-        var claim = runtime.DirectoryView.Claims.Cohorts[new ObjectId(256)];
+        var claim = runtime.Services.Playback.Directory.Published.Claims.Cohorts[new ObjectId(256)];
         Assert.True(claim.Forget <= commit, $"{claim} of a record at {commit}");
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
         var host = ((ObjectHost)first.Host).Hosted!;
         Assert.NotNull(await LoadAsync(world, host, commit));
 
@@ -130,9 +130,9 @@ public class ClaimRaceTests
     private static async Task CheckpointAllAsync(TangoRuntime runtime)
     {
         await runtime.SyncAsync();
-        var end = runtime.PlayedTo;
-        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
-            await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
+        var end = runtime.Log.PlayedTo;
+        foreach (var cohort in runtime.Services.Playback.Directory.Published.Claims.Cohorts.Keys)
+            await runtime.Services.Handle.CheckpointedAsync(cohort, end, end, null, default);
     }
 
     private static async Task RaiseBeyondAsync(World world)

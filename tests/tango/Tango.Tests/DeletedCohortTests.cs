@@ -26,10 +26,11 @@ public class DeletedCohortTests
         Assert.Equal(1, await before.Use(accounts).BalanceAsync("x"));
         var hosted = HostedBy(accounts);
 
-        await world.NewRuntime().DeleteAsync("accounts");
+        await world.NewRuntime().Directory.DeleteAsync("accounts");
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(hosted.Id));
-        Assert.Equal(["tango/directory", "kept"], runtime.ReadFigures().Select(static figures => figures.Name));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(hosted.Id));
+        Assert.Equal(
+            ["tango/directory", "kept"], runtime.Directory.ReadFigures().Select(static figures => figures.Name));
         Assert.Null(hosted.CurrentView);
         Assert.Empty(hosted.Versions.Capture().Keys);
 
@@ -68,9 +69,9 @@ public class DeletedCohortTests
         await runtime.OpenGroupAsync(
             "group", group => members.AddRange([group.Add<Accounts>("a"), group.Add<Accounts>("b")]));
         await members[1].SetAsync("x", 1);
-        await runtime.DeleteGroupAsync("group");
+        await runtime.Directory.DeleteGroupAsync("group");
         await runtime.SyncAsync();
-        Assert.Equal(["tango/directory"], runtime.ReadFigures().Select(static figures => figures.Name));
+        Assert.Equal(["tango/directory"], runtime.Directory.ReadFigures().Select(static figures => figures.Name));
         foreach (var member in members) await RequireDeletedAsync(async () => await member.BalanceAsync("x"));
         await runtime.OpenGroupAsync("group", group => members.Add(group.Add<Accounts>("b")));
         Assert.Equal(0, await members[2].BalanceAsync("x"));
@@ -85,15 +86,15 @@ public class DeletedCohortTests
         var (runtime, _) = await world.OpenAccountsAsync("first");
         var second = await world.NewRuntime().OpenAsync<Accounts>("second", OpenMode.Create);
         await AppendOrphanAsync(world);
-        await runtime.DeleteAsync("first");
+        await runtime.Directory.DeleteAsync("first");
         await runtime.SyncAsync();
-        Assert.True(runtime.IsHosted(new ObjectId(256)));
-        Assert.Equal(["tango/directory"], runtime.ReadFigures().Select(static figures => figures.Name));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(new ObjectId(256)));
+        Assert.Equal(["tango/directory"], runtime.Directory.ReadFigures().Select(static figures => figures.Name));
         // No other process can have decided it.
         Assert.Equal(7, await second.BalanceAsync("x"));
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(new ObjectId(256)));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(new ObjectId(256)));
     });
 
     /// <summary>R20: all hosts have let go of it, so that none of them would decide.</summary>
@@ -104,9 +105,9 @@ public class DeletedCohortTests
         var (runtime, _) = await world.OpenAccountsAsync("first");
         var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
         var before = await world.TailAsync();
-        await runtime.DeleteAsync("first");
+        await runtime.Directory.DeleteAsync("first");
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(new ObjectId(256)));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(new ObjectId(256)));
         await AppendOrphanAsync(world, before.Offset);
         Assert.Equal(0, await second.BalanceAsync("x"));
         Assert.Equal(TimeSpan.Zero, time.GetElapsedTime(0));
@@ -121,7 +122,7 @@ public class DeletedCohortTests
             var (runtime, _) = await world.OpenAccountsAsync("first");
             await world.NewRuntime().OpenAsync<Accounts>("second", OpenMode.Create);
             await AppendOrphanAsync(world);
-            await runtime.DeleteAsync("first");
+            await runtime.Directory.DeleteAsync("first");
             await runtime.SyncAsync();
             var late = await world.NewRuntime().OpenAsync<Accounts>("second", OpenMode.Create);
             Assert.Equal(7, await late.BalanceAsync("x"));

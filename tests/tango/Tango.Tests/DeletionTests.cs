@@ -15,15 +15,16 @@ public class DeletionTests
         var unseen = await writer.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
         await accounts.SetAsync("x", 1);
 
-        await first.DeleteAsync("accounts");
+        await first.Directory.DeleteAsync("accounts");
         var told = await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await accounts.BalanceAsync("x"));
         Assert.Equal(("accounts", ObjectId.FirstUser), (told.ObjectName, told.ObjectId));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await accounts.SetAsync("x", 2));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await same.BalanceAsync("x"));
         await writer.SyncAsync();
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await unseen.SetAsync("x", 2));
-        Assert.Empty(await second.ListObjectsAsync());
-        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await second.DeleteAsync("accounts"));
+        Assert.Empty(await second.Directory.ListAsync());
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
+            async () => await second.Directory.DeleteAsync("accounts"));
 
         var again = await second.OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Equal(0, await again.BalanceAsync("x"));
@@ -31,7 +32,7 @@ public class DeletionTests
         var third = await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create);
         Assert.Equal(5, await third.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await same.BalanceAsync("x"));
-        Assert.Equal(257UL, (await second.ListObjectsAsync())[0].Id.Value);
+        Assert.Equal(257UL, (await second.Directory.ListAsync())[0].Id.Value);
     }
 
     [Fact]
@@ -45,15 +46,17 @@ public class DeletionTests
             a = group.Add<Accounts>("a");
             b = group.Add<Accounts>("b");
         });
-        var refused = await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.DeleteAsync("a"));
+        var refused = await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await runtime.Directory.DeleteAsync("a"));
         Assert.Contains("is the first member of the group 'group'", refused.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteAsync("none"));
-        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.DeleteGroupAsync("none"));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.Directory.DeleteAsync("none"));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
+            async () => await runtime.Directory.DeleteGroupAsync("none"));
         await a.SetAsync("x", 1);
-        await runtime.DeleteGroupAsync("group");
+        await runtime.Directory.DeleteGroupAsync("group");
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await a.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await b.BalanceAsync("x"));
-        Assert.Empty(await runtime.ListObjectsAsync());
+        Assert.Empty(await runtime.Directory.ListAsync());
         // Members may be others now.
         await runtime.OpenGroupAsync("group", group => b = group.Add<Accounts>("b"));
         Assert.Equal(0, await b.BalanceAsync("x"));
@@ -68,7 +71,7 @@ public class DeletionTests
         var (other, there) = await world.OpenAccountsAsync("written");
         var transaction = await HeldTransaction.BeginAsync(
             runtime, async () => await written.SetAsync("x", 1 + await read.BalanceAsync("x")));
-        await other.DeleteAsync("read");
+        await other.Directory.DeleteAsync("read");
         var outcome = await transaction.EndTxAsync();
         Assert.IsType<TxOutcome.Aborted>(outcome);
         Assert.Equal(0, await written.BalanceAsync("x"));
@@ -86,7 +89,7 @@ public class DeletionTests
             group.Add<Accounts>("a");
             group.Add<Accounts>("b");
         });
-        await runtime.DeleteGroupAsync("group");
+        await runtime.Directory.DeleteGroupAsync("group");
         var entry = (await world.Log.ReadManyAsync([await world.TailAsync() + -1]))[0].Entry!;
         Assert.Equal([1UL, 256, 257], entry.Streams.Select(header => header.Stream.Value));
     }

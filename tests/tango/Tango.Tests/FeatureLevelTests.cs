@@ -16,13 +16,13 @@ public class FeatureLevelTests
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
-        Assert.Equal(FeatureLevel.Newest, await runtime.ReadLevelAsync());
+        Assert.Equal(FeatureLevel.Newest, await runtime.Log.ReadLevelAsync());
 
         await using var newer = new World();
         var next = newer.NewRuntime(s_next);
         await next.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.Equal(2, await next.ReadLevelAsync());
-        await next.RequireLevelAsync(2, "A novelty", default);
+        Assert.Equal(2, await next.Log.ReadLevelAsync());
+        await next.Log.RequireLevelAsync(2, "A novelty", default);
     }
 
     [Fact]
@@ -32,10 +32,10 @@ public class FeatureLevelTests
         var (_, accounts) = await world.OpenAccountsAsync();
         var (next, other) = (world.NewRuntime(s_next), world.NewRuntime(s_next));
         await next.OpenAsync<Accounts>("second", OpenMode.Create);
-        Assert.Equal(1, await next.ReadLevelAsync());
+        Assert.Equal(1, await next.Log.ReadLevelAsync());
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await next.RequireLevelAsync(2, "A novelty", default));
+            async () => await next.Log.RequireLevelAsync(2, "A novelty", default));
         Assert.Equal(
             "A novelty needs feature level 2, and this log has level 1. Once every client of the log runs code that "
             + "knows level 2: corfu tango level raise 2",
@@ -44,9 +44,9 @@ public class FeatureLevelTests
         Assert.Equal(tail, await world.TailAsync());
 
         await other.SyncAsync();
-        Assert.Equal(2, await next.RaiseLevelAsync(2));
+        Assert.Equal(2, await next.Log.RaiseLevelAsync(2));
         // The other runtime has not played the record yet, and looks it up.
-        await other.RequireLevelAsync(2, "A novelty", default);
+        await other.Log.RequireLevelAsync(2, "A novelty", default);
         // Nothing of the new level is written so far.
         await accounts.SetAsync("x", 1);
         Assert.Equal(1, await accounts.BalanceAsync("x"));
@@ -58,10 +58,10 @@ public class FeatureLevelTests
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
         var tail = await world.TailAsync();
-        Assert.Equal(FeatureLevel.Newest, await runtime.RaiseLevelAsync(FeatureLevel.First));
+        Assert.Equal(FeatureLevel.Newest, await runtime.Log.RaiseLevelAsync(FeatureLevel.First));
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
-            async () => await runtime.RaiseLevelAsync(FeatureLevel.Newest + 1));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.RaiseLevelAsync(0));
+            async () => await runtime.Log.RaiseLevelAsync(FeatureLevel.Newest + 1));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.Log.RaiseLevelAsync(0));
         Assert.Equal(tail, await world.TailAsync());
     }
 
@@ -81,9 +81,9 @@ public class FeatureLevelTests
         Assert.Equal(
             "The log has feature level 98, and this code knows levels up to 1: run a newer version of it",
             stopped.Message);
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ReadLevelAsync());
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(1));
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ListObjectsAsync());
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.ReadLevelAsync());
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.RaiseLevelAsync(1));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Directory.ListAsync());
         await Assert.ThrowsAsync<TangoLevelException>(
             async () => await world.NewRuntime().OpenAsync<Accounts>("accounts", OpenMode.Create));
         Assert.Equal(tail, await world.TailAsync());
@@ -100,12 +100,12 @@ public class FeatureLevelTests
         await using var world = new World();
         await world.OpenAccountsAsync();
         var next = world.NewRuntime(s_next);
-        await next.RaiseLevelAsync(2);
-        var end = await next.CheckpointDirectoryAsync();
+        await next.Log.RaiseLevelAsync(2);
+        var end = await next.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
-        Assert.Equal(2, await world.NewRuntime(s_next).ReadLevelAsync());
-        Assert.Single(await world.NewRuntime(s_next).ListObjectsAsync());
-        await Assert.ThrowsAnyAsync<TangoException>(async () => await world.NewRuntime().ListObjectsAsync());
+        Assert.Equal(2, await world.NewRuntime(s_next).Log.ReadLevelAsync());
+        Assert.Single(await world.NewRuntime(s_next).Directory.ListAsync());
+        await Assert.ThrowsAnyAsync<TangoException>(async () => await world.NewRuntime().Directory.ListAsync());
     }
 
     [Fact]
@@ -193,7 +193,7 @@ public class FeatureLevelTests
         await world.Log.AppendAsync("raw"u8.ToArray(), []);
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("x", 1);
-        Assert.Single(await runtime.ListObjectsAsync());
+        Assert.Single(await runtime.Directory.ListAsync());
     }
 
     private static byte[] FirstObjectBeforeRelease =>
@@ -212,9 +212,9 @@ public class FeatureLevelTests
             async () => await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
         Assert.Equal((0, FeatureLevel.First), (told.LogLevel, told.CodeLevel));
         Assert.Contains("Read them with the version that wrote them", told.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.ListObjectsAsync());
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.RaiseLevelAsync(1));
-        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.OpenHistoryAsync(tail));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Directory.ListAsync());
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.RaiseLevelAsync(1));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.History.OpenAsync(tail));
         Assert.Equal(tail, await world.TailAsync());
     }
 

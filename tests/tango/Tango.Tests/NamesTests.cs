@@ -17,8 +17,8 @@ public sealed class NamesTests
             async () => await runtime.OpenRemoteAsync<Accounts>("acounts"));
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await runtime.OpenWriteOnlyAsync<Accounts>("acounts"));
-        Assert.False(await runtime.ExistsAsync("acounts"));
-        Assert.Empty(await runtime.ListObjectsAsync());
+        Assert.False(await runtime.Directory.ExistsAsync("acounts"));
+        Assert.Empty(await runtime.Directory.ListAsync());
     }
 
     [Fact]
@@ -29,7 +29,7 @@ public sealed class NamesTests
         await created.SetAsync("a", 5);
 
         var other = world.NewRuntime();
-        Assert.True(await other.ExistsAsync("accounts"));
+        Assert.True(await other.Directory.ExistsAsync("accounts"));
         Assert.Equal(5, await (await other.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
         Assert.Equal(5, await (await other.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("a"));
     }
@@ -41,20 +41,20 @@ public sealed class NamesTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 5);
         var before = await world.TailAsync();
-        var id = (await runtime.ListObjectsAsync())[0].Id;
+        var id = (await runtime.Directory.ListAsync())[0].Id;
 
-        await world.NewRuntime().RenameAsync("accounts", "ledger");
+        await world.NewRuntime().Directory.RenameAsync("accounts", "ledger");
         await accounts.SetAsync("a", 6);
 
         var reopened = await world.NewRuntime().OpenAsync<Accounts>("ledger");
         Assert.Equal(6, await reopened.BalanceAsync("a"));
-        Assert.Equal(("ledger", id), (await runtime.ListObjectsAsync()).Select(static e => (e.Name, e.Id)).Single());
-        Assert.False(await runtime.ExistsAsync("accounts"));
-        var past = await runtime.OpenHistoryAsync(before);
+        Assert.Equal(("ledger", id), (await runtime.Directory.ListAsync()).Select(static e => (e.Name, e.Id)).Single());
+        Assert.False(await runtime.Directory.ExistsAsync("accounts"));
+        var past = await runtime.History.OpenAsync(before);
         Assert.Equal(5, await (await past.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
         // The old name is free.
         await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.NotEqual(id, (await runtime.ListObjectsAsync())[0].Id);
+        Assert.NotEqual(id, (await runtime.Directory.ListAsync())[0].Id);
     }
 
     [Fact]
@@ -66,8 +66,8 @@ public sealed class NamesTests
         await runtime.OpenGroupAsync("pair", group => (a, b) = (group.Add<Accounts>("a"), group.Add<Accounts>("b")));
         await b.SetAsync("x", 1);
 
-        await runtime.RenameAsync("b", "c");
-        Assert.Equal(["a", "c"], (await runtime.ListObjectsAsync()).Select(static entry => entry.Name));
+        await runtime.Directory.RenameAsync("b", "c");
+        Assert.Equal(["a", "c"], (await runtime.Directory.ListAsync()).Select(static entry => entry.Name));
 
         var other = world.NewRuntime();
         await other.OpenGroupAsync("pair", group => (a, b) = (group.Add<Accounts>("a"), group.Add<Accounts>("c")));
@@ -81,9 +81,10 @@ public sealed class NamesTests
         var (runtime, _) = await world.OpenAccountsAsync();
         await runtime.OpenAsync<Accounts>("taken", OpenMode.Create);
         Assert.Equal("'taken' exists", (await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.RenameAsync("accounts", "taken"))).Message);
-        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.RenameAsync("none", "some"));
-        await runtime.RenameAsync("accounts", "accounts");
+            async () => await runtime.Directory.RenameAsync("accounts", "taken"))).Message);
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
+            async () => await runtime.Directory.RenameAsync("none", "some"));
+        await runtime.Directory.RenameAsync("accounts", "accounts");
     }
 
     [Fact]
@@ -91,11 +92,11 @@ public sealed class NamesTests
     {
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
-        var id = (await runtime.ListObjectsAsync())[0].Id;
+        var id = (await runtime.Directory.ListAsync())[0].Id;
         // As by a caller that found it under its old name.
         var late = DirectoryFormat.Rename(id, "accounts", "other");
-        await runtime.RenameAsync("accounts", "ledger");
+        await runtime.Directory.RenameAsync("accounts", "ledger");
         await RawRecords.AppendToDirectoryAsync(world, TangoDirectory.Mutators.Rename, late);
-        Assert.Equal("ledger", Assert.Single(await runtime.ListObjectsAsync()).Name);
+        Assert.Equal("ledger", Assert.Single(await runtime.Directory.ListAsync()).Name);
     }
 }

@@ -144,12 +144,12 @@ public class PaperTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var played = runtime.PlayedTo;
+        var played = runtime.Log.PlayedTo;
         var transaction = runtime.BeginTx();
         await accounts.SetAsync("x", 1);
         await accounts.SetAsync("y", 2);
         var committed = Assert.IsType<TxOutcome.Committed>(await transaction.EndTxAsync());
-        Assert.Equal(played, runtime.PlayedTo);
+        Assert.Equal(played, runtime.Log.PlayedTo);
         Assert.Equal(committed.Version.Position.Next, await world.TailAsync());
         Assert.Equal(2, await accounts.BalanceAsync("y"));
     }
@@ -179,11 +179,11 @@ public class PaperTests
         await Task.WhenAll(
             a.OpenAsync<Accounts>("x", OpenMode.Create).AsTask(), b.OpenAsync<Accounts>("x", OpenMode.Create).AsTask(),
             b.OpenAsync<Accounts>("y", OpenMode.Create).AsTask());
-        var entries = await a.ListObjectsAsync();
+        var entries = await a.Directory.ListAsync();
         Assert.Equal(["x", "y"], entries.Select(e => e.Name));
         Assert.Equal(2, entries.Select(e => e.Id).Distinct().Count());
         Assert.All(entries, e => Assert.True(e.Id.CompareTo(ObjectId.FirstUser) >= 0));
-        Assert.Equal(entries, await b.ListObjectsAsync());
+        Assert.Equal(entries, await b.Directory.ListAsync());
     }
 
     /// <summary>4: a client "selectively consume[s] the subsequence of updates that concern [it] while skipping over

@@ -80,7 +80,7 @@ public class RecordFormatTests
     {
         await using var world = new World();
         await world.OpenAccountsAsync("name");
-        await world.NewRuntime(new TangoOptions { NewestLevel = 2 }).RaiseLevelAsync(2);
+        await world.NewRuntime(new TangoOptions { NewestLevel = 2 }).Log.RaiseLevelAsync(2);
         Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 2], await LastRecordAsync(world));
     }
 

@@ -54,7 +54,7 @@ public class ReloadTests
             await Assert.ThrowsAsync<TangoTrimmedException>(async () => await secondBehind.AddAsync("x", 1));
         }
 
-        await writer.CheckpointAsync(second);
+        await writer.Checkpoints.WriteAsync(second);
         Assert.Equal(2, await secondBehind.BalanceAsync("x"));
     });
 
@@ -126,7 +126,7 @@ public class ReloadTests
         await writer.OpenAsync<Accounts>("second", OpenMode.Create);
         for (var i = 0; i < 10; i++) await first.SetAsync("x", i);
         await CheckpointAndTrimAsync(world, writer, first);
-        await behind.Player.SyncAsync(default);
+        await behind.Services.Playback.Player.SyncAsync(default);
         Assert.True((await behind.RunTransactionAsync(async _ => await firstBehind.SetAsync("y", 1))).IsCommitted);
         Assert.Equal(1, await first.BalanceAsync("y"));
     });
@@ -179,8 +179,8 @@ public class ReloadTests
 
     private static async Task CheckpointAndTrimAsync(World world, TangoRuntime runtime, params Accounts[] accounts)
     {
-        var end = await runtime.CheckpointDirectoryAsync();
-        foreach (var one in accounts) end = LogPosition.Min(end, await runtime.CheckpointAsync(one));
+        var end = await runtime.Checkpoints.WriteDirectoryAsync();
+        foreach (var one in accounts) end = LogPosition.Min(end, await runtime.Checkpoints.WriteAsync(one));
         await world.Log.TrimPrefixAsync(end);
     }
 }

@@ -101,15 +101,15 @@ public class SpillTests
             runtime.LeaveTransaction();
             for (var i = 0; i < 2; i++)
             {
-                await otherRuntime.CheckpointAsync(other);
-                await otherRuntime.CheckpointDirectoryAsync();
+                await otherRuntime.Checkpoints.WriteAsync(other);
+                await otherRuntime.Checkpoints.WriteDirectoryAsync();
             }
 
-            Assert.True((await otherRuntime.TrimAsync()).Offset > 0);
+            Assert.True((await otherRuntime.Log.TrimAsync()).Offset > 0);
         };
         Assert.IsType<TxOutcome.Committed>(await transaction.EndTxAsync());
         Assert.True(appends > 5);
-        Assert.True((await otherRuntime.ReadTrimPointAsync()).Released <= spillsFrom);
+        Assert.True((await otherRuntime.Log.ReadTrimPointAsync()).Released <= spillsFrom);
         var (_, late) = await world.OpenAccountsAsync();
         Assert.Equal(Keys + 1, (await late.SnapshotAsync()).Count);
 
@@ -117,11 +117,11 @@ public class SpillTests
         for (var i = 0; i < 300; i++) await other.SetAsync("other", i);
         for (var i = 0; i < 2; i++)
         {
-            await otherRuntime.CheckpointAsync(other);
-            await otherRuntime.CheckpointDirectoryAsync();
+            await otherRuntime.Checkpoints.WriteAsync(other);
+            await otherRuntime.Checkpoints.WriteDirectoryAsync();
         }
 
-        Assert.True(await otherRuntime.TrimAsync() > spillsFrom);
+        Assert.True(await otherRuntime.Log.TrimAsync() > spillsFrom);
         var (_, latest) = await world.OpenAccountsAsync();
         Assert.Equal(Keys + 1, (await latest.SnapshotAsync()).Count);
     }

@@ -280,7 +280,7 @@ public class TransactionTests
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
         await using var transaction = runtime.BeginTx();
-        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ListObjectsAsync());
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.Directory.ListAsync());
     }
 
     /// <summary>The members are there again before the cohort is readable. Whether a key that was read was written

@@ -18,16 +18,16 @@ public class TrimmerTests
         await CheckpointAllAsync(runtime);
         await UpdateAsync(accounts, 5);
         await CheckpointAllAsync(runtime);
-        var point = await runtime.ReadTrimPointAsync();
+        var point = await runtime.Log.ReadTrimPointAsync();
         Assert.Equal((LogPosition.Zero, new LogPosition(20)), (point.Released, point.Claims[0].Position));
 
-        Assert.Equal(new LogPosition(20), await runtime.TrimAsync());
+        Assert.Equal(new LogPosition(20), await runtime.Log.TrimAsync());
         Assert.Equal(20, await FirstLeftAsync(world));
         await accounts.SetAsync("x", 7);
         Assert.Equal(7, await accounts.BalanceAsync("x"));
         // Nothing more to do, and nothing is written for it.
         var tail = await world.TailAsync();
-        Assert.Equal(new LogPosition(20), await runtime.TrimAsync());
+        Assert.Equal(new LogPosition(20), await runtime.Log.TrimAsync());
         Assert.Equal(tail, await world.TailAsync());
     }
 
@@ -41,10 +41,10 @@ public class TrimmerTests
         await CheckpointAllAsync(runtime);
         var other = world.NewRuntime();
         await other.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        var released = await runtime.Directory.ReleaseAsync(new LogPosition(9), default);
+        var released = await runtime.Services.Handle.ReleaseAsync(new LogPosition(9), default);
         Assert.Equal((9, 0), (released.Offset, await FirstLeftAsync(world)));
-        await other.HoldAsync("reader", new LogPosition(9), s_lease);
-        await other.TrimAsync();
+        await other.Log.HoldAsync("reader", new LogPosition(9), s_lease);
+        await other.Log.TrimAsync();
         Assert.Equal(9, await FirstLeftAsync(world));
     }
 
@@ -65,21 +65,21 @@ public class TrimmerTests
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
 
-        Assert.Equal(4, (await runtime.TrimAsync()).Offset);
-        Assert.Equal(4, (await runtime.TrimAsync()).Offset);
+        Assert.Equal(4, (await runtime.Log.TrimAsync()).Offset);
+        Assert.Equal(4, (await runtime.Log.TrimAsync()).Offset);
         Assert.Contains($"stream {orders}", Assert.Single(lines.Written), StringComparison.Ordinal);
 
-        await runtime.DeclareStreamAsync(orders, "orders", null);
-        Assert.Equal(8, (await runtime.TrimAsync()).Offset);
-        await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, new LogPosition(12));
-        Assert.Equal(12, (await runtime.TrimAsync()).Offset);
+        await runtime.Log.DeclareStreamAsync(orders, "orders", null);
+        Assert.Equal(8, (await runtime.Log.TrimAsync()).Offset);
+        await runtime.Log.DeclareStreamAsync(RuntimeLog.NoStream, null, new LogPosition(12));
+        Assert.Equal(12, (await runtime.Log.TrimAsync()).Offset);
         Assert.Equal(12, await FirstLeftAsync(world));
-        await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, null);
-        Assert.True((await runtime.TrimAsync()).Offset > 12);
+        await runtime.Log.DeclareStreamAsync(RuntimeLog.NoStream, null, null);
+        Assert.True((await runtime.Log.TrimAsync()).Offset > 12);
         await Assert.ThrowsAsync<TangoRejectedException>(
-            async () => await runtime.DeclareStreamAsync(orders, "orders", new LogPosition(8)));
+            async () => await runtime.Log.DeclareStreamAsync(orders, "orders", new LogPosition(8)));
         await Assert.ThrowsAsync<TangoRejectedException>(
-            async () => await runtime.DeclareStreamAsync(ObjectId.FirstUser.Stream, null, null));
+            async () => await runtime.Log.DeclareStreamAsync(ObjectId.FirstUser.Stream, null, null));
     }
 
     [Fact]
@@ -94,16 +94,16 @@ public class TrimmerTests
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
 
-        await runtime.RetainAsync(null, TimeSpan.FromHours(1));
-        Assert.Equal(11, (await runtime.TrimAsync()).Offset);
-        await runtime.RetainAsync((await world.TailAsync()).Offset - 14, null);
+        await runtime.Log.RetainAsync(null, TimeSpan.FromHours(1));
+        Assert.Equal(11, (await runtime.Log.TrimAsync()).Offset);
+        await runtime.Log.RetainAsync((await world.TailAsync()).Offset - 14, null);
         // The record itself is one more.
-        Assert.Equal(15, (await runtime.TrimAsync()).Offset);
-        await runtime.RetainAsync(null, null);
-        Assert.True((await runtime.TrimAsync()).Offset > 15);
-        var point = await runtime.ReadTrimPointAsync();
+        Assert.Equal(15, (await runtime.Log.TrimAsync()).Offset);
+        await runtime.Log.RetainAsync(null, null);
+        Assert.True((await runtime.Log.TrimAsync()).Offset > 15);
+        var point = await runtime.Log.ReadTrimPointAsync();
         Assert.Equal((null, null), (point.KeepPositions, point.KeepTime));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.RetainAsync(-1, null));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.Log.RetainAsync(-1, null));
     }
 
     [Fact]
@@ -115,18 +115,18 @@ public class TrimmerTests
         await UpdateAsync(accounts, 20);
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
-        await runtime.HoldAsync("gone", new LogPosition(5), s_lease);
-        await runtime.HoldAsync("alive", new LogPosition(7), s_lease);
-        Assert.Equal(5, (await runtime.TrimAsync()).Offset);
+        await runtime.Log.HoldAsync("gone", new LogPosition(5), s_lease);
+        await runtime.Log.HoldAsync("alive", new LogPosition(7), s_lease);
+        Assert.Equal(5, (await runtime.Log.TrimAsync()).Offset);
         Pass(time, s_lease / 2);
-        var version = await runtime.HoldAsync("alive", new LogPosition(7), s_lease);
-        Assert.Equal(5, (await runtime.TrimAsync()).Offset);
+        var version = await runtime.Log.HoldAsync("alive", new LogPosition(7), s_lease);
+        Assert.Equal(5, (await runtime.Log.TrimAsync()).Offset);
         Pass(time, s_lease / 2);
-        Assert.Equal(7, (await runtime.TrimAsync()).Offset);
+        Assert.Equal(7, (await runtime.Log.TrimAsync()).Offset);
         await Assert.ThrowsAsync<TangoRejectedException>(
-            async () => await runtime.HoldAsync("gone", new LogPosition(5), s_lease));
-        await runtime.LetGoAsync("alive", version);
-        Assert.True((await runtime.TrimAsync()).Offset > 7);
+            async () => await runtime.Log.HoldAsync("gone", new LogPosition(5), s_lease));
+        await runtime.Log.LetGoAsync("alive", version);
+        Assert.True((await runtime.Log.TrimAsync()).Offset > 7);
     }
 
     [Fact]
@@ -136,7 +136,7 @@ public class TrimmerTests
         var (runtime, accounts) = await OpenAsync(world);
         await UpdateAsync(accounts, 20);
         var refused = await Assert.ThrowsAsync<TangoClaimedException>(
-            async () => await runtime.TrimBelowAsync(new LogPosition(10)));
+            async () => await runtime.Log.TrimBelowAsync(new LogPosition(10)));
         Assert.Equal(
             [(TangoClaimKind.Directory, "tango/directory"), (TangoClaimKind.Object, "accounts")],
             refused.Claims.Select(claim => (claim.Kind, claim.Name)));
@@ -144,11 +144,11 @@ public class TrimmerTests
 
         await CheckpointAllAsync(runtime);
         await CheckpointAllAsync(runtime);
-        await runtime.TrimBelowAsync(new LogPosition(10));
+        await runtime.Log.TrimBelowAsync(new LogPosition(10));
         Assert.Equal(10, await FirstLeftAsync(world));
-        Assert.Equal(10, (await runtime.ReadTrimPointAsync()).Released.Offset);
+        Assert.Equal(10, (await runtime.Log.ReadTrimPointAsync()).Released.Offset);
         await Assert.ThrowsAsync<TangoRejectedException>(
-            async () => await runtime.HoldAsync("late", new LogPosition(9), s_lease));
+            async () => await runtime.Log.HoldAsync("late", new LogPosition(9), s_lease));
     }
 
     [Fact]
@@ -156,7 +156,7 @@ public class TrimmerTests
     {
         await using var world = new World();
         for (var i = 0; i < 5; i++) await world.Log.AppendAsync("raw"u8.ToArray(), []);
-        await world.NewRuntime().TrimBelowAsync(new LogPosition(3));
+        await world.NewRuntime().Log.TrimBelowAsync(new LogPosition(3));
         Assert.Equal((3, 5), (await FirstLeftAsync(world), (await world.TailAsync()).Offset));
     }
 
@@ -169,12 +169,12 @@ public class TrimmerTests
         await world.Log.AppendAsync("raw"u8.ToArray(), []);
         var (runtime, accounts) = await OpenAsync(world);
         var refused = await Assert.ThrowsAsync<TangoClaimedException>(
-            async () => await runtime.TrimBelowAsync(new LogPosition(1)));
+            async () => await runtime.Log.TrimBelowAsync(new LogPosition(1)));
         Assert.Contains("'tango/directory' at 0", refused.Message);
 
         await UpdateAsync(accounts, 20);
         for (var i = 0; i < 2; i++) await CheckpointAllAsync(runtime);
-        await runtime.TrimBelowAsync(new LogPosition(1));
+        await runtime.Log.TrimBelowAsync(new LogPosition(1));
         Assert.Equal(1, await FirstLeftAsync(world));
     }
 
@@ -184,9 +184,9 @@ public class TrimmerTests
         await using var world = new World();
         var (runtime, _) = await OpenAsync(world);
         await using var transaction = runtime.BeginTx();
-        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.TrimAsync());
-        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ReadTrimPointAsync());
-        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.ReadLevelAsync());
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.Log.TrimAsync());
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.Log.ReadTrimPointAsync());
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await runtime.Log.ReadLevelAsync());
     }
 
     private static async Task<(TangoRuntime Runtime, Accounts Accounts)> OpenAsync(World world)
@@ -204,9 +204,9 @@ public class TrimmerTests
     private static async Task CheckpointAllAsync(TangoRuntime runtime)
     {
         await runtime.SyncAsync();
-        var end = runtime.PlayedTo;
-        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
-            await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
+        var end = runtime.Log.PlayedTo;
+        foreach (var cohort in runtime.Services.Playback.Directory.Published.Claims.Cohorts.Keys)
+            await runtime.Services.Handle.CheckpointedAsync(cohort, end, end, null, default);
     }
 
     private static async Task<long> FirstLeftAsync(World world)

@@ -91,9 +91,9 @@ public class UnreadableRecordTests
         var quiet = await HostedPair.OpenAsync(world.NewRuntime());
         await writer.First.AddAsync("x", 1);
         var tail = await world.TailAsync();
-        Assert.True(quiet.Runtime.PlayedTo < tail);
+        Assert.True(quiet.Runtime.Log.PlayedTo < tail);
         await Task.Delay(3 * s_timeOuts, time);
-        Assert.Equal(tail, quiet.Runtime.PlayedTo);
+        Assert.Equal(tail, quiet.Runtime.Log.PlayedTo);
     });
 
     /// <summary>Nothing here waits for its decision, and an outcome is never guessed.</summary>

@@ -24,16 +24,16 @@ public sealed class UnresolvableTests
         next = AppendFault.None;
         Assert.Equal(1, await written.BalanceAsync("x"));
 
-        await runtime.DeleteAsync("read");
+        await runtime.Directory.DeleteAsync("read");
         var deleted = await world.TailAsync();
         for (var i = 0; i < 2; i++)
         {
             for (var j = 0; j < 4; j++) await written.SetAsync("y", j);
-            await runtime.CheckpointAsync(written);
-            await runtime.CheckpointDirectoryAsync();
+            await runtime.Checkpoints.WriteAsync(written);
+            await runtime.Checkpoints.WriteDirectoryAsync();
         }
 
-        var released = await runtime.Directory.ReleaseAsync(deleted, default);
+        var released = await runtime.Services.Handle.ReleaseAsync(deleted, default);
         Assert.Equal(deleted, released);
         await Assert.ThrowsAsync<TangoTrimmedException>(async () => await runtime.ResolveAsync(inDoubt));
     }

@@ -61,7 +61,7 @@ public class VersionEvictionTests
         Assert.True((await runtime.TransferAsync(accounts, "x", 1)).IsCommitted);
 
         await otherRuntime.SyncAsync();
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         var late = world.NewRuntime();
         var loaded = await late.OpenAsync<Accounts>("accounts");
         var states = new[] { accounts, other, loaded }.Select(

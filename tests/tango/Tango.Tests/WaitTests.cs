@@ -16,8 +16,8 @@ public class WaitTests
         var waiting = behind.SeeBalanceAsync("x", static balance => balance > 1).AsTask();
         // The waiting runtime plays none of it before it is trimmed: no time passes.
         await accounts.SetAsync("x", 2);
-        var end = await writer.CheckpointDirectoryAsync();
-        await world.Log.TrimPrefixAsync(LogPosition.Min(end, await writer.CheckpointAsync(accounts)));
+        var end = await writer.Checkpoints.WriteDirectoryAsync();
+        await world.Log.TrimPrefixAsync(LogPosition.Min(end, await writer.Checkpoints.WriteAsync(accounts)));
         Assert.Equal(2, await waiting);
     });
 
@@ -45,7 +45,7 @@ public class WaitTests
         await ended.DisposeAsync();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => dying);
         var deleted = accounts.SeeBalanceAsync("x", static _ => false).AsTask();
-        await writer.DeleteAsync("accounts");
+        await writer.Directory.DeleteAsync("accounts");
         await Assert.ThrowsAsync<TangoObjectDeletedException>(() => deleted);
     });
 }

@@ -63,7 +63,7 @@ internal static class LogTrimCommand
         CorfuClient client, CancellationToken cancellationToken)
     {
         await using var runtime = new TangoRuntime(client);
-        return new TrimResultJson(true, null, (await runtime.TrimAsync(cancellationToken)).Offset, []);
+        return new TrimResultJson(true, null, (await runtime.Log.TrimAsync(cancellationToken)).Offset, []);
     }
 
     private static async Task<TrimResultJson> TrimBelowAsync(
@@ -74,7 +74,7 @@ internal static class LogTrimCommand
         ImmutableArray<TangoClaim> claims = [];
         try
         {
-            await runtime.TrimBelowAsync(below, cancellationToken);
+            await runtime.Log.TrimBelowAsync(below, cancellationToken);
             return new TrimResultJson(true, null, below.Offset, []);
         }
         catch (TangoClaimedException e)
@@ -115,7 +115,7 @@ internal static class LogTrimCommand
         ImmutableArray<TangoClaim> lost = [];
         try
         {
-            var point = await runtime.ReadTrimPointAsync(cancellationToken);
+            var point = await runtime.Log.ReadTrimPointAsync(cancellationToken);
             lost = [.. point.Claims.Where(claim => claim.Position < below)];
             if (lost.IsEmpty) await error.WriteLineAsync("Nothing that is needed lies below.");
             else await error.WriteLineAsync($"Lost with the history below {below.Offset}:");

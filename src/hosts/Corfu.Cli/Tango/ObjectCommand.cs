@@ -30,7 +30,7 @@ internal static class ObjectCommand
         """
         Say how the object gets its next checkpoint. The tool does not know the types of objects, so that it cannot
         make one: programs that have the object open do it by themselves, or when they call
-        TangoRuntime.CheckpointAsync. Ends with exit code 1.
+        RuntimeCheckpoints.WriteAsync. Ends with exit code 1.
         """;
 
     public static Command Create() => new("object", "The Tango objects of a log.")
@@ -110,7 +110,7 @@ internal static class ObjectCommand
                     $"""
                     No checkpoint was made: this tool does not know the type {found.Type}.
                     Open '{wanted}' in a program that does. It makes checkpoints by itself, or at once with
-                    TangoRuntime.CheckpointAsync. The newest checkpoint {newest}.
+                    RuntimeCheckpoints.WriteAsync. The newest checkpoint {newest}.
                     """);
                 return ExitCode.Failed;
             });
@@ -123,7 +123,7 @@ internal static class ObjectCommand
         return TangoCommand.WithRuntime("rename", RenameDescription, [name, newName],
             async (_, runtime, result, cancellationToken) =>
             {
-                await runtime.RenameAsync(
+                await runtime.Directory.RenameAsync(
                     result.GetRequiredValue(name), result.GetRequiredValue(newName), cancellationToken);
                 return ExitCode.Ok;
             });
@@ -164,8 +164,8 @@ internal static class ObjectCommand
                     return ExitCode.Failed;
                 }
 
-                if (whole is null) await runtime.DeleteAsync(wanted!, cancellationToken);
-                else await runtime.DeleteGroupAsync(whole, cancellationToken);
+                if (whole is null) await runtime.Directory.DeleteAsync(wanted!, cancellationToken);
+                else await runtime.Directory.DeleteGroupAsync(whole, cancellationToken);
                 await TellAsync(isDone: true);
                 return ExitCode.Ok;
             });
@@ -197,8 +197,8 @@ internal static class ObjectCommand
     public static async Task<ImmutableArray<ObjectJson>> ReadAsync(
         TangoRuntime runtime, CancellationToken cancellationToken)
     {
-        var entries = await runtime.ListObjectsAsync(cancellationToken);
-        var claims = (await runtime.ReadTrimPointAsync(cancellationToken)).Claims
+        var entries = await runtime.Directory.ListAsync(cancellationToken);
+        var claims = (await runtime.Log.ReadTrimPointAsync(cancellationToken)).Claims
             .Where(claim => claim.Kind == TangoClaimKind.Object)
             .ToDictionary(claim => claim.Name, StringComparer.Ordinal);
         var firstOf = entries.Where(entry => entry.Group is not null).OrderBy(entry => entry.Id)

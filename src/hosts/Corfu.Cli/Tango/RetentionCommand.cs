@@ -40,8 +40,8 @@ internal static class RetentionCommand
             {
                 var (count, span) = (result.GetValue(positions), result.GetValue(time));
                 if (count is not null || span is not null || result.GetValue(nothing))
-                    await runtime.RetainAsync(count, span, cancellationToken);
-                var point = await runtime.ReadTrimPointAsync(cancellationToken);
+                    await runtime.Log.RetainAsync(count, span, cancellationToken);
+                var point = await runtime.Log.ReadTrimPointAsync(cancellationToken);
                 await result.InvocationConfiguration.Output.WriteLineAsync(result.GetValue(json)
                     ? JsonSerializer.Serialize(
                         new RetentionJson(point.KeepPositions, point.KeepTime?.TotalSeconds),
@@ -73,7 +73,7 @@ internal static class RetentionCommand
         if (text.Length < 2 || !long.TryParse(text[..^1], NumberStyles.None, CultureInfo.InvariantCulture, out var n))
             return false;
         var seconds = text[^1] switch { 's' => 1L, 'm' => 60, 'h' => 3600, 'd' => 86_400, _ => 0 };
-        if (seconds == 0 || n > TangoRuntime.LongestDuration.TotalSeconds / seconds) return false;
+        if (seconds == 0 || n > RuntimeLog.LongestDuration.TotalSeconds / seconds) return false;
         time = TimeSpan.FromSeconds(n * seconds);
         return true;
     }

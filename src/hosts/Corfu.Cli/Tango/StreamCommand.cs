@@ -56,19 +56,19 @@ internal static class StreamCommand
             async (_, runtime, result, cancellationToken) =>
             {
                 LogPosition? start = retains
-                    ? result.GetValue(from) ?? (await runtime.ReadTrimPointAsync(cancellationToken)).Released
+                    ? result.GetValue(from) ?? (await runtime.Log.ReadTrimPointAsync(cancellationToken)).Released
                     : null;
                 foreach (var text in result.GetResult(streams)?.Tokens.Select(token => token.Value).Distinct() ?? [])
                 {
                     // Digits are an id, as where the option was read.
                     var isId = ulong.TryParse(text, out var id);
-                    await runtime.DeclareStreamAsync(
+                    await runtime.Log.DeclareStreamAsync(
                         isId ? new StreamId(id) : StreamId.FromName(text), isId ? null : text, start,
                         cancellationToken);
                 }
 
                 if (result.GetValue(none))
-                    await runtime.DeclareStreamAsync(TangoRuntime.NoStream, null, start, cancellationToken);
+                    await runtime.Log.DeclareStreamAsync(RuntimeLog.NoStream, null, start, cancellationToken);
                 return ExitCode.Ok;
             });
         command.Validators.Add(result =>
@@ -84,7 +84,7 @@ internal static class StreamCommand
     public static async Task<ImmutableArray<RawStreamJson>> ReadAsync(
         CorfuClient client, TangoRuntime runtime, CancellationToken cancellationToken)
     {
-        var declared = (await runtime.ReadTrimPointAsync(cancellationToken)).Streams;
+        var declared = (await runtime.Log.ReadTrimPointAsync(cancellationToken)).Streams;
         var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
         var found = await client.Cluster.ListTrimmedStreamsAsync(tail, cancellationToken);
         var known = declared.Select(stream => stream.Stream.Value).ToHashSet();

@@ -39,7 +39,7 @@ internal static class TangoCommand
         var json = ClusterCommand.JsonOption();
         var command = WithRuntime("level", LevelDescription, [json], async (_, runtime, result, cancellationToken) =>
         {
-            var level = await runtime.ReadLevelAsync(cancellationToken);
+            var level = await runtime.Log.ReadLevelAsync(cancellationToken);
             await WriteAsync(result, json, level);
             return ExitCode.Ok;
         });
@@ -54,14 +54,14 @@ internal static class TangoCommand
         level.Validators.Add(result =>
         {
             var isNumber = int.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var number);
-            if (isNumber && (number < 1 || number > TangoRuntime.NewestLevel))
+            if (isNumber && (number < 1 || number > RuntimeLog.NewestLevel))
                 result.AddError(
-                    $"This tool knows the levels 1 to {TangoRuntime.NewestLevel}, not {number}. A newer version of it "
+                    $"This tool knows the levels 1 to {RuntimeLog.NewestLevel}, not {number}. A newer version of it "
                     + "may know more.");
         });
         return WithRuntime("raise", RaiseDescription, [level, json], async (_, runtime, result, cancellationToken) =>
         {
-            var raised = await runtime.RaiseLevelAsync(result.GetValue(level), cancellationToken);
+            var raised = await runtime.Log.RaiseLevelAsync(result.GetValue(level), cancellationToken);
             await WriteAsync(result, json, raised);
             return ExitCode.Ok;
         });
@@ -69,8 +69,8 @@ internal static class TangoCommand
 
     private static Task WriteAsync(ParseResult result, Option<bool> json, int level) =>
         result.InvocationConfiguration.Output.WriteLineAsync(result.GetValue(json)
-            ? JsonSerializer.Serialize(new LevelJson(level, TangoRuntime.NewestLevel), CliJson.Lines.LevelJson)
-            : $"{level} (this tool knows levels up to {TangoRuntime.NewestLevel})");
+            ? JsonSerializer.Serialize(new LevelJson(level, RuntimeLog.NewestLevel), CliJson.Lines.LevelJson)
+            : $"{level} (this tool knows levels up to {RuntimeLog.NewestLevel})");
 }
 
 /// <summary>A log's feature level.</summary>

@@ -22,7 +22,7 @@ internal sealed class TrimStatus(CorfuClient client) : IAsyncDisposable
         limit.CancelAfter(Patience);
         try
         {
-            var point = await _runtime.ReadTrimPointAsync(limit.Token);
+            var point = await _runtime.Log.ReadTrimPointAsync(limit.Token);
             if (point.Claims.IsEmpty) return null;
             var tail = (await client.CheckAsync([], ReadConsistency.Session, limit.Token)).Tail.Offset;
             var lowest = point.Claims[0].Position;

@@ -14,7 +14,7 @@ internal sealed class TangoHealthCheck(TangoHost host, TimeProvider time) : IHea
         async Task<string> PlayAsync(CancellationToken limit)
         {
             await runtime.SyncAsync(limit);
-            return $"Played up to {runtime.PlayedTo}.";
+            return $"Played up to {runtime.Log.PlayedTo}.";
         }
     }
 }

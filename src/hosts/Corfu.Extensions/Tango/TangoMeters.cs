@@ -21,7 +21,7 @@ internal static class TangoMeters
             "{object}", "1: the object's view has ended in this process");
 
         IEnumerable<Measurement<long>> Measure(Func<ObjectFigures, long> figure) =>
-            runtime.ReadFigures().Select(one => new Measurement<long>(
+            runtime.Directory.ReadFigures().Select(one => new Measurement<long>(
                 figure(one),
                 KeyValuePair.Create<string, object?>("object", one.Name),
                 KeyValuePair.Create<string, object?>("type", one.TypeName)));

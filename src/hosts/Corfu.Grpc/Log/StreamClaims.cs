@@ -11,6 +11,6 @@ internal sealed class StreamClaims(IServiceProvider services)
         StreamId stream, string? name, LogPosition from, CancellationToken cancellationToken)
     {
         var runtime = await services.GetRequiredService<ITangoHost>().GetRuntimeAsync(cancellationToken);
-        await runtime.DeclareStreamAsync(stream, name, from, cancellationToken);
+        await runtime.Log.DeclareStreamAsync(stream, name, from, cancellationToken);
     }
 }

@@ -37,7 +37,7 @@ internal sealed partial class DictionariesEndpoint
         var after = await StartOf(request, stop);
         await batch.AddAsync(new V1.WatchEvent { Place = PlaceOf(after), Started = new V1.Started() }, stop);
         await using var changes =
-            runtime.ChangesAsync<Strings>(request.Object, after, feed, stop).GetAsyncEnumerator(stop);
+            runtime.History.ChangesAsync<Strings>(request.Object, after, feed, stop).GetAsyncEnumerator(stop);
         while (true)
         {
             var next = changes.MoveNextAsync();

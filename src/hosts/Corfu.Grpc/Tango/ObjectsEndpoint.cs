@@ -44,7 +44,7 @@ internal sealed class ObjectsEndpoint(
         async Task<ListPage<DirectoryEntry>> BeginAsync()
         {
             var runtime = await objects.RuntimeAsync(context.CancellationToken);
-            var all = await runtime.ListObjectsAsync(context.CancellationToken);
+            var all = await runtime.Directory.ListAsync(context.CancellationToken);
             return new(Scope, default, all.Select(static entry => KeyValuePair.Create(entry.Name, entry)));
         }
     }

@@ -26,7 +26,7 @@ internal sealed partial class StateCompactor(
     /// <returns>How many states were written again; none where another silo does it.</returns>
     public async Task<int> CompactAsync(CancellationToken cancellationToken)
     {
-        var end = (await runtime.GetAsync(cancellationToken)).PlayedTo;
+        var end = (await runtime.GetAsync(cancellationToken)).Log.PlayedTo;
         if (end.Offset <= options.MaxLogSpan) return 0;
         var states = await index.GetAsync(cancellationToken);
         // Each state that is written again takes a position: of more states than the span has positions, some would

@@ -44,7 +44,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             throw new TangoTooLargeException(call.Record.Length, MaxRecordBytes);
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(lifetime.IsCancellationRequested, typeof(TangoRuntime));
+            RuntimeLifetime.ThrowIfEnded(lifetime);
             if (_waiting.Count >= options.MaxQueuedCalls) throw TangoBusyException.OfCalls(options.MaxQueuedCalls);
             if (_waiting.Count > 0 && _waitingBytes + call.Record.Length > options.MaxQueuedBytes)
                 throw TangoBusyException.OfBytes(options.MaxQueuedBytes);
@@ -177,7 +177,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
         catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
         {
             // By the log's contract nothing is in it.
-            var reason = lifetime.IsCancellationRequested ? new ObjectDisposedException(nameof(TangoRuntime)) : e;
+            var reason = lifetime.IsCancellationRequested ? RuntimeLifetime.Ended() : e;
             Abandon(batch, sequence, call => call.BecomeFailed(reason));
             if (reason == e) logger.LogWarning(e, "The log refused an append of {Records} records", batch.Length);
             return;

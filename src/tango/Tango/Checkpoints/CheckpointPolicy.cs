@@ -23,7 +23,7 @@ public sealed record CheckpointPolicy
     /// <summary>Bytes of the updates' keys and arguments. Default 64 MiB.</summary>
     public long Bytes { get; init; } = 64 << 20;
 
-    /// <summary>Whether the log is trimmed after checkpoints, as <see cref="TangoRuntime.TrimAsync"/> does. Default
+    /// <summary>Whether the log is trimmed after checkpoints, as <see cref="RuntimeLog.TrimAsync"/> does. Default
     /// true.</summary>
     public bool TrimsLog { get; init; } = true;
 

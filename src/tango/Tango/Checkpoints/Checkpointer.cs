@@ -11,17 +11,10 @@ namespace Tango.Checkpoints;
 /// </summary>
 /// <param name="runtime">Identity of the runtime.</param>
 /// <param name="policy">Null: none by itself.</param>
-/// <param name="findClaims">Claims that the directory knows, with the log's span; null while it is not served.</param>
-/// <param name="checkpoint">Returns the checkpoint's end.</param>
-/// <param name="findUnhosted">The members of a cohort that is not open here; null: it is, or cannot be loaded.</param>
-/// <param name="checkpointUnhosted">Loads it, and lets go of it.</param>
-/// <param name="trim">Trims what no claim needs any more.</param>
+/// <param name="directory">Tells no claims while it is not served.</param>
 internal sealed class Checkpointer(
-    ulong runtime, CheckpointPolicy? policy, Func<(TrimClaims Claims, long MaxSpan)?> findClaims,
-    Func<Cohort, CancellationToken, ValueTask<LogPosition>> checkpoint,
-    Func<ObjectId, IReadOnlyList<DirectoryEntry>?> findUnhosted,
-    Func<IReadOnlyList<DirectoryEntry>, CancellationToken, ValueTask> checkpointUnhosted,
-    Func<CancellationToken, ValueTask> trim, LoopContext loops, ILogger logger, CancellationToken lifetime)
+    ulong runtime, CheckpointPolicy? policy, PlayedDirectory directory, CheckpointMaker maker, Trimmer trimmer,
+    LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // Largest number of checkpoints that follow one that was due. A runtime with thousands of idle objects must not
     // write theirs only.
@@ -130,14 +123,14 @@ internal sealed class Checkpointer(
     /// </summary>
     private async ValueTask CheckpointBehindAsync(LogPosition end)
     {
-        if (findClaims() is not { } known) return;
+        if (directory.Claims is not { } claims) return;
         // Others hold the log: it costs as much, and frees nothing.
-        var isHeld = known.Claims.ByForget.IsEmpty || known.Claims.Lowest < known.Claims.ByForget.Min.Forget;
+        var isHeld = claims.ByForget.IsEmpty || claims.Lowest < claims.ByForget.Min.Forget;
         var made = 0;
-        foreach (var (_, id) in known.Claims.ByForget)
+        foreach (var (_, id) in claims.ByForget)
         {
             if (made >= MaxBehind || lifetime.IsCancellationRequested) return;
-            var claim = known.Claims.Cohorts[id];
+            var claim = claims.Cohorts[id];
             if (FindWatched(id) is { } cohort)
             {
                 if (!IsBehind(cohort, claim, end)) continue;
@@ -164,12 +157,12 @@ internal sealed class Checkpointer(
     /// early.</summary>
     private bool IsPinned(ObjectId id, LogPosition end)
     {
-        if (findClaims() is not { } known || !known.Claims.Cohorts.TryGetValue(id, out var claim)) return false;
+        if (directory.Claims is not { } claims || !claims.Cohorts.TryGetValue(id, out var claim)) return false;
         var patience = 2 * policy!.SpreadFor(runtime, id).Updates;
         // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
         var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
             ? (newest, 0)
-            : (claim.Forget, known.MaxSpan);
+            : (claim.Forget, directory.MaxSpan);
         return end - held > patience + slack;
     }
 
@@ -180,10 +173,10 @@ internal sealed class Checkpointer(
         // A claim rises to the last checkpoint but one. If it does not, an undecided record holds it.
         for (var made = 0; made < MaxOfUnhosted; made++)
         {
-            if (!IsPinned(id, end) || findUnhosted(id) is not { } members) return made;
+            if (!IsPinned(id, end) || maker.FindUnhosted(id) is not { } members) return made;
             try
             {
-                await checkpointUnhosted(members, lifetime);
+                await maker.MakeUnhostedAsync(members, lifetime);
             }
             catch (Exception e)
             {
@@ -201,10 +194,10 @@ internal sealed class Checkpointer(
     {
         try
         {
-            if (findClaims() is null) return;
+            if (directory.Claims is null) return;
             lock (_gate) _lookedAt = LogPosition.Max(_lookedAt ?? end, end);
             await CheckpointBehindAsync(end);
-            if (policy!.TrimsLog) await trim(lifetime);
+            if (policy!.TrimsLog) await trimmer.TrimAsync(lifetime);
         }
         catch (Exception e)
         {
@@ -222,14 +215,14 @@ internal sealed class Checkpointer(
         var (updates, bytes) = (cohort.Traffic.Updates, cohort.Traffic.Bytes);
         try
         {
-            if (findClaims() is null || !HasAllViews(cohort))
+            if (directory.Claims is null || !HasAllViews(cohort))
             {
                 cohort.Traffic.Failed();
                 return null;
             }
 
             var newest = FindClaim(cohort).Checkpoint;
-            if (newest is null || newest == known) newest = await checkpoint(cohort, lifetime);
+            if (newest is null || newest == known) newest = await maker.MakeAsync(cohort, lifetime);
             Know(cohort, newest);
             cohort.Traffic.Done(updates, bytes);
             return newest;
@@ -260,7 +253,7 @@ internal sealed class Checkpointer(
     }
 
     private CohortClaim FindClaim(Cohort cohort) =>
-        findClaims()?.Claims.Cohorts.GetValueOrDefault(cohort.Objects[0].Id) ?? default;
+        directory.Claims?.Cohorts.GetValueOrDefault(cohort.Objects[0].Id) ?? default;
 
     private Cohort? FindWatched(ObjectId first)
     {

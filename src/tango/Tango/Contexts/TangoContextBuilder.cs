@@ -21,7 +21,8 @@ public sealed class TangoContextBuilder
         var name = $"{Name}/{member}";
         if (_group is not null) return _group.Add<T>(name);
         var handle = (T)T.ObjectType.Create();
-        _opens.Add(cancellationToken => Runtime.OpenIntoAsync(handle, name, OpenMode.Create, cancellationToken));
+        var opener = Runtime.Services.Opener;
+        _opens.Add(cancellationToken => opener.OpenAsync(handle, name, OpenMode.Create, cancellationToken));
         return handle;
     }
 

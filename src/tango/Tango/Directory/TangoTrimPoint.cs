@@ -6,7 +6,7 @@ namespace Tango;
 /// <summary>How far a log's prefix may be trimmed, and what holds it back.</summary>
 /// <param name="Released">Everything below may be trimmed, and perhaps is.</param>
 /// <param name="Claims">Lowest first; nothing at or above one is released.</param>
-/// <param name="KeepPositions">Number of positions below the tail that <see cref="TangoRuntime.TrimAsync"/> keeps;
+/// <param name="KeepPositions">So many positions below the tail are kept by <see cref="RuntimeLog.TrimAsync"/>;
 /// null: no such wish.</param>
 /// <param name="KeepTime">Entries younger than this are kept by it; null: no such wish.</param>
 /// <param name="Streams">Raw streams that were declared.</param>

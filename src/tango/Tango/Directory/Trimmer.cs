@@ -8,10 +8,8 @@ namespace Tango;
 /// Trims the log's prefix as far as claims, users' retention and undeclared raw entries allow. Any number of runtimes
 /// may do so at once: the trim point is a record, and each trims below one that it has applied.
 /// </summary>
-/// <param name="read">The claims as of the log's tail.</param>
 internal sealed class Trimmer(
-    ICorfuLog log, TangoDirectory directory, Func<CancellationToken, ValueTask<TrimClaims>> read, TimeProvider time,
-    LoopContext loops, ILogger logger)
+    ICorfuLog log, TangoDirectory directory, TimeProvider time, LoopContext loops, ILogger logger)
 {
     private const int Batch = 256;
 
@@ -45,8 +43,9 @@ internal sealed class Trimmer(
         await _one.WaitAsync(cancellationToken);
         try
         {
-            var claims = await read(cancellationToken);
-            if (await ExpireLeasesAsync(claims, cancellationToken)) claims = await read(cancellationToken);
+            var claims = await directory.ReadClaimsAsync(cancellationToken);
+            if (await ExpireLeasesAsync(claims, cancellationToken))
+                claims = await directory.ReadClaimsAsync(cancellationToken);
             var end = await BoundAsync(claims, cancellationToken);
             var (allowed, undeclared) = await ExamineAsync(claims, end, cancellationToken);
             Report(allowed, undeclared);

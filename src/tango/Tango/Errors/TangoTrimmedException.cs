@@ -5,7 +5,7 @@ namespace Tango;
 /// <summary>
 /// History that was not yet played here has been trimmed, and no checkpoint that this code can load covers it. A
 /// runtime that still has the object open can write one
-/// (<see cref="TangoRuntime.CheckpointAsync(TangoObject, System.Threading.CancellationToken)"/>): the next call starts
+/// (<see cref="RuntimeCheckpoints.WriteAsync(TangoObject, System.Threading.CancellationToken)"/>): the next call starts
 /// from it, with the same handles. Else a backup has the history.
 /// </summary>
 // Trimmed history is never skipped: a checkpoint covers it, or the call fails (R22).

@@ -1,4 +1,5 @@
 using Corfu;
+using Tango.Playback;
 
 namespace Tango.Feeds;
 
@@ -7,7 +8,7 @@ namespace Tango.Feeds;
 /// claim begins at such a checkpoint, and below it where transactions may have spilled (R19).
 /// </summary>
 internal sealed class FeedClaim(
-    TangoDirectory directory, TimeProvider time, string name, TimeSpan lease, ObjectId cohort, Func<long> maxSpan)
+    TangoDirectory directory, TimeProvider time, string name, TimeSpan lease, ObjectId cohort, PlayedDirectory played)
 {
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(10);
 
@@ -55,7 +56,7 @@ internal sealed class FeedClaim(
 
     // Released history is not needed as far as the reader can know: if it was, playing says so.
     private LogPosition Needed(TrimClaims claims) =>
-        LogPosition.Max(claims.Released, new LogPosition(Math.Max(0, _start.Offset - maxSpan())));
+        LogPosition.Max(claims.Released, new LogPosition(Math.Max(0, _start.Offset - played.MaxSpan)));
 
     private async ValueTask HoldAsync(TrimClaims claims, CancellationToken cancellationToken)
     {

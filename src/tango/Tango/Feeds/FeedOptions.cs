@@ -1,3 +1,5 @@
+using Tango.Runtime;
+
 namespace Tango;
 
 /// <summary>How changes of an object are read.</summary>
@@ -31,9 +33,9 @@ public sealed record FeedOptions
 
     internal void Require()
     {
-        if (Name is not null) TangoRuntime.RequireName(Name);
+        if (Name is not null) ObjectNames.Require(Name);
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(Lease, TimeSpan.Zero);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(Lease, TangoRuntime.LongestDuration);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(Lease, RuntimeLog.LongestDuration);
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(PollInterval, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(PollInterval, TimeSpan.FromDays(1));
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(ProgressEvery);

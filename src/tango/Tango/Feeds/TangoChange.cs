@@ -16,8 +16,8 @@ public enum TangoChangeKind
     Progress,
 }
 
-/// <summary>An element of
-/// <see cref="TangoRuntime.ChangesAsync{T}(string, ChangePlace?, FeedOptions?, CancellationToken)"/>.</summary>
+/// <summary>One element of <see cref="RuntimeHistory.ChangesAsync{T}(string, ChangePlace?, FeedOptions?,
+/// CancellationToken)"/>.</summary>
 public sealed class TangoChange<T>
     where T : TangoObject
 {

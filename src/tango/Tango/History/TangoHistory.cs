@@ -1,7 +1,9 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.History;
+using Tango.Places;
 using Tango.Playback;
+using Tango.Runtime;
 
 namespace Tango;
 
@@ -13,16 +15,19 @@ namespace Tango;
 /// the log below may be trimmed. There is nothing to dispose of.</remarks>
 public sealed class TangoHistory
 {
-    private readonly TangoRuntime _runtime;
+    private readonly PastPlayback _past;
+    private readonly PlayedDirectory _now;
+    private readonly CallReader _calls;
     private readonly TangoDirectory _directory;
     private readonly Lock _gate = new();
 
     // Guarded by _gate: played to the position, by first member. Their views do not change any more.
     private readonly Dictionary<ObjectId, Cohort> _cohorts = [];
 
-    internal TangoHistory(TangoRuntime runtime, LogPosition position, HostedObject directory)
+    internal TangoHistory(
+        PastPlayback past, PlayedDirectory now, CallReader calls, LogPosition position, HostedObject directory)
     {
-        (_runtime, Position) = (runtime, position);
+        (_past, _now, _calls, Position) = (past, now, calls, position);
         _directory = (TangoDirectory)directory.CurrentView!;
         Objects = _directory.Entries;
     }
@@ -42,12 +47,12 @@ public sealed class TangoHistory
     public async ValueTask<T> OpenAsync<T>(string name, CancellationToken cancellationToken = default)
         where T : TangoObject, ITangoObject<T>
     {
-        TangoRuntime.RequireName(name);
+        ObjectNames.Require(name);
         var entry = Find(name);
         T.ObjectType.RequireIs(entry);
         var member = await PlayAsync(entry, T.ObjectType, cancellationToken);
         var handle = T.ObjectType.Create();
-        handle.Attach(new PastHost(member, _runtime.CallReader));
+        handle.Attach(new PastHost(member, _calls));
         return (T)handle;
     }
 
@@ -70,7 +75,7 @@ public sealed class TangoHistory
                 return open;
         }
 
-        var cohort = await _runtime.ReplayAsync(members, entry, type, Position, cancellationToken);
+        var cohort = await _past.PlayAsync(members, entry, type, Position, cancellationToken);
         lock (_gate) _cohorts[members[0].Id] = cohort;
         return MemberOf(cohort, entry);
     }
@@ -78,7 +83,7 @@ public sealed class TangoHistory
     private DirectoryEntry Find(string name)
     {
         if (_directory.Find(name) is { } found) return found;
-        var forked = _runtime.LastDirectoryView.Find(name)?.Origin;
+        var forked = _now.LastPublished.Find(name)?.Origin;
         var hint = forked is null
             ? ""
             : $": it was made later, from '{forked.Source}' as of {forked.Position.Offset}. Open that";

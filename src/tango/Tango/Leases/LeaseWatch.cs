@@ -10,7 +10,7 @@ namespace Tango.Leases;
 /// </param>
 /// <param name="newHandle">Makes a handle of a hosted object, by the user's constructor.</param>
 internal sealed class LeaseWatch(
-    ulong runtime, Func<Player> player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time,
+    ulong runtime, Player player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time,
     LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     private const int MaxExpiriesAtOnce = 64;
@@ -38,7 +38,7 @@ internal sealed class LeaseWatch(
             lock (_gate) _watched.TryAdd(member.Id, new Watched(member, new SilentLeases(time)));
         }
 
-        OnPlayed();
+        FindFirst();
     }
 
     /// <summary>The cohort is not hosted any more.</summary>
@@ -50,23 +50,11 @@ internal sealed class LeaseWatch(
         }
     }
 
-    /// <summary>Whether the cohort has leases, as of the last cycle.</summary>
-    public bool HasLeases(Cohort cohort)
-    {
-        lock (_gate)
-        {
-            foreach (var member in cohort.Objects)
-            {
-                if (_watched.TryGetValue(member.Id, out var watched) && watched.HasLeases) return true;
-            }
-
-            return false;
-        }
-    }
-
     /// <summary>At the end of a cycle, which serves all objects: it does not throw, and takes no time for each lease.
     /// The first lease of an object starts its clock.</summary>
-    public void OnPlayed()
+    public void OnPlayed(LogPosition end) => FindFirst();
+
+    private void FindFirst()
     {
         lock (_gate)
         {
@@ -99,7 +87,7 @@ internal sealed class LeaseWatch(
                 var left = leased.Min(static watched => watched.Leases.Pause) - time.GetElapsedTime(round);
                 if (left > TimeSpan.Zero && !await PauseAsync(left)) continue;
                 round = time.GetTimestamp();
-                await player().CatchUpAsync();
+                await player.CatchUpAsync();
                 foreach (var watched in leased) await ExpireSilentAsync(watched);
             }
             catch (Exception e) when (!lifetime.IsCancellationRequested)
@@ -163,7 +151,7 @@ internal sealed class LeaseWatch(
                 if (silent.Length == 0) continue;
                 await Task.WhenAll(silent.Select(
                     lease => handle.ExpireAsync(lease.Id, lease.Version, lifetime).AsTask()));
-                await player().CatchUpAsync();
+                await player.CatchUpAsync();
                 Look(watched);
             }
         }
@@ -192,7 +180,7 @@ internal sealed class LeaseWatch(
     {
         try
         {
-            watched.Leases.Look(player().Published.Of(watched.Object));
+            watched.Leases.Look(player.Published.Of(watched.Object));
         }
         catch (Exception e)
         {
@@ -209,7 +197,7 @@ internal sealed class LeaseWatch(
         if (watched.HasFailed) return false;
         try
         {
-            var published = player().Published.Of(watched.Object);
+            var published = player.Published.Of(watched.Object);
             if (SilentLeases.Of(published) is not { } leases || published.LastWriteEnd == watched.EmptyAt) return false;
             if (leases.Any()) return true;
             watched.EmptyAt = published.LastWriteEnd;
@@ -239,8 +227,12 @@ internal sealed class LeaseWatch(
 
         public ITangoLeased? Handle { get; set; }
 
-        // Guarded by the watch's gate, as the next two.
-        public bool HasLeases { get; set; }
+        // Written under the watch's gate, as the next two. A cohort with leases does not leave.
+        public bool HasLeases
+        {
+            get => hosted.HasLeases;
+            set => hosted.HasLeases = value;
+        }
 
         /// <summary>The object's last write after which it had no leases.</summary>
         public LogPosition? EmptyAt { get; set; }

@@ -25,14 +25,13 @@ internal sealed class CohortOpening
     private readonly CancellationTokenSource _cancel = new();
     private readonly CancellationToken _lifetime;
     private readonly PlaybackContext _context;
-    private readonly Player _player;
     private readonly CohortReplay _replay;
     private int _state;
 
-    public CohortOpening(Cohort cohort, Player player, PlaybackContext context, CancellationToken lifetime)
+    public CohortOpening(Cohort cohort, PlaybackContext context, CancellationToken lifetime)
     {
         (Cohort, _anew) = (cohort, cohort.Anew());
-        (_player, _context, _lifetime) = (player, context, lifetime);
+        (_context, _lifetime) = (context, lifetime);
         _replay = new CohortReplay(context, Done.WaitAsync, null, _cancel.Token);
     }
 
@@ -41,7 +40,7 @@ internal sealed class CohortOpening
     /// <summary>Ends when the cohort is open.</summary>
     public Completion Done { get; } = new();
 
-    /// <summary>Guarded by the lock of <see cref="CohortOpenings"/>: callers that wait for it.</summary>
+    /// <summary>Guarded by the lock of <see cref="HostedCohorts"/>: callers that wait for it.</summary>
     public int Waiters { get; set; }
 
     private Playback Playback => _replay.Playback;
@@ -55,7 +54,7 @@ internal sealed class CohortOpening
     /// <summary>True for one of its callers, which then calls <see cref="RunAsync"/>.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, New) == New;
 
-    public async Task RunAsync()
+    public async Task RunAsync(Player player)
     {
         using var registration = _lifetime.UnsafeRegister(
             static cancel => ((CancellationTokenSource)cancel!).Cancel(), _cancel);
@@ -65,7 +64,7 @@ internal sealed class CohortOpening
             while (Volatile.Read(ref _state) == Running)
             {
                 await CatchUpAsync();
-                await _player.HostAsync(this);
+                await player.HostAsync(this);
             }
 
             _cancel.Token.ThrowIfCancellationRequested();
@@ -87,7 +86,7 @@ internal sealed class CohortOpening
         }
 
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
-        if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
+        if (_lifetime.IsCancellationRequested) typed = RuntimeLifetime.Ended();
         Done.End(typed);
         if (typed is not (ObjectDisposedException or OperationCanceledException))
             _context.Logger.LogWarning(reason, "Opening {Name} failed", Cohort.Objects[0].Name);

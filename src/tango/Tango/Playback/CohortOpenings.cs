@@ -1,157 +1,134 @@
 using Corfu;
-using Tango.Calls;
+using Microsoft.Extensions.Logging;
 
 namespace Tango.Playback;
 
 /// <summary>
-/// The cohorts that are open or being opened, each once. Openings do not wait for each other; callers who open the same
-/// cohort share one, which ends when all of them are cancelled. A cohort that is not open for good leaves some time
-/// after its last use, sooner where too many stay, and not while it has leases: where no process has it open, none
-/// expires. One that was deleted leaves as soon as nothing depends on it.
+/// Opens cohorts, and rebuilds those that have stopped. Openings do not wait for each other; callers who open the same
+/// cohort share one, which ends when all of them are cancelled. Each plays beside the player, and may ask the directory
+/// for groups, which is opened here too.
 /// </summary>
-/// <param name="typeOf">Null: a member of that type is played without a view.</param>
-/// <param name="stay">How long an unused cohort stays.</param>
-/// <param name="maxUnused">How many unused cohorts stay.</param>
-/// <param name="hasLeases">Called under the lock.</param>
-/// <param name="loops">Context in which openings run, for all their callers.</param>
-/// <param name="calls">Calls of this runtime.</param>
-/// <param name="opened">Called before those who open the cohort are answered.</param>
-/// <param name="left">Called within the cycle in which the cohort leaves.</param>
-internal sealed class CohortOpenings(
-    Func<DirectoryEntry, TangoObjectType?> typeOf, Func<Cohort, CohortOpening> create, TimeSpan stay, int maxUnused,
-    Func<Cohort, bool> hasLeases, TimeProvider time, LoopContext loops, CallBatcher calls,
-    Action<Cohort> opened, Action<Cohort> left)
+internal sealed class CohortOpenings
 {
-    private readonly Lock _gate = new();
+    // The first may be shared with one that began before the type was known.
+    private const int MaxRebuilds = 3;
 
-    // Guarded by _gate; by first member.
-    private readonly Dictionary<ObjectId, Cohort> _open = [];
-    private readonly Dictionary<ObjectId, CohortOpening> _running = [];
+    private readonly HostedCohorts _hosted;
+    private readonly Player _player;
+    private readonly PlayedDirectory _directory;
+    private readonly PlayedTypes _types;
+    private readonly PlaybackContext _beside;
+    private readonly CancellationToken _lifetime;
 
-    // Guarded by _gate; the one that was used first is first. Invariant: all are in _open, have no users, and are not
-    // open for good.
-    private readonly LinkedList<Cohort> _unused = [];
+    /// <param name="context">The player's.</param>
+    public CohortOpenings(HostedCohorts hosted, Player player, PlaybackContext context, PlayedDirectory directory,
+        PlayedTypes types, CancellationToken lifetime)
+    {
+        (_hosted, _player, _directory, _types, _lifetime) = (hosted, player, directory, types, lifetime);
+        _beside = context with { Directory = new DirectoryBeside(player, directory, this) };
+    }
 
-    // Guarded by _gate. Invariant: all are in _open, and none in _unused.
-    private readonly List<Cohort> _deleted = [];
+    /// <summary>A cohort is open. Raised before those who open it are answered.</summary>
+    public event Action<Cohort>? Opened;
+
+    /// <summary>For playback that runs beside the player.</summary>
+    public PlaybackContext Beside => _beside;
 
     /// <summary>Opens the cohort for good.</summary>
     public async ValueTask<Cohort> OpenAsync(
         IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
     {
         var cohort = await UseAsync(members, cancellationToken);
-        lock (_gate) cohort.Stay.IsForGood = true;
-        EndUse(cohort);
+        _hosted.StayForGood(cohort);
         return cohort;
     }
 
-    /// <summary>Opens the cohort if it is not open. It stays until <see cref="EndUse"/>, and a while longer.</summary>
-    public ValueTask<Cohort> UseAsync(
-        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
+    /// <summary>Opens the cohort if it is not open. It stays until <see cref="HostedCohorts.EndUse"/>, and a while
+    /// longer.</summary>
+    public ValueTask<Cohort> UseAsync(IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
     {
-        CohortOpening opening;
-        lock (_gate)
-        {
-            if (_open.TryGetValue(members[0].Id, out var open))
-            {
-                Use(open);
-                return new ValueTask<Cohort>(open);
-            }
-
-            if (!_running.TryGetValue(members[0].Id, out opening!))
-                opening = Create(new Cohort(members, typeOf));
-            opening.Waiters++;
-            Use(opening.Cohort);
-        }
-
-        return UseAsync(opening, cancellationToken);
+        var opening = _hosted.Use(members[0].Id, () => Create(new Cohort(members, _types.Find)), out var cohort);
+        return opening is null ? new ValueTask<Cohort>(cohort) : UseAsync(opening, cancellationToken);
     }
 
-    public void EndUse(Cohort cohort)
+    /// <summary>The object with its cohort hosted, until the use is disposed.</summary>
+    public async ValueTask<CohortUse> UseAsync(
+        IReadOnlyList<DirectoryEntry> members, DirectoryEntry entry, CancellationToken cancellationToken)
     {
-        lock (_gate)
+        await OpenDirectoryAsync(cancellationToken);
+        var cohort = await UseAsync(members, cancellationToken);
+        try
         {
-            cohort.Stay.Users--;
-            cohort.Stay.UnusedSince = time.GetTimestamp();
-            LetGoIfUnused(cohort);
+            return new CohortUse(await RequireViewAsync(cohort, entry, cancellationToken), _hosted);
+        }
+        catch
+        {
+            _hosted.EndUse(cohort);
+            throw;
         }
     }
 
-    /// <summary>Within a cycle of the player, in which the cohort was deleted.</summary>
-    public void OnDeleted(Cohort cohort)
+    /// <summary>The member, for which the program has a type now.</summary>
+    public async ValueTask<HostedObject> RequireViewAsync(
+        Cohort cohort, DirectoryEntry entry, CancellationToken cancellationToken)
     {
-        lock (_gate) LetGoIfDeleted(cohort);
-    }
-
-    /// <summary>Within a cycle of the player: the cohorts that leave now. R20: a cohort stays while a decision about it
-    /// is awaited. One that was deleted needs no users to be gone: what they hold of it says so.</summary>
-    public IReadOnlyList<Cohort> TakeUnused(Commits commits)
-    {
-        List<Cohort> leaving = [];
-        lock (_gate)
+        for (var attempt = 0; attempt < MaxRebuilds; attempt++)
         {
-            if (_unused.Count + _deleted.Count == 0) return [];
-            var last = _unused.Last;
-            for (var node = _unused.First; node is not null;)
-            {
-                var (cohort, next) = (node.Value, node == last ? null : node.Next);
-                var isAbove = _unused.Count - leaving.Count > maxUnused;
-                if (!isAbove && time.GetElapsedTime(cohort.Stay.UnusedSince) < stay) break;
-                if (hasLeases(cohort)) StayLonger(node);
-                else if (MayLeave(cohort)) leaving.Add(cohort);
-                node = next;
-            }
-
-            leaving.AddRange(_deleted.Where(
-                cohort => calls.AreAnswered(cohort.Stay.LastCall!.Value) && MayLeave(cohort)));
-            foreach (var cohort in leaving)
-            {
-                Keep(cohort);
-                _open.Remove(cohort.Objects[0].Id);
-            }
-
-            if (_deleted.Count > 0) _deleted.RemoveAll(cohort => !IsOpen(cohort));
+            if (cohort.Find(entry.Id) is { Type: not null } member) return member;
+            // It was played before the program knew the type. R22: or it stopped below the member's birth.
+            await RebuildAsync(cohort, cancellationToken);
         }
 
-        leaving.ForEach(left);
-        return leaving;
-
-        // A cohort that is played anew joins again.
-        bool MayLeave(Cohort cohort) =>
-            !_running.ContainsKey(cohort.Objects[0].Id) && !commits.Concerns(cohort);
+        throw TangoDirectoryException.UnknownType(entry);
     }
 
-    /// <param name="first">The cohort's first member.</param>
-    public bool IsOpen(ObjectId first)
+    /// <summary>Opens the directory, or rebuilds it if it has stopped.</summary>
+    public async ValueTask OpenDirectoryAsync(CancellationToken cancellationToken)
     {
-        lock (_gate) return _open.ContainsKey(first);
+        if (_directory.Cohort is { } known) await RebuildIfStoppedAsync(known, cancellationToken);
+        else _directory.Open(await OpenAsync([TangoDirectory.OwnEntry], cancellationToken));
     }
 
-    public IReadOnlyList<Cohort> ListOpen()
-    {
-        lock (_gate) return [.. _open.Values];
-    }
+    /// <summary>An object whose Apply failed, or under which history was trimmed, starts anew for the first call that
+    /// meets it stopped (R22, R23).</summary>
+    public ValueTask RebuildIfStoppedAsync(HostedObject used, CancellationToken cancellationToken) =>
+        _player.Published.Of(used).Stopped is { MayRebuild: true }
+            ? RebuildIfStoppedAsync(used.Cohort, cancellationToken)
+            : ValueTask.CompletedTask;
 
-    /// <summary>Plays an open cohort anew from its checkpoint, or from the beginning: the result takes the place of
-    /// what has stopped (R23).</summary>
-    public async ValueTask RebuildAsync(Cohort cohort, CancellationToken cancellationToken)
+    /// <inheritdoc cref="RebuildIfStoppedAsync(HostedObject, CancellationToken)"/>
+    public ValueTask RebuildIfStoppedAsync(Cohort cohort, CancellationToken cancellationToken)
     {
-        CohortOpening opening;
-        lock (_gate)
+        foreach (var member in cohort.Objects)
         {
-            if (!_running.TryGetValue(cohort.Objects[0].Id, out opening!)) opening = Create(cohort);
-            opening.Waiters++;
+            if (_player.Published.Of(member).Stopped is { MayRebuild: true })
+                return TryRebuildAsync(cohort, cancellationToken);
         }
 
-        await WaitAsync(opening, cancellationToken);
+        return ValueTask.CompletedTask;
     }
 
-    private CohortOpening Create(Cohort cohort)
+    private async ValueTask TryRebuildAsync(Cohort cohort, CancellationToken cancellationToken)
     {
-        var opening = create(cohort);
-        _running.Add(cohort.Objects[0].Id, opening);
-        return opening;
+        try
+        {
+            // Playback looks up groups in the directory.
+            if (cohort != _directory.Cohort) await OpenDirectoryAsync(cancellationToken);
+            await RebuildAsync(cohort, cancellationToken);
+        }
+        catch (TangoTrimmedException e)
+        {
+            // R22: it stays as it is.
+            _beside.Logger.LogWarning(e, "{Name} cannot be played anew", cohort.Objects[0].Name);
+        }
     }
+
+    /// <summary>Plays an open cohort anew from its checkpoint, or from the beginning. The result replaces what has
+    /// stopped (R23).</summary>
+    private async ValueTask RebuildAsync(Cohort cohort, CancellationToken cancellationToken) =>
+        await WaitAsync(_hosted.Reopen(cohort.Objects[0].Id, () => Create(cohort)), cancellationToken);
+
+    private CohortOpening Create(Cohort cohort) => new(cohort, _beside, _lifetime);
 
     private async ValueTask<Cohort> UseAsync(CohortOpening opening, CancellationToken cancellationToken)
     {
@@ -161,52 +138,14 @@ internal sealed class CohortOpenings(
         }
         catch
         {
-            EndUse(opening.Cohort);
+            _hosted.EndUse(opening.Cohort);
             throw;
         }
     }
 
-    private void Use(Cohort cohort)
-    {
-        cohort.Stay.Users++;
-        Keep(cohort);
-    }
-
-    private void Keep(Cohort cohort)
-    {
-        if (cohort.Stay.Unused is not { } node) return;
-        _unused.Remove(node);
-        cohort.Stay.Unused = null;
-    }
-
-    private void StayLonger(LinkedListNode<Cohort> node)
-    {
-        node.Value.Stay.UnusedSince = time.GetTimestamp();
-        _unused.Remove(node);
-        _unused.AddLast(node);
-    }
-
-    private void LetGoIfUnused(Cohort cohort)
-    {
-        if (cohort.Stay is not { Users: 0, IsForGood: false, Unused: null, LastCall: null }) return;
-        if (IsOpen(cohort)) cohort.Stay.Unused = _unused.AddLast(cohort);
-    }
-
-    private void LetGoIfDeleted(Cohort cohort)
-    {
-        if (cohort.Stay.LastCall is not null || cohort.Objects[0].Stopped is not { IsDeletion: true }
-            || !IsOpen(cohort))
-            return;
-        Keep(cohort);
-        cohort.Stay.LastCall = calls.CountAccepted();
-        _deleted.Add(cohort);
-    }
-
-    private bool IsOpen(Cohort cohort) => _open.GetValueOrDefault(cohort.Objects[0].Id) == cohort;
-
     private async ValueTask<Cohort> WaitAsync(CohortOpening opening, CancellationToken cancellationToken)
     {
-        if (opening.TryStart()) loops.Start(() => RunAsync(opening));
+        if (opening.TryStart()) _beside.Loops.Start(() => RunAsync(opening));
         try
         {
             await opening.Done.WaitAsync(cancellationToken);
@@ -214,15 +153,7 @@ internal sealed class CohortOpenings(
         }
         finally
         {
-            Leave(opening);
-        }
-    }
-
-    private void Leave(CohortOpening opening)
-    {
-        lock (_gate)
-        {
-            if (--opening.Waiters == 0 && opening.TryGiveUp()) Remove(opening);
+            _hosted.StopWaiting(opening);
         }
     }
 
@@ -231,28 +162,17 @@ internal sealed class CohortOpenings(
         Exception? reason = null;
         try
         {
-            await opening.RunAsync();
+            await opening.RunAsync(_player);
         }
         catch (Exception e)
         {
             reason = e;
         }
 
-        lock (_gate)
-        {
-            Remove(opening);
-            if (reason is null)
-            {
-                _open[opening.Cohort.Objects[0].Id] = opening.Cohort;
-                // The cohort may have been deleted since it joined, or before.
-                LetGoIfDeleted(opening.Cohort);
-                LetGoIfUnused(opening.Cohort);
-            }
-        }
-
+        _hosted.End(opening, isOpen: reason is null);
         try
         {
-            if (reason is null) opened(opening.Cohort);
+            if (reason is null) Opened?.Invoke(opening.Cohort);
         }
         finally
         {
@@ -260,9 +180,24 @@ internal sealed class CohortOpenings(
         }
     }
 
-    private void Remove(CohortOpening opening)
+    /// <summary>Playback beside the player may be ahead of it, and of the directory.</summary>
+    private sealed class DirectoryBeside(Player player, PlayedDirectory directory, CohortOpenings openings)
+        : IPlaybackDirectory
     {
-        var id = opening.Cohort.Objects[0].Id;
-        if (_running.GetValueOrDefault(id) == opening) _running.Remove(id);
+        public long MaxSpan => directory.MaxSpan;
+
+        public long VersionAge => directory.VersionAge;
+
+        public async ValueTask<IReadOnlyList<DirectoryEntry>> FindGroupAsync(
+            ObjectId id, CancellationToken cancellationToken)
+        {
+            await player.SyncAsync(cancellationToken);
+            // R22: the player may have met a trim.
+            await openings.OpenDirectoryAsync(cancellationToken);
+            return directory.Published.GroupOf(id);
+        }
+
+        public bool IsDeletedBefore(ObjectId id, LogPosition position) =>
+            directory.IsKnownDeletedBefore(id, position);
     }
 }

@@ -61,7 +61,7 @@ internal sealed class CohortReplay(
     {
         var forked = cohort.Objects[0].Entry;
         if (Planted.Is("fork-played-from-nothing") && forked.Origin is not null) return;
-        if (await context.LoadCohort(cohort, notAbove, context.FindGroup, lifetime) is not { } loaded)
+        if (await context.Loader.LoadAsync(cohort, notAbove, context.Directory, lifetime) is not { } loaded)
         {
             if (forked.Origin is not null) throw TangoTrimmedException.OfFork(forked, notAbove);
             return;

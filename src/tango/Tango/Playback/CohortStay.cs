@@ -1,6 +1,6 @@
 namespace Tango.Playback;
 
-/// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="CohortOpenings"/>.</summary>
+/// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="HostedCohorts"/>.</summary>
 internal sealed class CohortStay
 {
     /// <summary>Whether the cohort was opened for as long as the runtime lives.</summary>

@@ -1,10 +1,10 @@
 namespace Tango.Playback;
 
 /// <summary>A hosted object that stays so until this is disposed, once.</summary>
-/// <param name="openings">Null: the object is open for good.</param>
-internal readonly struct CohortUse(HostedObject hosted, CohortOpenings? openings) : IDisposable
+/// <param name="cohorts">Null: the object is open for good.</param>
+internal readonly struct CohortUse(HostedObject hosted, HostedCohorts? cohorts) : IDisposable
 {
     public HostedObject Hosted => hosted;
 
-    public void Dispose() => openings?.EndUse(hosted.Cohort);
+    public void Dispose() => cohorts?.EndUse(hosted.Cohort);
 }

@@ -66,12 +66,12 @@ internal sealed class DecisionProbe(
         foreach (var id in readSet)
         {
             if (added.Contains(id)) continue;
-            var group = await context.FindGroup(id, lifetime);
+            var group = await context.Directory.FindGroupAsync(id, lifetime);
             // The record stands behind the deletion, which it did not see.
-            if (group.Count == 0 && context.IsDeleted(id, commit.Position))
+            if (group.Count == 0 && context.Directory.IsDeletedBefore(id, commit.Position))
                 return [new DecidedCommit(commit, OfDeletion(id, commit), streams)];
             // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
-            if (group.Count == 0 && context.IsDeleted(id, s_end))
+            if (group.Count == 0 && context.Directory.IsDeletedBefore(id, s_end))
                 throw new TangoTrimmedException(
                     $"Object {id}, which commit record {commit} read, was deleted, and its history is released",
                     null, null);

@@ -13,6 +13,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     private TangoObject? _view = type?.Create();
     private bool _isPublished;
     private volatile TangoObjectStoppedException? _stopped;
+    private volatile bool _hasLeases;
 
     // Null until the player hosts the object.
     private List<HostedObject>? _changed;
@@ -45,6 +46,13 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     public int Slot { get; private set; } = -1;
 
     public Cohort Cohort { get; set; } = null!;
+
+    /// <summary>The object had leases as of the last cycle. The watch of leases writes it.</summary>
+    public bool HasLeases
+    {
+        get => _hasLeases;
+        set => _hasLeases = value;
+    }
 
     /// <summary>Hears of the calls that are applied from now on. Playback only.</summary>
     public ICallObserver? Observer { get; set; }

@@ -5,13 +5,13 @@ namespace Tango.Playback;
 /// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
 /// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>
 internal sealed class IdlePlayback(
-    Func<Player> player, TimeSpan period, TimeProvider time, LoopContext loops, CancellationToken lifetime)
+    Player player, TimeSpan period, TimeProvider time, LoopContext loops, CancellationToken lifetime)
 {
     private int _hasStarted;
     private volatile bool _hasPlayed;
 
     /// <summary>A cycle has ended. The first one starts the clock.</summary>
-    public void OnPlayed()
+    public void OnPlayed(LogPosition end)
     {
         _hasPlayed = true;
         if (Interlocked.Exchange(ref _hasStarted, 1) != 0) return;
@@ -26,7 +26,7 @@ internal sealed class IdlePlayback(
             {
                 _hasPlayed = false;
                 await Task.Delay(period, time, lifetime);
-                if (!_hasPlayed) await player().CatchUpAsync();
+                if (!_hasPlayed) await player.CatchUpAsync();
             }
             catch (Exception) when (lifetime.IsCancellationRequested)
             {

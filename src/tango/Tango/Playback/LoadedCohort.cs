@@ -40,12 +40,3 @@ internal sealed record LoadedObject(
             checkpoint.Entry, checkpoint.View, versions, checkpoint.IsRemoved ? checkpoint.Versions.LastAny : null);
     }
 }
-
-/// <summary>Finds the newest state from which playback of the cohort can start.</summary>
-/// <param name="cohort">Cohort that is to be played. An object whose <see cref="HostedObject.Type"/> is null needs
-/// versions only.</param>
-/// <param name="notAbove">The latest end that serves; null: any.</param>
-/// <param name="findGroup">A checkpoint may have members that were added since the cohort was looked up.</param>
-/// <returns>Null: there is none, and playback starts at the beginning of the log.</returns>
-internal delegate ValueTask<LoadedCohort?> CohortLoader(
-    Cohort cohort, LogPosition? notAbove, GroupLookup findGroup, CancellationToken cancellationToken);

@@ -17,15 +17,12 @@ internal sealed class Player : IPlayedEntries
     private readonly IEntropy _entropy;
     private readonly ILogger _logger;
     private readonly PlaybackContext _context;
-    private readonly Func<Commits, IReadOnlyList<Cohort>> _takeUnused;
-    private readonly Action<LogPosition> _played;
-    private readonly Action<Cohort>? _grown;
-    private readonly Action<Cohort>? _deleted;
+    private readonly ViewPublisher _views;
+    private readonly HostedCohorts _cohorts;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
     private volatile Playback _playback;
-    private readonly ViewPublisher _views = new();
 
     private readonly Lock _gate = new();
 
@@ -34,19 +31,22 @@ internal sealed class Player : IPlayedEntries
     private bool _isRunning;
     private long _caughtUpTo;
 
-    /// <param name="takeUnused">The cohorts that leave at the end of a cycle.</param>
-    /// <param name="played">Called at the end of each cycle, with what is published. It must not throw.</param>
-    /// <param name="grown">Called within the cycle in which a cohort gets a member. It must not throw.</param>
-    /// <param name="deleted">Called within the cycle in which a cohort is deleted. It must not throw.</param>
     public Player(
-        PlaybackContext context, Func<Commits, IReadOnlyList<Cohort>> takeUnused, Action<LogPosition> played,
-        CancellationToken lifetime, Action<Cohort>? grown = null, Action<Cohort>? deleted = null)
+        PlaybackContext context, ViewPublisher views, HostedCohorts cohorts, CancellationToken lifetime)
     {
-        (_takeUnused, _grown, _deleted) = (takeUnused, grown, deleted);
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
-        (_context, _played, _lifetime) = (context, played, lifetime);
+        (_context, _views, _cohorts, _lifetime) = (context, views, cohorts, lifetime);
         _playback = NewPlayback();
     }
+
+    /// <summary>A cycle ends: everything below is published. No handler throws.</summary>
+    public event Action<LogPosition>? Played;
+
+    /// <summary>Raised within the cycle in which a cohort gets a member. No handler throws.</summary>
+    public event Action<Cohort>? Grown;
+
+    /// <summary>Raised within the cycle in which a cohort leaves. No handler throws.</summary>
+    public event Action<Cohort>? Left;
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => _views.Published;
@@ -137,7 +137,7 @@ internal sealed class Player : IPlayedEntries
         Cycle cycle;
         lock (_gate)
         {
-            ObjectDisposedException.ThrowIf(_lifetime.IsCancellationRequested, typeof(TangoRuntime));
+            RuntimeLifetime.ThrowIfEnded(_lifetime);
             cycle = _next ??= new Cycle();
             if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
             if (opening is not null) cycle.Openings.Add(opening);
@@ -195,7 +195,7 @@ internal sealed class Player : IPlayedEntries
         RemoveUnused();
         Publish();
         cycle.AtEnd.ForEach(static atEnd => atEnd());
-        _played(Published.End);
+        Played?.Invoke(Published.End);
     }
 
     private async ValueTask PlayAsync(ReadConsistency consistency)
@@ -224,12 +224,12 @@ internal sealed class Player : IPlayedEntries
     }
 
     private Playback NewPlayback() =>
-        new(_context, SyncAsync, _context.Calls, null, _lifetime, OnGrown, _deleted);
+        new(_context, SyncAsync, _context.Calls, null, _lifetime, OnGrown, _cohorts.OnDeleted);
 
     private void OnGrown(Cohort cohort)
     {
         _views.Add(cohort);
-        _grown?.Invoke(cohort);
+        Grown?.Invoke(cohort);
     }
 
     /// <summary>
@@ -253,10 +253,11 @@ internal sealed class Player : IPlayedEntries
 
     private void RemoveUnused()
     {
-        foreach (var cohort in _takeUnused(_playback.Commits))
+        foreach (var cohort in _cohorts.TakeUnused(_playback.Commits))
         {
             _playback.Remove(cohort);
             _views.Remove(cohort);
+            Left?.Invoke(cohort);
         }
     }
 
@@ -271,7 +272,7 @@ internal sealed class Player : IPlayedEntries
     private void Fail(Cycle cycle, Exception reason)
     {
         var typed = reason is LogTrimmedException ? new TangoTrimmedException(reason) : reason;
-        if (_lifetime.IsCancellationRequested) typed = new ObjectDisposedException(nameof(TangoRuntime));
+        if (_lifetime.IsCancellationRequested) typed = RuntimeLifetime.Ended();
         try
         {
             // Whole entries that were applied can be shown; the next cycle goes on from there.

@@ -166,7 +166,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         var aborted = Validate(ref reader, version, snapshotEnd, out var isEvaluated);
         // To the end, before anything is decided: what this code cannot read it must not decide.
         var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
-        aborted ??= spills.AbortAt(version, context.MaxSpan());
+        aborted ??= spills.AbortAt(version, context.Directory.MaxSpan);
         if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
         if (aborted is null && IsMissing(spills, version)) return false;
         var spilledWrites = aborted is null ? spilled.Of(version) : [];
@@ -272,7 +272,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
                 var below = version.Position;
                 if (Planted.Is("deletion-concerns-what-was-before")) below = new(long.MaxValue);
                 // R20: the snapshot is below the deletion, for no view at or above it is read. Its hosts let go of it.
-                if (context.IsDeleted(id, below)) aborted ??= DecisionProbe.OfDeletion(id, version);
+                if (context.Directory.IsDeletedBefore(id, below)) aborted ??= DecisionProbe.OfDeletion(id, version);
                 else isEvaluated = false;
             }
             else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
@@ -305,7 +305,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         LogPlace place, bool isTransaction, ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
-        var rejection = target.Apply(update, version, place, result, context.VersionAge());
+        var rejection = target.Apply(update, version, place, result, context.Directory.VersionAge);
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
         target.Observer?.OnApplied(
             update, version, place, isTransaction, tookEffect: rejection is null && target.Stopped is null);

@@ -7,7 +7,7 @@ namespace Tango.Runtime;
 /// what is played for others ends their waits, too.</summary>
 /// <param name="interval">Between two checks of the log.</param>
 internal sealed class ChangeWaits(
-    Func<Player> player, TimeSpan interval, TimeProvider time, LoopContext loops, CancellationToken lifetime)
+    Player player, TimeSpan interval, TimeProvider time, LoopContext loops, CancellationToken lifetime)
 {
     private readonly Lock _gate = new();
 
@@ -26,7 +26,7 @@ internal sealed class ChangeWaits(
         var waiter = new Waiter(hosted, until);
         lock (_gate)
         {
-            if (waiter.IsOver(player().Published)) return true;
+            if (waiter.IsOver(player.Published)) return true;
             _waiters.Add(waiter);
             if (!_isRunning)
             {
@@ -47,11 +47,11 @@ internal sealed class ChangeWaits(
     }
 
     /// <summary>At the end of a cycle.</summary>
-    public void OnPlayed()
+    public void OnPlayed(LogPosition end)
     {
         lock (_gate)
         {
-            var published = player().Published;
+            var published = player.Published;
             foreach (var waiter in _waiters)
             {
                 if (waiter.IsOver(published)) waiter.Over.TrySetResult(true);
@@ -66,7 +66,7 @@ internal sealed class ChangeWaits(
             try
             {
                 await Task.Delay(interval, time, lifetime);
-                await player().CatchUpAsync();
+                await player.CatchUpAsync();
             }
             catch (Exception)
             {

@@ -4,6 +4,7 @@ using Tango.Calls;
 using Tango.Formatting;
 using Tango.Playback;
 using Tango.Records;
+using Tango.Transactions;
 
 namespace Tango.Runtime;
 
@@ -13,7 +14,7 @@ namespace Tango.Runtime;
 /// <param name="remote">The cohort of an object that is hosted while it is read; null otherwise.</param>
 /// <param name="enlisted">The transaction that the calls belong to; null: the one that flows with the caller.</param>
 internal sealed class ObjectHost(
-    TangoRuntime runtime, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null,
+    ObjectServices services, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null,
     TangoTransaction? enlisted = null)
     : IObjectHost
 {
@@ -23,9 +24,9 @@ internal sealed class ObjectHost(
 
     public ObjectId Id => entry.Id;
 
-    public TimeProvider Time => runtime.Time;
+    public TimeProvider Time => services.Time;
 
-    public LoopContext Loops => runtime.Loops;
+    public LoopContext Loops => services.Loops;
 
     public bool IsInTransaction => Transaction is not null;
 
@@ -40,9 +41,9 @@ internal sealed class ObjectHost(
     /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>
     public HostedObject? Hosted => hosted;
 
-    private TangoTransaction? Transaction => enlisted ?? runtime.Current;
+    private TangoTransaction? Transaction => enlisted ?? services.Flow.Current;
 
-    public ObjectHost Enlist(TangoTransaction transaction) => new(runtime, entry, hosted, remote, transaction);
+    public ObjectHost Enlist(TangoTransaction transaction) => new(services, entry, hosted, remote, transaction);
 
     /// <summary>The object with its view, for as long as the caller uses it.</summary>
     /// <exception cref="TangoNotHostedException">The object was opened for writing only.</exception>
@@ -50,18 +51,14 @@ internal sealed class ObjectHost(
     {
         if (hosted is not null) return new ValueTask<CohortUse>(new CohortUse(hosted, null));
         if (remote is null) throw new TangoNotHostedException(Name);
-        if (runtime.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
-        return runtime.UseAsync(remote, entry, cancellationToken);
+        if (services.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+        return UseRemoteAsync(remote, cancellationToken);
     }
 
-    public ValueTask RebuildIfStoppedAsync(HostedObject used, CancellationToken cancellationToken) =>
-        runtime.Player.Published.Of(used).Stopped is { MayRebuild: true }
-            ? runtime.RebuildIfStoppedAsync(used.Cohort, cancellationToken)
-            : ValueTask.CompletedTask;
-
-    public void RequireRuntime(TangoRuntime other)
+    /// <exception cref="TangoTransactionException">The object belongs to another runtime.</exception>
+    public void RequireSame(ObjectServices other)
     {
-        if (!ReferenceEquals(runtime, other))
+        if (!ReferenceEquals(services, other))
             throw new TangoTransactionException($"Object '{Name}' belongs to another runtime");
     }
 
@@ -101,10 +98,10 @@ internal sealed class ObjectHost(
         while (true)
         {
             // Before the read: a change that it does not see ends the wait.
-            var seen = runtime.Player.Published.Of(use.Hosted).LastWriteEnd;
+            var seen = services.Player.Published.Of(use.Hosted).LastWriteEnd;
             var result = await read(cancellationToken);
             if (until(result)) return result;
-            await runtime.Changes.WaitAsync(use.Hosted, view => view.LastWriteEnd != seen, cancellationToken);
+            await services.Changes.WaitAsync(use.Hosted, view => view.LastWriteEnd != seen, cancellationToken);
         }
     }
 
@@ -117,12 +114,12 @@ internal sealed class ObjectHost(
         TangoObject? tested = null;
         while (true)
         {
-            await RebuildIfStoppedAsync(use.Hosted, cancellationToken);
-            tested = runtime.Player.Published.Of(use.Hosted).Require(use.Hosted);
+            await services.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            tested = services.Player.Published.Of(use.Hosted).Require(use.Hosted);
             var result = read((TView)tested);
             if (until(result)) return ResultCopy<TResult>.Of(result, use.Hosted);
-            if (!await runtime.Changes.WaitAsync(use.Hosted, IsOver, cancellationToken))
-                await runtime.Player.SyncAsync(cancellationToken);
+            if (!await services.Changes.WaitAsync(use.Hosted, IsOver, cancellationToken))
+                await services.Player.SyncAsync(cancellationToken);
         }
 
         // Playback changes a copy of what is published: the same instance has not changed.
@@ -137,7 +134,7 @@ internal sealed class ObjectHost(
     public async ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken)
     {
         if (place.Own is not { } own || own.Host.Entry.Id != entry.Id || Transaction?.IsPending(own) != true)
-            return await runtime.CallReader.ReadAsync(place, entry, cancellationToken);
+            return await services.CallReader.ReadAsync(place, entry, cancellationToken);
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }
 
@@ -145,7 +142,7 @@ internal sealed class ObjectHost(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken)
     {
         if (Transaction is not null) return await body();
-        var result = await runtime.RunTransactionAsync(_ => body(), cancellationToken: cancellationToken);
+        var result = await new TransactionRunner(services).RunAsync(_ => body(), null, cancellationToken);
         return result.ThrowIfNotCommitted();
     }
 
@@ -161,7 +158,7 @@ internal sealed class ObjectHost(
             if (hosted is null && !mutator.Reads)
                 return await SendAsync(null, mutator, key, arguments, result, cancellationToken);
             using var use = await UseAsync(cancellationToken);
-            await RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            await services.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
             var returned = await SendAsync(use.Hosted, mutator, key, arguments, result, cancellationToken);
             return ResultCopy<TResult>.Of(returned, use.Hosted);
         }
@@ -169,6 +166,14 @@ internal sealed class ObjectHost(
         var played = await transaction.UpdateAsync(
             this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
         return result is null || played is null ? default! : ResultCopy<TResult>.Of(result.Value!, played);
+    }
+
+    private async ValueTask<CohortUse> UseRemoteAsync(
+        IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
+    {
+        // Opening runs outside the caller's transaction.
+        services.Flow.Leave();
+        return await services.Cohorts.UseAsync(members, entry, cancellationToken);
     }
 
     private void RequireNoTransaction()
@@ -183,9 +188,9 @@ internal sealed class ObjectHost(
     {
         if (hosted is null)
         {
-            if (runtime.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+            if (services.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
         }
-        else if (runtime.Player.Published.Of(hosted).Stopped is { IsDeletion: true } deleted)
+        else if (services.Player.Published.Of(hosted).Stopped is { IsDeletion: true } deleted)
         {
             throw deleted.Told;
         }
@@ -197,9 +202,9 @@ internal sealed class ObjectHost(
     {
         using var use = await UseAsync(cancellationToken);
         var target = use.Hosted;
-        await runtime.Player.SyncAsync(cancellationToken);
-        await RebuildIfStoppedAsync(target, cancellationToken);
-        var view = (TView)runtime.Player.Published.Of(target).Require(target);
+        await services.Player.SyncAsync(cancellationToken);
+        await services.Cohorts.RebuildIfStoppedAsync(target, cancellationToken);
+        var view = (TView)services.Player.Published.Of(target).Require(target);
         return ResultCopy<TResult>.Of(read(view, state), target);
     }
 
@@ -208,11 +213,11 @@ internal sealed class ObjectHost(
         ApplyResult<TResult>? result, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        runtime.Player.ThrowIfFailed();
-        if (played is not null && runtime.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
+        services.Player.ThrowIfFailed();
+        if (played is not null && services.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
         var call = new UpdateCall<TResult>(
-            Encode(mutator, key, arguments), _streams, mutator.Reads ? runtime.Player : null, result);
-        runtime.Calls.Send(call);
+            Encode(mutator, key, arguments), _streams, mutator.Reads ? services.Player : null, result);
+        services.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }
 

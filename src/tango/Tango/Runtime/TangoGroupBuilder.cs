@@ -17,7 +17,7 @@ public sealed class TangoGroupBuilder
     public T Add<T>(string name)
         where T : TangoObject, ITangoObject<T>
     {
-        TangoRuntime.RequireName(name);
+        ObjectNames.Require(name);
         if (_members.Count >= TangoDirectory.MaxGroupMembers)
             throw new TangoDirectoryException($"A group has at most {TangoDirectory.MaxGroupMembers} members");
         T.ObjectType.VerifyFormatters();

@@ -56,7 +56,7 @@ internal sealed class SecondView<TObject, TView>(
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
             // The feed ends with the runtime.
-            throw new ObjectDisposedException(nameof(TangoRuntime));
+            throw RuntimeLifetime.Ended();
         }
     }
 

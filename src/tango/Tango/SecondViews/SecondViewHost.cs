@@ -5,7 +5,7 @@ namespace Tango.SecondViews;
 /// <summary>Target of a second view's handles: linearizable reads, and nothing else.</summary>
 /// <param name="holdsMutable">Whether the view's values are copied for readers.</param>
 internal sealed class SecondViewHost(
-    TangoRuntime runtime, ISecondView view, DirectoryEntry entry, bool holdsMutable) : IObjectHost
+    ObjectServices services, ISecondView view, DirectoryEntry entry, bool holdsMutable) : IObjectHost
 {
     public string Name => entry.Name;
 
@@ -21,15 +21,15 @@ internal sealed class SecondViewHost(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
     {
-        // The view is at another position than the transaction's snapshot.
-        if (runtime.Current is { IsActive: true })
+        // It is at another position than the transaction's snapshot.
+        if (services.Flow.Current is { IsActive: true })
             throw new TangoTransactionException($"A second view, as this one of '{Name}', is not read in transactions");
         var shown = (TView)await view.ReadAsync(cancellationToken);
         return ResultCopy<TResult>.Of(read(shown, state), holdsMutable);
     }
 
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
-        runtime.CallReader.ReadAsync(place, entry, cancellationToken);
+        services.CallReader.ReadAsync(place, entry, cancellationToken);
 
     /// <summary>Refuses the body: its reads may be of several positions.</summary>
     public ValueTask<TResult> AsOneAsync<TResult>(

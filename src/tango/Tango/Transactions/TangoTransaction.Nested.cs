@@ -18,7 +18,7 @@ public sealed partial class TangoTransaction
     private bool _isStale;
     private volatile bool _startsFresh;
 
-    private TangoTransaction(TangoTransaction outer) => (_outer, _runtime) = (outer, outer._runtime);
+    private TangoTransaction(TangoTransaction outer) => (_outer, _services) = (outer, outer._services);
 
     internal TangoTransaction Join(TransactionOptions options)
     {

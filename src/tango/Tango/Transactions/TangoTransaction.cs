@@ -28,7 +28,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     // Up to here a list is searched as fast as a table.
     private const int FewObjects = 16;
 
-    private readonly TangoRuntime _runtime;
+    private readonly ObjectServices _services;
     private readonly bool _isExplicit;
     private readonly Lock _gate = new();
 
@@ -44,9 +44,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private bool _isExclusive;
     private volatile bool _isEnded;
 
-    internal TangoTransaction(TangoRuntime runtime, TransactionOptions options)
+    internal TangoTransaction(ObjectServices services, TransactionOptions options)
     {
-        (_runtime, _isExplicit) = (runtime, options.Explicit);
+        (_services, _isExplicit) = (services, options.Explicit);
         (_isStale, _startsFresh) = (options.StaleSnapshot, options.StartFresh);
     }
 
@@ -72,7 +72,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(handle);
         if (_outer is not null) return _outer.Use(handle);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
-        host.RequireRuntime(_runtime);
+        host.RequireSame(_services);
         lock (_gate) RequireUsable(isBusy: false);
         var enlisted = (T)handle.CloneView();
         enlisted.Attach(host.Enlist(this));
@@ -102,10 +102,10 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     {
         if (_outer is not null) return EndNestedAsync(cancellationToken);
         EnterExclusive();
-        var flowsHere = _isExplicit || ReferenceEquals(_runtime.Current, this);
+        var flowsHere = _isExplicit || ReferenceEquals(_services.Flow.Current, this);
         _isEnded = true;
         // Here and not in the asynchronous part: what that does to the flow of the context would be lost to the caller.
-        _runtime.Leave(this);
+        _services.Flow.Leave(this);
         ExitExclusive();
         if (!flowsHere || cancellationToken.IsCancellationRequested) LetGo();
         if (!flowsHere)
@@ -130,7 +130,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         var isDropped = !_isEnded;
         _isEnded = true;
         if (isDropped) LetGo();
-        _runtime.Leave(this);
+        _services.Flow.Leave(this);
         return ValueTask.CompletedTask;
     }
 
@@ -203,7 +203,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             if (!_objects.Exists(static o => o.HasReads)) return null;
         }
 
-        await _runtime.Player.SyncAsync(cancellationToken);
+        await _services.Player.SyncAsync(cancellationToken);
         await RestartStoppedAsync(cancellationToken);
         lock (_gate) return FindConflict();
     }
@@ -216,7 +216,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         lock (_gate) objects = [.. _objects];
         foreach (var used in objects)
         {
-            if (used.Hosted is { } hosted) await used.Host.RebuildIfStoppedAsync(hosted, cancellationToken);
+            if (used.Hosted is { } hosted) await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         }
     }
 
@@ -239,7 +239,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     private TxObject Touch(ObjectHost host)
     {
-        host.RequireRuntime(_runtime);
+        host.RequireSame(_services);
         var id = host.Entry.Id;
         var known = _index is null ? _objects.Find(used => used.Host.Entry.Id == id) : _index.GetValueOrDefault(id);
         if (known is not null)
@@ -259,7 +259,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private async ValueTask<HostedObject> PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
     {
         var hosted = host.Hosted ?? await KeepAsync(host, cancellationToken);
-        await host.RebuildIfStoppedAsync(hosted, cancellationToken);
+        await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         lock (_gate)
         {
             if (_snapshot is not null) return hosted;
@@ -267,17 +267,17 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
         // A session sees what it was told is done: without this, a transaction after a plain update would read the past
         // and abort. A stale one asks the log for nothing.
-        if (_startsFresh) await _runtime.Player.SyncAsync(cancellationToken);
-        else if (!_isStale) await _runtime.Player.CatchUpAsync(_runtime.Calls.AcknowledgedEnd, cancellationToken);
+        if (_startsFresh) await _services.Player.SyncAsync(cancellationToken);
+        else if (!_isStale) await _services.Player.CatchUpAsync(_services.Calls.AcknowledgedEnd, cancellationToken);
         // R22: that may have met a trim.
-        await host.RebuildIfStoppedAsync(hosted, cancellationToken);
+        await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         return hosted;
     }
 
     /// <summary>Tango 4.1, D: the object is hosted until the transaction ends.</summary>
     private async ValueTask<HostedObject> KeepAsync(ObjectHost host, CancellationToken cancellationToken)
     {
-        host.RequireRuntime(_runtime);
+        host.RequireSame(_services);
         var use = await host.UseAsync(cancellationToken);
         lock (_gate)
         {
@@ -305,7 +305,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// <exception cref="TangoConflictException">The reads are not all true any more.</exception>
     private PublishedViews SnapshotFor(HostedObject hosted)
     {
-        var newest = _runtime.Player.Published;
+        var newest = _services.Player.Published;
         _snapshot ??= newest;
         if (Planted.Is("reads-without-a-snapshot")) return newest;
         var seen = _snapshot.Of(hosted);

@@ -8,7 +8,7 @@ public sealed record TransactionOptions
     /// <summary>
     /// A transaction without writes reads and commits on what this runtime has played, without asking the log (Tango
     /// 3.2): consistent, but perhaps stale. Updates of this runtime itself that it has not played are missing too. For
-    /// a snapshot at a position of the caller's choice see <c>TangoRuntime.OpenHistoryAsync</c>.
+    /// a snapshot at a position of the caller's choice see <c>RuntimeHistory.OpenAsync</c>.
     /// </summary>
     public bool StaleSnapshot { get; init; }
 

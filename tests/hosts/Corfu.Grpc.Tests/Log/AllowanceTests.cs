@@ -85,7 +85,7 @@ public sealed class AllowanceTests
         var two = await runtime.OpenAsync<TangoDictionary<string, long>>("two", OpenMode.Create);
         await one.SetAsync("a", 1);
         await runtime.RunTransactionAsync(async _ => await two.SetAsync("b", await one.CountAsync()));
-        await runtime.CheckpointAsync("one");
+        await runtime.Checkpoints.WriteAsync("one");
         var tail = (await log.CheckAsync([])).Tail;
         Assert.True(tail.Offset > 4);
         for (var position = LogPosition.Zero; position < tail; position = position.Next)
@@ -128,7 +128,7 @@ public sealed class AllowanceTests
             await FailureOf(async () => await client.RetainAsync(new RetainRequest())));
         await using var log = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(log);
-        var declared = Assert.Single((await runtime.ReadTrimPointAsync()).Streams);
+        var declared = Assert.Single((await runtime.Log.ReadTrimPointAsync()).Streams);
         Assert.Equal((StreamId.FromName("orders"), "orders"), (declared.Stream, declared.Name));
     }
 

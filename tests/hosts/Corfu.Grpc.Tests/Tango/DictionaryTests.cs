@@ -249,7 +249,7 @@ public sealed class DictionaryTests
         TangoFrontEnd[] fronts = [await front.StartAsync(), await front.StartAsync()];
         await fronts[0].CreateAsync(Name, ObjectType.Dictionary);
         foreach (var own in fronts) await own.Dictionaries.SetAsync(Set("a", "old"));
-        await front.NewRuntime().RenameAsync(Name, "archive");
+        await front.NewRuntime().Directory.RenameAsync(Name, "archive");
         foreach (var own in fronts)
             Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"), await TangoFrontEnd.FailureOf(
                 async () => await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "a" })));
@@ -271,12 +271,12 @@ public sealed class DictionaryTests
         await own.CreateAsync(Name, ObjectType.Dictionary);
         await own.Dictionaries.SetAsync(Set("a", "1"));
         var other = front.NewRuntime();
-        await other.DeleteAsync(Name);
+        await other.Directory.DeleteAsync(Name);
         Assert.Equal((StatusCode.NotFound, "OBJECT_NOT_FOUND"), await TangoFrontEnd.FailureOf(
             async () => await own.Dictionaries.GetAsync(new GetRequest { Object = Name, Key = "a" })));
         await own.CreateAsync(Name, ObjectType.Dictionary);
         Assert.Equal(0, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);
-        await other.DeleteAsync(Name);
+        await other.Directory.DeleteAsync(Name);
         await own.CreateAsync(Name, ObjectType.Dictionary);
         await own.Dictionaries.SetAsync(Set("b", "2"));
         Assert.Equal(1, (await own.Dictionaries.CountAsync(new CountRequest { Object = Name })).Count);

@@ -87,7 +87,7 @@ public sealed class WatchTests
         for (var i = 0; i < 5; i++) await SetAsync(own, $"k{i}", $"{i}");
         var shared = await own.Runtime.OpenAsync<TangoDictionary<string, byte[]>>(Name);
         var before = (await front.Log.CheckAsync([])).Tail;
-        await own.Runtime.CheckpointAsync(shared);
+        await own.Runtime.Checkpoints.WriteAsync(shared);
         await SetAsync(own, "later", "x");
         await front.Log.TrimPrefixAsync(before);
 

@@ -49,9 +49,9 @@ public sealed class ObjectBackupTests
             Assert.True((await transaction.EndTxAsync()).IsCommitted);
         }
 
-        Assert.True((await runtime.ReadTrimPointAsync()).Released > LogPosition.Zero);
+        Assert.True((await runtime.Log.ReadTrimPointAsync()).Released > LogPosition.Zero);
         Assert.Equal($"{written[1]}", await left.ReadAsync());
-        Assert.True(await runtime.CheckpointAsync(stock) > LogPosition.Zero);
+        Assert.True(await runtime.Checkpoints.WriteAsync(stock) > LogPosition.Zero);
     }
 
     /// <summary>Until the log's first positions are trimmed, objects that are hardly written included.</summary>

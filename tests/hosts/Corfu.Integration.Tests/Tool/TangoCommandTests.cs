@@ -182,13 +182,13 @@ public sealed class TangoCommandTests
         }
 
         await left.WriteAsync("value");
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.CheckpointAsync(left));
+        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.Checkpoints.WriteAsync(left));
         await Refuse(1,
             "Nothing was deleted. With --yes this member is, for good, and its group 'pair' goes on: added "
             + "(tango.counter)\n", "object", "delete", "--connect", c, "added");
         await Expect("", "object", "delete", "--connect", c, "added", "--yes");
         await Refuse(1, "There is no object 'added'\n", "object", "delete", "--connect", c, "added", "--yes");
-        await runtime.CheckpointAsync(left);
+        await runtime.Checkpoints.WriteAsync(left);
         await Expect(
             $"""
             NAME  ID   TYPE                    GROUP  NEEDS FROM  CHECKPOINT
@@ -198,7 +198,8 @@ public sealed class TangoCommandTests
             "object", "list", "--connect", c);
 
         async Task<long> NewestAsync() =>
-            (await runtime.ReadTrimPointAsync()).Claims.Single(static claim => claim.Group == "pair").Checkpoint!.Value
+            (await runtime.Log.ReadTrimPointAsync()).Claims
+            .Single(static claim => claim.Group == "pair").Checkpoint!.Value
                 .Offset;
     }
 
@@ -250,7 +251,7 @@ public sealed class TangoCommandTests
             """
             No checkpoint was made: this tool does not know the type tango.register<string>.
             Open 'left' in a program that does. It makes checkpoints by itself, or at once with
-            TangoRuntime.CheckpointAsync. The newest checkpoint is still to come.
+            RuntimeCheckpoints.WriteAsync. The newest checkpoint is still to come.
 
             """,
             "object", "checkpoint", "--connect", c, "left");
@@ -265,7 +266,7 @@ public sealed class TangoCommandTests
         await using var client = await cluster.ConnectAsync();
         await using var runtime = new TangoRuntime(client);
         var names = await runtime.OpenAsync<TangoDictionary<string, int>>("names", OpenMode.Create);
-        var made = await runtime.ForkAsync("names", new LogPosition(2), "fork");
+        var made = await runtime.History.ForkAsync("names", new LogPosition(2), "fork");
         Assert.Equal(1, await (await runtime.OpenAsync<TangoDictionary<string, int>>("fork")).CountAsync());
         Assert.Equal(2, await names.CountAsync());
         await Expect(

@@ -39,12 +39,12 @@ public sealed class CheckpointTests : IAsyncDisposable
         await first.Storage.WriteStateAsync("cart", grain, state);
         var etag = await first.Reminders.UpsertRow(reminder);
         await first.Directory.Register(address);
-        var names = first.Runtime.ReadFigures()
+        var names = first.Runtime.Directory.ReadFigures()
             .Select(static figures => figures.Name)
             .Where(static name => name.StartsWith("orleans/", StringComparison.Ordinal))
             .ToArray();
         Assert.Equal(4, names.Length);
-        foreach (var name in names) await first.Runtime.CheckpointAsync(name);
+        foreach (var name in names) await first.Runtime.Checkpoints.WriteAsync(name);
 
         await using var late = new TestSilo(_log, storage: options => options.KeepStatesInLog = keepStatesInLog);
         var members = await late.Membership.AllAsync();
@@ -57,7 +57,8 @@ public sealed class CheckpointTests : IAsyncDisposable
         Assert.Equal((state.ETag, "kept"), (read.ETag, read.State!.Text));
         Assert.Equal(etag, stored!.ETag);
         Assert.Equal(address, await late.Directory.Lookup(grain));
-        Assert.All(late.Runtime.ReadFigures().Where(figures => names.Contains(figures.Name)), static figures =>
+        var lateFigures = late.Runtime.Directory.ReadFigures();
+        Assert.All(lateFigures.Where(figures => names.Contains(figures.Name)), static figures =>
         {
             Assert.Equal(0, figures.Updates);
             Assert.NotEqual(0, figures.CheckpointBytes);

@@ -42,7 +42,7 @@ public sealed class GatewayListTests : IAsyncDisposable
             gateways.InitializeGatewayListProviderAsync(CancellationToken.None), TimeSpan.FromSeconds(1));
 
         Assert.Empty(await gateways.GetGatewaysAsync(CancellationToken.None));
-        Assert.Empty(await client.Runtime.ListObjectsAsync());
+        Assert.Empty(await client.Runtime.Directory.ListAsync());
     }
 
     [Fact]

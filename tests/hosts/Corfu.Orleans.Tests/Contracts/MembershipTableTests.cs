@@ -328,7 +328,7 @@ public sealed class MembershipTableTests : IAsyncDisposable
         await Table.DeleteAsync("cluster");
         await Table.DeleteAsync("cluster that never was");
 
-        var left = (await _first.Runtime.ListObjectsAsync()).Select(static entry => entry.Name);
+        var left = (await _first.Runtime.Directory.ListAsync()).Select(static entry => entry.Name);
         Assert.Equal(
             ["orleans/cluster2/directory/default", "orleans/cluster2/membership", "orleans/service/reminders"],
             left.Order(StringComparer.Ordinal));

@@ -34,7 +34,7 @@ public sealed class JournalCatalogTests : IAsyncDisposable
         Assert.Equal("kept", await ReadAsync(_harness.Open("idle")));
         var tail = (await _harness.Log.CheckAsync([])).Tail;
         var claimed = await Assert.ThrowsAsync<TangoClaimedException>(
-            async () => await _harness.Runtime.TrimBelowAsync(tail));
+            async () => await _harness.Runtime.Log.TrimBelowAsync(tail));
         Assert.Contains(claimed.Claims, static claim => claim.Name == CatalogName);
 
         await idle.ReplaceAsync(Bytes("moved"), default);

@@ -76,8 +76,8 @@ internal sealed class JournalHarness : IAsyncDisposable
     /// <returns>That position.</returns>
     public async Task<LogPosition> TrimAsync()
     {
-        for (int i = 0; i < 2; i++) await Runtime.CheckpointAsync(CatalogName);
-        var point = await Runtime.ReadTrimPointAsync();
+        for (int i = 0; i < 2; i++) await Runtime.Checkpoints.WriteAsync(CatalogName);
+        var point = await Runtime.Log.ReadTrimPointAsync();
         var claim = point.Claims.Single(static claim => claim.Name == CatalogName);
         await Log.TrimPrefixAsync(claim.Position);
         return claim.Position;

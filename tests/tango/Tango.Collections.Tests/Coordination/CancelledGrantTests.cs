@@ -68,7 +68,7 @@ public sealed class CancelledGrantTests : IAsyncDisposable
     {
         var map = await _runtime.OpenAsync<TangoLeasedDictionary<string, int>>("map", OpenMode.Create, Stop);
         await CancelAsync(stop => map.GrantAsync(s_ttl, stop).AsTask());
-        await foreach (var change in _runtime.ChangesAsync<TangoLeasedDictionary<string, int>>(
+        await foreach (var change in _runtime.History.ChangesAsync<TangoLeasedDictionary<string, int>>(
             "map", LogPosition.Zero, cancellationToken: Stop))
         {
             if (change.Mutator?.Name == "End") break;

@@ -98,7 +98,7 @@ public sealed class LeasedDictionaryTests
     {
         Process process = world.NewProcess();
         await using TangoLease old = await (await process.OpenAsync<Map>("a")).GrantAsync(s_ttl);
-        await process.Runtime.DeleteAsync("a");
+        await process.Runtime.Directory.DeleteAsync("a");
         Map anew = await process.OpenAsync<Map>("a");
         await using TangoLease own = await anew.GrantAsync(s_ttl);
         Assert.Equal(old.Id, own.Id);

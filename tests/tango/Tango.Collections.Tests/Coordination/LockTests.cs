@@ -273,7 +273,7 @@ public sealed class LockTests
         TangoLock other = await world.NewProcess().OpenAsync<TangoLock>();
         Task<HeldLock> waiting = other.AcquireAsync(s_ttl).AsTask();
         await mine.WaitForAsync((l, t) => l.CountAsync(t), static count => count == 2);
-        await process.Runtime.DeleteAsync("object");
+        await process.Runtime.Directory.DeleteAsync("object");
         await Assert.ThrowsAsync<TangoObjectDeletedException>(() => waiting);
         await held.DisposeAsync();
     });

@@ -57,7 +57,7 @@ public sealed partial class WatchTests
         // Resumed at any of them, the change of the key is told.
         foreach (var change in changes)
         {
-            await foreach (var next in runtime.ChangesAsync<TangoDictionary<string, int>>(
+            await foreach (var next in runtime.History.ChangesAsync<TangoDictionary<string, int>>(
                 "map", change.Place, options, TestContext.Current.CancellationToken))
             {
                 if (next.Kind == TangoChangeKind.Progress) continue;
@@ -127,7 +127,7 @@ public sealed partial class WatchTests
         where T : TangoObject, ITangoObject<T>
     {
         var changes = new List<TangoChange<T>>();
-        await foreach (var change in runtime.ChangesAsync<T>(
+        await foreach (var change in runtime.History.ChangesAsync<T>(
             name, LogPosition.Zero, options, TestContext.Current.CancellationToken))
         {
             changes.Add(change);

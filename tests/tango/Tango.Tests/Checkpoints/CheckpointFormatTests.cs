@@ -113,7 +113,7 @@ public class CheckpointFormatTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         var entries = await world.CheckpointEntriesAsync(256);
         var script = Decoder + $"""
 

@@ -31,10 +31,10 @@ public class CheckpointOpeningTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        var end = await runtime.CheckpointDirectoryAsync();
+        var end = await runtime.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
         await Assert.ThrowsAsync<TangoTrimmedException>(async () => await world.OpenAccountsAsync());
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         var (_, same) = await world.OpenAccountsAsync();
         Assert.Equal(1, await same.BalanceAsync("a"));
     }
@@ -98,9 +98,9 @@ public class CheckpointOpeningTests
         var creator = world.NewRuntime();
         await creator.OpenAsync<Accounts>("second", OpenMode.Create);
         await TrimAsync(world, reader, first, trim: false);
-        var end = await creator.CheckpointAsync(await creator.OpenAsync<Accounts>("second", OpenMode.Create));
+        var end = await creator.Checkpoints.WriteAsync(await creator.OpenAsync<Accounts>("second", OpenMode.Create));
         await AppendOrphanAsync(world);
-        await reader.CheckpointAsync(first);
+        await reader.Checkpoints.WriteAsync(first);
         await reader.DisposeAsync();
         await creator.DisposeAsync();
         var firstEnd = (await world.LoadAsync(end, Member(256, "first")))!.End;
@@ -125,7 +125,8 @@ public class CheckpointOpeningTests
     /// <summary>Checkpoints the object and the directory and trims what both do not need.</summary>
     private static async Task TrimAsync(World world, TangoRuntime runtime, TangoObject handle, bool trim = true)
     {
-        var end = LogPosition.Min(await runtime.CheckpointAsync(handle), await runtime.CheckpointDirectoryAsync());
+        var end = LogPosition.Min(
+            await runtime.Checkpoints.WriteAsync(handle), await runtime.Checkpoints.WriteDirectoryAsync());
         if (trim) await world.Log.TrimPrefixAsync(end);
     }
 

@@ -21,7 +21,7 @@ public class CheckpointPaceTests
         await using var world = new World(time: time);
         var (runtime, accounts) = await OpenAsync(world);
         for (var i = 0; i < LargeKeys; i++) await accounts.SetAsync(LargeKey(i), i);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         var large = (await world.LoadAsync(Member(256)))!;
         Assert.True(large.Size > 10_000, $"{large.Size} bytes");
         if (opensAnew)

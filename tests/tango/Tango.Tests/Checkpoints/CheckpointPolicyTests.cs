@@ -62,7 +62,7 @@ public class CheckpointPolicyTests
         var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
         var tail = await world.TailAsync();
-        var point = await runtime.ReadTrimPointAsync();
+        var point = await runtime.Log.ReadTrimPointAsync();
         Assert.True(tail - point.Released < 100, $"{point.Released} of {tail}");
         var (late, lateIdle) = await world.OpenAccountsAsync("idle");
         Assert.Equal(3, await lateIdle.BalanceAsync("x"));
@@ -98,7 +98,7 @@ public class CheckpointPolicyTests
         });
         var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
         for (var i = 0; i < 20; i++) await UpdateAsync(accounts, 10, time);
-        Assert.Equal(LogPosition.Zero, (await runtime.ReadTrimPointAsync()).Released);
+        Assert.Equal(LogPosition.Zero, (await runtime.Log.ReadTrimPointAsync()).Released);
     });
 
     [Fact]
@@ -168,5 +168,5 @@ public class CheckpointPolicyTests
     }
 
     private static async Task<TangoClaim> ClaimAsync(TangoRuntime runtime) =>
-        (await runtime.ReadTrimPointAsync()).Claims.Single(static claim => claim.Name == "accounts");
+        (await runtime.Log.ReadTrimPointAsync()).Claims.Single(static claim => claim.Name == "accounts");
 }

@@ -21,7 +21,7 @@ public class CheckpointTests
         for (var i = 0; i < 200; i++) await accounts.SetAsync($"account-{i * 7 % 300}", -i);
         Assert.True((await runtime.TransferAsync(accounts, "account-7", 5)).IsCommitted);
         var captured = await runtime.CaptureAsync(accounts);
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         Assert.Equal(captured.End, end);
         var loaded = await world.LoadAsync(Member(256));
         Assert.Equal(Encode(captured), Encode(loaded!));
@@ -34,11 +34,11 @@ public class CheckpointTests
         await using var world = new World(new InMemoryLogOptions { MaxPayload = 160 });
         var (runtime, accounts) = await world.OpenAccountsAsync();
         for (var i = 0; i < 10; i++) await accounts.SetAsync($"account-{i}", i);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         for (var i = 0; i < 100; i++) await accounts.SetAsync($"account-{i}", i);
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoTooLargeException>(
-            async () => await runtime.CheckpointAsync(accounts));
+            async () => await runtime.Checkpoints.WriteAsync(accounts));
         Assert.Equal(CheckpointFormat.MaxContent(2, 160), refused.Limit);
         Assert.True(refused.Size > refused.Limit);
         Assert.Contains($"'accounts' has {refused.Size} bytes", refused.Message, StringComparison.Ordinal);
@@ -56,7 +56,7 @@ public class CheckpointTests
         for (var i = 0; i < 4; i++)
         {
             await accounts.SetAsync("a", i);
-            ends.Add(await runtime.CheckpointAsync(accounts));
+            ends.Add(await runtime.Checkpoints.WriteAsync(accounts));
         }
 
         Assert.Equal(ends[3], (await world.LoadAsync(Member(256)))!.End);
@@ -74,7 +74,7 @@ public class CheckpointTests
         await using var world = new World(new InMemoryLogOptions { Yield = false });
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         for (var i = 0; i < 40_000; i++) await world.Log.AppendAsync(default, []);
         Assert.Equal(end, (await world.LoadAsync(Member(256)))!.End);
     }
@@ -88,7 +88,7 @@ public class CheckpointTests
         await accounts.SetAsync("a", 1);
         var old = await runtime.CaptureAsync(accounts);
         await accounts.SetAsync("a", 2);
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         await new CheckpointWriter(world.Log, 99, new TangoOptions()).WriteAsync(old, default);
         Assert.Equal(end, (await world.LoadAsync(Member(256)))!.End);
     }
@@ -100,8 +100,8 @@ public class CheckpointTests
         var (first, accounts) = await world.OpenAccountsAsync();
         var (second, same) = await world.OpenAccountsAsync();
         for (var i = 0; i < 100; i++) await accounts.SetAsync($"account-{i}", i);
-        var one = first.CheckpointAsync(accounts).AsTask();
-        var other = second.CheckpointAsync(same).AsTask();
+        var one = first.Checkpoints.WriteAsync(accounts).AsTask();
+        var other = second.Checkpoints.WriteAsync(same).AsTask();
         await accounts.SetAsync("account-1", 0);
         await Task.WhenAll(one, other);
         var runtimes = (await world.CheckpointEntriesAsync(256)).Select(static entry => entry.Payload.Span[3]).ToList();
@@ -119,9 +119,9 @@ public class CheckpointTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        var older = await runtime.CheckpointAsync(accounts);
+        var older = await runtime.Checkpoints.WriteAsync(accounts);
         await accounts.SetAsync("a", 2);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         var entries = await world.CheckpointEntriesAsync(256);
         if (isTrimmed)
         {
@@ -145,9 +145,9 @@ public class CheckpointTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        var older = await runtime.CheckpointAsync(accounts);
+        var older = await runtime.Checkpoints.WriteAsync(accounts);
         await accounts.SetAsync("a", 2);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         var last = (await world.CheckpointEntriesAsync(256))[^1];
         var newer = CheckpointFormat.TryDecodeFinal(last.Payload)! with
         {
@@ -179,7 +179,7 @@ public class CheckpointTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         for (var i = 0; i < 20; i++) await accounts.SetAsync($"account-{i}", i);
         calls = 0;
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         var needed = calls;
         Assert.True(needed > 10);
         // Before and after the final record, and the directory's.
@@ -188,7 +188,7 @@ public class CheckpointTests
             await accounts.SetAsync("account-1", i);
             (calls, cancelAt, cancel) = (0, i, new CancellationTokenSource());
             await Assert.ThrowsAnyAsync<OperationCanceledException>(
-                async () => await runtime.CheckpointAsync(accounts, cancel.Token));
+                async () => await runtime.Checkpoints.WriteAsync(accounts, cancel.Token));
             cancelAt = -1;
             Assert.Equal(end, (await world.LoadAsync(Member(256)))!.End);
         }
@@ -206,7 +206,7 @@ public class CheckpointTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         for (var i = 0; i < 50; i++) await accounts.SetAsync($"account-{i}", i);
         var captured = await runtime.CaptureAsync(accounts);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         Assert.Equal(Encode(captured), Encode((await world.LoadAsync(Member(256)))!));
     }
 
@@ -223,7 +223,7 @@ public class CheckpointTests
         });
         await first!.SetAsync("a", 1);
         await second!.SetAsync("b", 2);
-        var end = await runtime.CheckpointAsync(second);
+        var end = await runtime.Checkpoints.WriteAsync(second);
         var loaded = await world.LoadAsync(Member(256, "first", "group"), Member(257, "second", "group"));
         Assert.Equal(end, loaded!.End);
         Assert.Equal(2, loaded.Members.Length);
@@ -235,9 +235,10 @@ public class CheckpointTests
     {
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         await world.Log.AppendToObjectsAsync(new byte[] { 0x90 }, [new StreamId(256)]);
-        await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await runtime.CheckpointAsync(accounts));
+        await Assert.ThrowsAsync<TangoObjectStoppedException>(
+            async () => await runtime.Checkpoints.WriteAsync(accounts));
     }
 
     [Fact]
@@ -246,9 +247,9 @@ public class CheckpointTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         var other = world.NewRuntime();
-        await Assert.ThrowsAsync<TangoTransactionException>(async () => await other.CheckpointAsync(accounts));
+        await Assert.ThrowsAsync<TangoTransactionException>(async () => await other.Checkpoints.WriteAsync(accounts));
         var remote = await runtime.OpenWriteOnlyAsync<Accounts>("accounts", OpenMode.Create);
-        await Assert.ThrowsAsync<TangoNotHostedException>(async () => await runtime.CheckpointAsync(remote));
+        await Assert.ThrowsAsync<TangoNotHostedException>(async () => await runtime.Checkpoints.WriteAsync(remote));
     }
 
     /// <summary>R20: "first" was read and is hosted, "second" was written; the client died then.</summary>
@@ -266,7 +267,7 @@ public class CheckpointTests
                 WriteOrphan(ref writer, snapshotEnd, 256, 257);
                 writer.Flush();
             }), [new StreamId(256), new StreamId(257)]);
-        await runtime.CheckpointAsync(first);
+        await runtime.Checkpoints.WriteAsync(first);
         var loaded = await world.LoadAsync(Member(256, "first"));
         var awaited = Assert.Single(loaded!.Awaited);
         Assert.Equal(new RecordVersion(new LogPosition(snapshotEnd), 0), awaited.Commit);
@@ -276,7 +277,7 @@ public class CheckpointTests
 
         // The host of the read set publishes the decision meanwhile.
         await Task.Delay(TimeSpan.FromSeconds(1), time);
-        await runtime.CheckpointAsync(first);
+        await runtime.Checkpoints.WriteAsync(first);
         Assert.Empty((await world.LoadAsync(Member(256, "first")))!.Awaited);
     });
 }

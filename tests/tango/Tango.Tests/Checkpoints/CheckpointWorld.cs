@@ -42,7 +42,7 @@ internal static class CheckpointWorld
 
     /// <summary>The snapshot that a checkpoint of the object would hold now.</summary>
     public static ValueTask<CohortSnapshot> CaptureAsync(this TangoRuntime runtime, TangoObject handle) =>
-        runtime.Player.CaptureAsync(
+        runtime.Services.Playback.Player.CaptureAsync(
             ((Tango.Runtime.ObjectHost)handle.Host).Hosted!.Cohort, TestContext.Current.CancellationToken);
 
     private static TangoObjectType TypeOf<T>()

@@ -15,9 +15,9 @@ public class ClaimHolderTests
         var (runtime, a, b) = await OpenAsync(world);
         var first = await AppendOrphanAsync(world, 256, 259);
         var second = await AppendOrphanAsync(world, 257, 259);
-        await runtime.CheckpointAsync(a);
+        await runtime.Checkpoints.WriteAsync(a);
         // While the first one's time runs.
-        await runtime.CheckpointAsync(b);
+        await runtime.Checkpoints.WriteAsync(b);
         await Task.Delay(TimeSpan.FromSeconds(2), time);
         Assert.Equal([first, second], (await DecisionsAsync(world)).Order());
     });
@@ -30,7 +30,7 @@ public class ClaimHolderTests
         // There is no such object.
         await AppendOrphanAsync(world, 256, 300);
         var decided = await AppendOrphanAsync(world, 256, 259);
-        await runtime.CheckpointAsync(a);
+        await runtime.Checkpoints.WriteAsync(a);
         await Task.Delay(TimeSpan.FromSeconds(2), time);
         Assert.Equal([decided], await DecisionsAsync(world));
     });

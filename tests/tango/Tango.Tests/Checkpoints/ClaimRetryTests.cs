@@ -20,7 +20,7 @@ public class ClaimRetryTests
         await runtime.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
         await runtime.OpenWriteOnlyAsync<Accounts>("third", OpenMode.Create);
         var other = world.NewRuntime(options);
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         for (var i = 0; i < 20; i++) await accounts.SetAsync("y", i);
         var commit = await world.TailAsync();
         await world.Log.AppendToObjectsAsync(
@@ -38,9 +38,9 @@ public class ClaimRetryTests
             beforeAppend = static () => ValueTask.CompletedTask;
             await ReleaseAsync(other, commit);
         };
-        await runtime.CheckpointAsync(accounts);
+        await runtime.Checkpoints.WriteAsync(accounts);
         await runtime.SyncAsync();
-        var claims = runtime.DirectoryView.Claims;
+        var claims = runtime.Services.Playback.Directory.Published.Claims;
         Assert.True(claims.Released > LogPosition.Zero && claims.Cohorts[new ObjectId(256)].Checkpoint > commit);
     }
 
@@ -57,10 +57,10 @@ public class ClaimRetryTests
         {
             if (++appends != 5) return;
             beforeAppend = static () => ValueTask.CompletedTask;
-            await other.DeleteAsync("accounts");
+            await other.Directory.DeleteAsync("accounts");
         };
         var refused = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.CheckpointAsync(accounts));
+            async () => await runtime.Checkpoints.WriteAsync(accounts));
         Assert.Contains("deleted", refused.Message);
     }
 
@@ -68,15 +68,15 @@ public class ClaimRetryTests
     private static async Task ReleaseAsync(TangoRuntime runtime, LogPosition below)
     {
         await runtime.SyncAsync();
-        foreach (var cohort in runtime.DirectoryView.Claims.Cohorts.Keys)
+        foreach (var cohort in runtime.Services.Playback.Directory.Published.Claims.Cohorts.Keys)
         {
             for (var before = 4; before > 0; before -= 2)
             {
                 var end = new LogPosition(below.Offset - before);
-                await runtime.Directory.CheckpointedAsync(cohort, end, end, null, default);
+                await runtime.Services.Handle.CheckpointedAsync(cohort, end, end, null, default);
             }
         }
 
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
     }
 }

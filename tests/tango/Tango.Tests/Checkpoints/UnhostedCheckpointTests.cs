@@ -19,13 +19,13 @@ public class UnhostedCheckpointTests
         await accounts.SetAsync("x", 1);
         var runtime = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry().Add<Accounts>() });
         var tail = await world.TailAsync();
-        var first = await runtime.CheckpointAsync("accounts");
+        var first = await runtime.Checkpoints.WriteAsync("accounts");
         Assert.True(first >= tail);
         await accounts.SetAsync("x", 2);
-        var second = await runtime.CheckpointAsync("accounts");
+        var second = await runtime.Checkpoints.WriteAsync("accounts");
         await accounts.SetAsync("y", 3);
         // Open, it is checkpointed as with its handle.
-        var third = await host.CheckpointAsync("accounts");
+        var third = await host.Checkpoints.WriteAsync("accounts");
         Assert.True(first < second && second < third);
         await host.DisposeAsync();
         await TrimAsync(world, runtime, "accounts");
@@ -45,8 +45,8 @@ public class UnhostedCheckpointTests
         await b.SetAsync("x", 2);
         await host.DisposeAsync();
         var runtime = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry().Add<Accounts>() });
-        await runtime.CheckpointAsync("b");
-        await runtime.CheckpointAsync("a");
+        await runtime.Checkpoints.WriteAsync("b");
+        await runtime.Checkpoints.WriteAsync("a");
         await TrimAsync(world, runtime, "a");
         Assert.Equal(2, await (await runtime.OpenAsync<Accounts>("b", OpenMode.Create)).BalanceAsync("x"));
         Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("a", OpenMode.Create)).BalanceAsync("x"));
@@ -59,9 +59,9 @@ public class UnhostedCheckpointTests
         await OpenAsync(world, "accounts", s_onDemand);
         var stranger = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry() });
         Assert.Contains("test-accounts", (await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await stranger.CheckpointAsync("accounts"))).Message);
+            async () => await stranger.Checkpoints.WriteAsync("accounts"))).Message);
         Assert.Contains("'nothing'", (await Assert.ThrowsAsync<TangoObjectNotFoundException>(
-            async () => await stranger.CheckpointAsync("nothing"))).Message);
+            async () => await stranger.Checkpoints.WriteAsync("nothing"))).Message);
     }
 
     [Fact]
@@ -71,7 +71,8 @@ public class UnhostedCheckpointTests
         var fragile = await world.NewRuntime(s_onDemand).OpenAsync<Fragile>("fragile", OpenMode.Create);
         await fragile.PutAsync(13);
         var runtime = world.NewRuntime(s_onDemand with { Types = new TangoTypeRegistry().Add<Fragile>() });
-        await Assert.ThrowsAsync<TangoObjectStoppedException>(async () => await runtime.CheckpointAsync("fragile"));
+        await Assert.ThrowsAsync<TangoObjectStoppedException>(
+            async () => await runtime.Checkpoints.WriteAsync("fragile"));
         Assert.Empty(await world.CheckpointEntriesAsync(256));
     });
 
@@ -90,7 +91,7 @@ public class UnhostedCheckpointTests
         var (runtime, accounts) = await OpenAsync(world, "accounts", s_often);
         await UpdateAsync(accounts, 20, time);
         var tail = await world.TailAsync();
-        var point = await runtime.ReadTrimPointAsync();
+        var point = await runtime.Log.ReadTrimPointAsync();
         Assert.True(tail - point.Released < 100, $"{point.Released} of {tail}");
         await world.Log.TrimPrefixAsync(point.Released);
         for (var i = 0; i < 3; i++)
@@ -109,7 +110,7 @@ public class UnhostedCheckpointTests
         await strange.DisposeAsync();
         var (runtime, accounts) = await OpenAsync(world, "accounts", s_often);
         await UpdateAsync(accounts, 20, time);
-        Assert.Equal("strange", (await runtime.ReadTrimPointAsync()).Claims[0].Name);
+        Assert.Equal("strange", (await runtime.Log.ReadTrimPointAsync()).Claims[0].Name);
         Assert.Empty(await world.CheckpointEntriesAsync(256));
     });
 
@@ -123,7 +124,7 @@ public class UnhostedCheckpointTests
         await idle.PutAsync(1);
         var (busy, accounts) = await OpenAsync(world, "accounts", s_onDemand);
         for (var i = 0; i < 4200; i++) await accounts.SetAsync("a", i);
-        await busy.CheckpointAsync(accounts);
+        await busy.Checkpoints.WriteAsync(accounts);
         Assert.Equal(1, await idle.SumAsync());
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         Assert.NotEmpty(await world.CheckpointEntriesAsync(256));
@@ -149,12 +150,12 @@ public class UnhostedCheckpointTests
         {
             await accounts.SetAsync("y", i);
             await others.SetAsync("y", i);
-            await first.CheckpointAsync(accounts);
-            await second.CheckpointAsync(others);
+            await first.Checkpoints.WriteAsync(accounts);
+            await second.Checkpoints.WriteAsync(others);
             await Task.Delay(TimeSpan.FromSeconds(1), time);
         }
 
-        var claims = (await first.ReadTrimPointAsync()).Claims;
+        var claims = (await first.Log.ReadTrimPointAsync()).Claims;
         Assert.All(claims.Where(static claim => claim.Name is "first" or "second"),
             claim => Assert.True(claim.Position > commit, $"{claim} of a record at {commit}"));
         var (_, third) = await OpenAsync(world, "third", s_onDemand);
@@ -171,10 +172,10 @@ public class UnhostedCheckpointTests
 
     private static async Task TrimAsync(World world, TangoRuntime runtime, string name)
     {
-        await runtime.CheckpointDirectoryAsync();
-        await runtime.CheckpointDirectoryAsync();
-        var claim = (await runtime.ReadTrimPointAsync()).Claims.Single(one => one.Name == name);
-        Assert.True(await runtime.TrimAsync() > LogPosition.Zero, claim.ToString());
+        await runtime.Checkpoints.WriteDirectoryAsync();
+        await runtime.Checkpoints.WriteDirectoryAsync();
+        var claim = (await runtime.Log.ReadTrimPointAsync()).Claims.Single(one => one.Name == name);
+        Assert.True(await runtime.Log.TrimAsync() > LogPosition.Zero, claim.ToString());
     }
 
     private static async Task UpdateAsync(Accounts accounts, int rounds, TimeProvider time)

@@ -54,7 +54,7 @@ public class ChangesTests
                 await accounts.SetAsync("x", i);
                 await accounts.SetAsync("y", i);
             });
-            if (i == 2) await runtime.CheckpointAsync(accounts);
+            if (i == 2) await runtime.Checkpoints.WriteAsync(accounts);
         }
 
         var all = await runtime.ChangesAsync(s_beginning).TakeAsync(30);
@@ -64,7 +64,7 @@ public class ChangesTests
             Assert.Equal(all[(i + 1)..].Select(Key), rest.Select(Key));
         }
 
-        var from = await runtime.ChangesAsync<Accounts>("accounts", all[7].Place.Position, FeedReader.Quick)
+        var from = await runtime.History.ChangesAsync<Accounts>("accounts", all[7].Place.Position, FeedReader.Quick)
             .TakeAsync(1);
         Assert.Equal(all.First(change => change.Place.Position == all[7].Place.Position).Place, from[0].Place);
 
@@ -77,7 +77,7 @@ public class ChangesTests
         await using var world = new World(time: time);
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        await using var changes = world.NewRuntime().ChangesAsync<Accounts>("accounts").GetAsyncEnumerator();
+        await using var changes = world.NewRuntime().History.ChangesAsync<Accounts>("accounts").GetAsyncEnumerator();
         for (var i = 2; i < 5; i++)
         {
             var next = changes.MoveNextAsync();
@@ -115,7 +115,7 @@ public class ChangesTests
         await using var changes = runtime.ChangesAsync(s_beginning).GetAsyncEnumerator();
         Assert.True(await changes.MoveNextAsync());
         await accounts.SetAsync("a", 2);
-        await runtime.DeleteAsync("accounts");
+        await runtime.Directory.DeleteAsync("accounts");
         Assert.True(await changes.MoveNextAsync());
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await changes.MoveNextAsync());
     });
@@ -126,17 +126,18 @@ public class ChangesTests
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(
-            async () => await runtime.ChangesAsync<Accounts>("none").TakeAsync(1));
+            async () => await runtime.History.ChangesAsync<Accounts>("none").TakeAsync(1));
         var above = (await world.TailAsync()).Next;
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
-            async () => await runtime.ChangesAsync<Accounts>("accounts", above).TakeAsync(1));
+            async () => await runtime.History.ChangesAsync<Accounts>("accounts", above).TakeAsync(1));
         Assert.Throws<ArgumentOutOfRangeException>(
-            () => runtime.ChangesAsync<Accounts>("accounts", options: new FeedOptions { ProgressEvery = 0 }));
+            () => runtime.History.ChangesAsync<Accounts>("accounts", options: new FeedOptions { ProgressEvery = 0 }));
         using var cancelled = new CancellationTokenSource();
-        var waiting = runtime.ChangesAsync<Accounts>("accounts", cancellationToken: cancelled.Token).TakeAsync(1);
+        var waiting = runtime.History.ChangesAsync<Accounts>(
+            "accounts", cancellationToken: cancelled.Token).TakeAsync(1);
         cancelled.Cancel();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await waiting);
-        var open = runtime.ChangesAsync<Accounts>("accounts").TakeAsync(1);
+        var open = runtime.History.ChangesAsync<Accounts>("accounts").TakeAsync(1);
         await runtime.DisposeAsync();
         await Assert.ThrowsAsync<ObjectDisposedException>(async () => await open);
     }
@@ -177,7 +178,7 @@ public class ChangesTests
             var part = await world.NewRuntime().ChangesAsync(place).TakeAsync(random.Next(1, 8));
             read.AddRange(part);
             place = part[^1].Place;
-            if (random.Next(3) == 0) await runtime.CheckpointAsync(accounts);
+            if (random.Next(3) == 0) await runtime.Checkpoints.WriteAsync(accounts);
         }
 
         foreach (var writer in writers) await writer;
@@ -251,7 +252,7 @@ public class ChangesTests
         await accounts.SetAsync("a", 1);
         await accounts.SetAsync("b", 2);
         var read = await runtime.ChangesAsync(s_beginning, options).TakeAsync(2);
-        await runtime.DeleteAsync("accounts");
+        await runtime.Directory.DeleteAsync("accounts");
         var (other, again) = await world.OpenAccountsAsync();
         await again.SetAsync("c", 3);
 
@@ -264,7 +265,7 @@ public class ChangesTests
             "Set c 3", FeedReader.Describe((await runtime.ChangesAsync(changes[0].Place, options).TakeAsync(1))[0]));
 
         // With its beginning trimmed, from the newest checkpoint.
-        await other.CheckpointAsync(again);
+        await other.Checkpoints.WriteAsync(again);
         await again.SetAsync("d", 4);
         changes = await runtime.ChangesAsync(read[1].Place, options).TakeAsync(2);
         Assert.Equal(TangoChangeKind.Reset, changes[0].Kind);
@@ -279,10 +280,10 @@ public class ChangesTests
         await Groups.Group.OpenAsync(runtime, isNewer: false);
         await accounts.SetAsync("a", 1);
         var last = ChangePlace.Before(await world.TailAsync());
-        await runtime.DeleteAsync("late");
+        await runtime.Directory.DeleteAsync("late");
         var newer = await Groups.Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 2);
-        var changes = await runtime.ChangesAsync<Accounts>(
+        var changes = await runtime.History.ChangesAsync<Accounts>(
             "late", last, FeedReader.Quick, TestContext.Current.CancellationToken).TakeAsync(2);
         Assert.Equal(TangoChangeKind.Reset, changes[0].Kind);
         Assert.Empty(await changes[0].State!.SnapshotAsync());

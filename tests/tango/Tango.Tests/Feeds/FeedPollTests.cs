@@ -26,7 +26,7 @@ public class FeedPollTests
         await accounts.SetAsync("a", 1);
         var reader = world.NewRuntime();
         var options = new FeedOptions { PollInterval = TimeSpan.FromMilliseconds(50) };
-        var feeds = Enumerable.Range(0, Feeds).Select(_ => reader.ChangesAsync<Accounts>(
+        var feeds = Enumerable.Range(0, Feeds).Select(_ => reader.History.ChangesAsync<Accounts>(
             "accounts", ChangePlace.Before(LogPosition.Zero), options).GetAsyncEnumerator()).ToImmutableArray();
         foreach (var feed in feeds) Assert.True(await feed.MoveNextAsync());
         var next = feeds.Select(static feed => feed.MoveNextAsync().AsTask()).ToList();

@@ -10,7 +10,7 @@ internal static class FeedReader
 
     public static IAsyncEnumerable<TangoChange<Accounts>> ChangesAsync(
         this TangoRuntime runtime, ChangePlace after, FeedOptions? options = null) =>
-        runtime.ChangesAsync<Accounts>(
+        runtime.History.ChangesAsync<Accounts>(
             "accounts", after, options ?? Quick, TestContext.Current.CancellationToken);
 
     public static async Task<List<TangoChange<Accounts>>> TakeAsync(

@@ -53,13 +53,13 @@ public class FeedTrimTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         for (var i = 0; i < 5; i++) await accounts.SetAsync("a", i);
-        await runtime.CheckpointDirectoryAsync();
+        await runtime.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(await world.TailAsync());
         await accounts.SetAsync("a", 5);
         await Assert.ThrowsAsync<TangoTrimmedException>(
             async () => await runtime.ChangesAsync(s_beginning).TakeAsync(1));
         await Assert.ThrowsAsync<TangoTrimmedException>(
-            async () => await runtime.ChangesAsync<Accounts>("accounts").TakeAsync(1));
+            async () => await runtime.History.ChangesAsync<Accounts>("accounts").TakeAsync(1));
     }
 
     [Fact]
@@ -80,7 +80,7 @@ public class FeedTrimTests
                 var before = await world.TailAsync();
                 await UpdateAndCheckpointAsync(runtime, accounts, round);
                 // All that it has not seen is there.
-                Assert.True(await runtime.TrimAsync() < before);
+                Assert.True(await runtime.Log.TrimAsync() < before);
                 for (var i = 0; i < 20; i++)
                 {
                     await Task.Delay(TimeSpan.FromSeconds(1), time);
@@ -93,20 +93,20 @@ public class FeedTrimTests
 
         // The reader is gone, and comes back within its lease.
         await UpdateAndCheckpointAsync(runtime, accounts, 4);
-        await runtime.TrimAsync();
-        Assert.True((await runtime.ReadTrimPointAsync()).Released > LogPosition.Zero);
+        await runtime.Log.TrimAsync();
+        Assert.True((await runtime.Log.ReadTrimPointAsync()).Released > LogPosition.Zero);
         await Task.Delay(TimeSpan.FromSeconds(50), time);
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
         var next = (await runtime.ChangesAsync(place, options).TakeAsync(1))[0];
         Assert.Equal("Set a 400", FeedReader.Describe(next));
 
         // Then it does not.
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
         await Task.Delay(TimeSpan.FromSeconds(70), time);
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
         await UpdateAndCheckpointAsync(runtime, accounts, 5);
         await UpdateAndCheckpointAsync(runtime, accounts, 6);
-        await runtime.TrimAsync();
+        await runtime.Log.TrimAsync();
         Assert.Equal(
             TangoChangeKind.Reset, (await runtime.ChangesAsync(next.Place, options).TakeAsync(1))[0].Kind);
     });
@@ -126,13 +126,13 @@ public class FeedTrimTests
         for (var round = 0; round < 4; round++)
         {
             await UpdateAndCheckpointAsync(runtime, busy, round);
-            await runtime.CheckpointAsync(accounts);
+            await runtime.Checkpoints.WriteAsync(accounts);
             await Task.Delay(TimeSpan.FromSeconds(20), time);
             Assert.True(await changes.MoveNextAsync());
             Assert.Equal(TangoChangeKind.Progress, changes.Current.Kind);
         }
 
-        var released = await runtime.TrimAsync();
+        var released = await runtime.Log.TrimAsync();
         Assert.True(released > LogPosition.Zero);
         var place = changes.Current.Place;
         Assert.True(place.Position > released);
@@ -148,25 +148,25 @@ public class FeedTrimTests
         await accounts.SetAsync("a", 1);
         await runtime.ChangesAsync(s_beginning, FeedReader.Quick with { Name = "reader" }).TakeAsync(1);
         Assert.Contains(await ClaimsAsync(), static claim => claim.Contains("reader", StringComparison.Ordinal));
-        await runtime.EndFeedAsync("reader");
-        await runtime.EndFeedAsync("reader");
+        await runtime.Log.EndFeedAsync("reader");
+        await runtime.Log.EndFeedAsync("reader");
         Assert.DoesNotContain(await ClaimsAsync(), static claim => claim.Contains("reader", StringComparison.Ordinal));
 
         async Task<ImmutableArray<string>> ClaimsAsync() =>
-            [.. (await runtime.ReadTrimPointAsync()).Claims.Select(static claim => claim.ToString()!)];
+            [.. (await runtime.Log.ReadTrimPointAsync()).Claims.Select(static claim => claim.ToString()!)];
     }
 
     private static async Task UpdateAndCheckpointAsync(TangoRuntime runtime, Accounts accounts, int round)
     {
         for (var i = 0; i < 20; i++) await accounts.SetAsync("a", round * 100 + i);
-        await runtime.CheckpointAsync(accounts);
-        await runtime.CheckpointDirectoryAsync();
+        await runtime.Checkpoints.WriteAsync(accounts);
+        await runtime.Checkpoints.WriteDirectoryAsync();
     }
 
     private static async Task<LogPosition> TrimAsync(World world, TangoRuntime runtime, TangoObject handle)
     {
-        var end = await runtime.CheckpointAsync(handle);
-        await runtime.CheckpointDirectoryAsync();
+        var end = await runtime.Checkpoints.WriteAsync(handle);
+        await runtime.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
         return end;
     }

@@ -16,7 +16,7 @@ public class GroupFeedTests
             "group", group => opened = (group.Add<Accounts>("accounts"), group.Add<Counted>("counted")));
         await opened.Counted.PutAsync(1);
         await opened.Accounts.SetAsync("a", 1);
-        await runtime.CheckpointAsync(opened.Accounts);
+        await runtime.Checkpoints.WriteAsync(opened.Accounts);
         // The outcome of this transaction depends on the other member's versions.
         var late = await HeldTransaction.BeginAsync(runtime, async () =>
         {

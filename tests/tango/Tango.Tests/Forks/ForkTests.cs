@@ -20,10 +20,10 @@ public class ForkTests
 
         for (var i = 0; i < 5; i++)
         {
-            var made = await runtime.ForkAsync("accounts", ends[i], $"fork {i}");
+            var made = await runtime.History.ForkAsync("accounts", ends[i], $"fork {i}");
             Assert.Equal(($"fork {i}", "accounts", ends[i]), (made.Name, made.Origin!.Source, made.Origin.Position));
-            Assert.Contains(made, await runtime.ListObjectsAsync());
-            var past = await (await runtime.OpenHistoryAsync(ends[i])).OpenAsync<Accounts>("accounts");
+            Assert.Contains(made, await runtime.Directory.ListAsync());
+            var past = await (await runtime.History.OpenAsync(ends[i])).OpenAsync<Accounts>("accounts");
             var expected = await past.SnapshotAsync();
             Assert.Equal(i + 1, expected.Count);
             foreach (var reader in new[] { runtime, world.NewRuntime() })
@@ -52,7 +52,7 @@ public class ForkTests
         var then = time.GetUtcNow();
         time.Advance(TimeSpan.FromMinutes(1));
         await accounts.SetAsync("a", 2);
-        await runtime.ForkAsync("accounts", then, "fork");
+        await runtime.History.ForkAsync("accounts", then, "fork");
         Assert.Equal(1, await (await runtime.OpenAsync<Accounts>("fork")).BalanceAsync("a"));
     }
 
@@ -83,7 +83,7 @@ public class ForkTests
             var forks = new List<long>();
             foreach (var name in new[] { "a", "b" })
             {
-                await runtime.ForkAsync(name, at, $"{name} {at.Offset}");
+                await runtime.History.ForkAsync(name, at, $"{name} {at.Offset}");
                 forks.Add(await (await runtime.OpenAsync<Accounts>($"{name} {at.Offset}")).BalanceAsync("x"));
             }
 
@@ -100,12 +100,12 @@ public class ForkTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        await runtime.ForkAsync("accounts", await world.TailAsync(), "first");
+        await runtime.History.ForkAsync("accounts", await world.TailAsync(), "first");
         var before = await world.TailAsync();
         var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
         await first.SetAsync("a", 2);
-        await runtime.ForkAsync("first", await world.TailAsync(), "second");
-        await runtime.ForkAsync("first", before, "third");
+        await runtime.History.ForkAsync("first", await world.TailAsync(), "second");
+        await runtime.History.ForkAsync("first", before, "third");
         await first.SetAsync("a", 3);
         var late = world.NewRuntime();
         Assert.Equal(2, await (await late.OpenAsync<Accounts>("second", OpenMode.Create)).BalanceAsync("a"));
@@ -127,7 +127,7 @@ public class ForkTests
         var outcome = await runtime.RunTransactionAsync(
             async _ => await second.SetAsync("x", await first.BalanceAsync("x") + 1));
         Assert.True(outcome.IsCommitted);
-        var made = await runtime.ForkAsync("second", await world.TailAsync(), "fork");
+        var made = await runtime.History.ForkAsync("second", await world.TailAsync(), "fork");
         Assert.Null(made.Group);
         await second.SetAsync("x", 5);
         Assert.Equal(2, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("x"));
@@ -140,14 +140,14 @@ public class ForkTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var at = await world.TailAsync();
-        await runtime.ForkAsync("accounts", at, "before");
-        await runtime.DeleteAsync("accounts");
-        await runtime.ForkAsync("accounts", at, "accounts");
+        await runtime.History.ForkAsync("accounts", at, "before");
+        await runtime.Directory.DeleteAsync("accounts");
+        await runtime.History.ForkAsync("accounts", at, "accounts");
         var late = world.NewRuntime();
         Assert.Equal(1, await (await late.OpenAsync<Accounts>("before", OpenMode.Create)).BalanceAsync("a"));
         Assert.Equal(1, await (await late.OpenAsync<Accounts>("accounts", OpenMode.Create)).BalanceAsync("a"));
         // A deleted fork is gone like any other object, and its name is free.
-        await runtime.DeleteAsync("before");
+        await runtime.Directory.DeleteAsync("before");
         Assert.Equal(0, await (await late.OpenAsync<Accounts>("before", OpenMode.Create)).BalanceAsync("a"));
     }
 
@@ -160,22 +160,22 @@ public class ForkTests
         var tail = await world.TailAsync();
         await runtime.OpenAsync<Accounts>("taken", OpenMode.Create);
         Assert.Contains("'taken' exists", (await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.ForkAsync("accounts", tail, "taken"))).Message);
+            async () => await runtime.History.ForkAsync("accounts", tail, "taken"))).Message);
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(
-            async () => await runtime.ForkAsync("nothing", tail, "fork"));
+            async () => await runtime.History.ForkAsync("nothing", tail, "fork"));
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(
-            async () => await runtime.ForkAsync("taken", tail, "fork"));
+            async () => await runtime.History.ForkAsync("taken", tail, "fork"));
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
-            async () => await runtime.ForkAsync("accounts", (await world.TailAsync()).Next, "fork"));
+            async () => await runtime.History.ForkAsync("accounts", (await world.TailAsync()).Next, "fork"));
         var stranger = world.NewRuntime(new TangoOptions { Types = new TangoTypeRegistry() });
         Assert.Contains("test-accounts", (await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await stranger.ForkAsync("accounts", tail, "fork"))).Message);
+            async () => await stranger.History.ForkAsync("accounts", tail, "fork"))).Message);
         await Assert.ThrowsAsync<TangoTransactionException>(async () =>
         {
             await using var transaction = runtime.BeginTx();
-            await runtime.ForkAsync("accounts", tail, "fork");
+            await runtime.History.ForkAsync("accounts", tail, "fork");
         });
-        Assert.Equal(["accounts", "taken"], (await runtime.ListObjectsAsync()).Select(static entry => entry.Name));
+        Assert.Equal(["accounts", "taken"], (await runtime.Directory.ListAsync()).Select(static entry => entry.Name));
     }
 
     [Fact]
@@ -188,8 +188,8 @@ public class ForkTests
         var before = await world.TailAsync();
         await fragile.PutAsync(13);
         await Assert.ThrowsAsync<TangoObjectStoppedException>(
-            async () => await runtime.ForkAsync("fragile", await world.TailAsync(), "fork"));
-        await runtime.ForkAsync("fragile", before, "fork");
+            async () => await runtime.History.ForkAsync("fragile", await world.TailAsync(), "fork"));
+        await runtime.History.ForkAsync("fragile", before, "fork");
         Assert.Equal(1, await (await runtime.OpenAsync<Fragile>("fork")).SumAsync());
     }
 
@@ -205,7 +205,8 @@ public class ForkTests
         var second = await world.TailAsync();
         Task[] forks =
         [
-            runtime.ForkAsync("accounts", first, "fork").AsTask(), other.ForkAsync("accounts", second, "fork").AsTask(),
+            runtime.History.ForkAsync("accounts", first, "fork").AsTask(),
+            other.History.ForkAsync("accounts", second, "fork").AsTask(),
         ];
         var refused = 0;
         foreach (var fork in forks)
@@ -235,28 +236,28 @@ public class ForkTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var at = await world.TailAsync();
-        var left = await runtime.Directory.CreateForkAsync(
+        var left = await runtime.Services.Handle.CreateForkAsync(
             new TangoDirectory.NewObject("fork", "test-accounts", 16), new ForkOrigin("accounts", at),
             TimeSpan.FromHours(1), default);
-        Assert.False(await runtime.ExistsAsync("fork"));
+        Assert.False(await runtime.Directory.ExistsAsync("fork"));
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await runtime.OpenAsync<Accounts>("fork"));
         foreach (var taken in new Func<Task>[]
         {
             async () => await runtime.OpenAsync<Accounts>("fork", OpenMode.Create),
-            async () => await runtime.RenameAsync("accounts", "fork"),
+            async () => await runtime.Directory.RenameAsync("accounts", "fork"),
         })
         {
             Assert.Contains(
                 "is being forked from 'accounts'", (await Assert.ThrowsAsync<TangoDirectoryException>(taken)).Message);
         }
 
-        var made = await runtime.ForkAsync("accounts", at, "fork");
+        var made = await runtime.History.ForkAsync("accounts", at, "fork");
         Assert.NotEqual(left.Id, made.Id);
         Assert.Equal(1, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("a"));
         // The first caller was only slow.
-        await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Directory.CheckpointedAsync(
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Services.Handle.CheckpointedAsync(
             left.Id, left.Created, left.Created, null, default));
-        Assert.Empty((await runtime.Directory.ReadClaimsAsync(default)).Holds);
+        Assert.Empty((await runtime.Services.Handle.ReadClaimsAsync(default)).Holds);
     }
 
     private static IEnumerable<KeyValuePair<string, long>> Ordered(ImmutableDictionary<string, long> balances) =>

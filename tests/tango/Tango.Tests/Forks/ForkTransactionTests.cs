@@ -72,7 +72,7 @@ public class ForkTransactionTests
         await using var transaction = runtime.BeginTx();
         await accounts.BalanceAsync("a");
         if (isOvertaken) await same.SetAsync("a", 2);
-        await other.ForkAsync("accounts", at, "fork");
+        await other.History.ForkAsync("accounts", at, "fork");
         // A runtime's own call, outside the transaction that flows here.
         var fork = await Task.Run(async () =>
         {
@@ -99,7 +99,7 @@ public class ForkTransactionTests
         var first = await VersionsAsync(runtime, fork);
         Assert.Equal((0, first.LastAny), (first.Keys.Length, first.LastKeyless));
         await fork.SetAsync("b", 1);
-        await runtime.CheckpointAsync(fork);
+        await runtime.Checkpoints.WriteAsync(fork);
         var late = world.NewRuntime();
         var loaded = await VersionsAsync(late, await late.OpenAsync<Accounts>("fork"));
         Assert.Equal(first.LastKeyless, loaded.LastKeyless);
@@ -113,7 +113,7 @@ public class ForkTransactionTests
     {
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         return (runtime, accounts, await runtime.OpenAsync<Accounts>("fork"));
     }
 }

@@ -18,17 +18,17 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        var made = await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         var start = made.Created;
         for (var i = 0; i < 3; i++)
         {
-            await runtime.CheckpointAsync(accounts);
-            await runtime.CheckpointDirectoryAsync();
+            await runtime.Checkpoints.WriteAsync(accounts);
+            await runtime.Checkpoints.WriteDirectoryAsync();
         }
 
-        await runtime.DeleteAsync("accounts");
-        Assert.Equal(start, await runtime.TrimAsync());
-        Assert.Equal(start, (await runtime.ReadTrimPointAsync()).Claims[0].Position);
+        await runtime.Directory.DeleteAsync("accounts");
+        Assert.Equal(start, await runtime.Log.TrimAsync());
+        Assert.Equal(start, (await runtime.Log.ReadTrimPointAsync()).Claims[0].Position);
 
         var late = world.NewRuntime();
         var fork = await late.OpenAsync<Accounts>("fork");
@@ -39,11 +39,11 @@ public class ForkTrimTests
         for (var i = 0; i < 3; i++)
         {
             await fork.SetAsync("b", i);
-            await late.CheckpointAsync(fork);
+            await late.Checkpoints.WriteAsync(fork);
         }
 
-        for (var i = 0; i < 3; i++) await late.CheckpointDirectoryAsync();
-        Assert.True(await late.TrimAsync() > start);
+        for (var i = 0; i < 3; i++) await late.Checkpoints.WriteDirectoryAsync();
+        Assert.True(await late.Log.TrimAsync() > start);
         var last = await world.NewRuntime().OpenAsync<Accounts>("fork");
         Assert.Equal((1, 2), (await last.BalanceAsync("a"), await last.BalanceAsync("b")));
     }
@@ -67,16 +67,16 @@ public class ForkTrimTests
             isTrimming = true;
             for (var i = 0; i < 3; i++)
             {
-                await other.CheckpointAsync("accounts");
-                await other.CheckpointDirectoryAsync();
+                await other.Checkpoints.WriteAsync("accounts");
+                await other.Checkpoints.WriteDirectoryAsync();
             }
 
-            await other.TrimAsync();
+            await other.Log.TrimAsync();
             isTrimming = false;
         };
-        var made = await runtime.ForkAsync("accounts", at, "fork");
+        var made = await runtime.History.ForkAsync("accounts", at, "fork");
         beforeAppend = static () => ValueTask.CompletedTask;
-        Assert.Equal(made.Created, (await runtime.ReadTrimPointAsync()).Claims[0].Position);
+        Assert.Equal(made.Created, (await runtime.Log.ReadTrimPointAsync()).Claims[0].Position);
         Assert.Equal(1, await (await world.NewRuntime().OpenAsync<Accounts>("fork")).BalanceAsync("a"));
     }
 
@@ -86,18 +86,18 @@ public class ForkTrimTests
         await using var world = new World(time: time);
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        var left = await runtime.Directory.CreateForkAsync(
+        var left = await runtime.Services.Handle.CreateForkAsync(
             new TangoDirectory.NewObject("fork", "test-accounts", 16), new ForkOrigin("accounts", LogPosition.Zero),
             TimeSpan.FromMinutes(1), default);
         await CheckpointAndTrimAsync();
-        Assert.Equal(left.Created, await runtime.TrimAsync());
+        Assert.Equal(left.Created, await runtime.Log.TrimAsync());
         await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await runtime.OpenAsync<Accounts>("fork", OpenMode.Create));
 
         await Task.Delay(TimeSpan.FromMinutes(2), time);
         await CheckpointAndTrimAsync();
-        Assert.True(await runtime.TrimAsync() > left.Created);
-        await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Directory.CheckpointedAsync(
+        Assert.True(await runtime.Log.TrimAsync() > left.Created);
+        await Assert.ThrowsAsync<TangoRejectedException>(async () => await runtime.Services.Handle.CheckpointedAsync(
             left.Id, left.Created, left.Created, null, default));
         Assert.Equal(0, await (await runtime.OpenAsync<Accounts>("fork", OpenMode.Create)).BalanceAsync("a"));
 
@@ -106,11 +106,11 @@ public class ForkTrimTests
             for (var i = 0; i < 3; i++)
             {
                 await accounts.SetAsync("a", i);
-                await runtime.CheckpointAsync(accounts);
-                await runtime.CheckpointDirectoryAsync();
+                await runtime.Checkpoints.WriteAsync(accounts);
+                await runtime.Checkpoints.WriteDirectoryAsync();
             }
 
-            await runtime.TrimAsync();
+            await runtime.Log.TrimAsync();
         }
     });
 
@@ -121,11 +121,11 @@ public class ForkTrimTests
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
         var old = await world.TailAsync();
-        var kept = await runtime.CheckpointDirectoryAsync();
-        var end = await runtime.CheckpointAsync(accounts);
+        var kept = await runtime.Checkpoints.WriteDirectoryAsync();
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         await world.Log.TrimPrefixAsync(kept);
         var error = await Assert.ThrowsAsync<TangoTrimmedException>(
-            async () => await runtime.ForkAsync("accounts", old, "fork"));
+            async () => await runtime.History.ForkAsync("accounts", old, "fork"));
         Assert.Equal(end, error.Oldest);
     }
 
@@ -148,21 +148,22 @@ public class ForkTrimTests
         for (var i = 0; i < 20; i++) await accounts.SetAsync($"account-{i}", i);
         var at = await world.TailAsync();
         calls = 0;
-        await runtime.ForkAsync("accounts", at, "whole");
+        await runtime.History.ForkAsync("accounts", at, "whole");
         var needed = calls;
         Assert.True(needed > 8);
         for (var i = 0; i < needed; i++)
         {
             (calls, cancelAt, cancel) = (0, i, new CancellationTokenSource());
-            await Record.ExceptionAsync(async () => await runtime.ForkAsync("accounts", at, $"fork {i}", cancel.Token));
+            await Record.ExceptionAsync(
+                async () => await runtime.History.ForkAsync("accounts", at, $"fork {i}", cancel.Token));
             cancelAt = -1;
             await runtime.SyncAsync();
-            if ((await runtime.ListObjectsAsync()).All(entry => entry.Name != $"fork {i}")) continue;
+            if ((await runtime.Directory.ListAsync()).All(entry => entry.Name != $"fork {i}")) continue;
             Assert.True(i >= needed - 2, $"It was created before what it begins with, at {i} of {needed}");
             Assert.Equal(19, await (await runtime.OpenAsync<Accounts>($"fork {i}")).BalanceAsync("account-19"));
         }
 
-        Assert.Null(await Record.ExceptionAsync(async () => await runtime.ForkAsync("accounts", at, "fork")));
+        Assert.Null(await Record.ExceptionAsync(async () => await runtime.History.ForkAsync("accounts", at, "fork")));
     }
 
     [Theory]
@@ -177,7 +178,7 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        var made = await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         await (await runtime.OpenWriteOnlyAsync<Accounts>("fork")).SetAsync("a", 2);
         var tail = await world.TailAsync();
         // The final record.
@@ -190,13 +191,13 @@ public class ForkTrimTests
                     await runtime.OpenAsync<Accounts>("fork");
                     break;
                 case "checkpoint":
-                    await runtime.CheckpointAsync("fork");
+                    await runtime.Checkpoints.WriteAsync("fork");
                     break;
                 case "history":
-                    await (await runtime.OpenHistoryAsync(tail)).OpenAsync<Accounts>("fork");
+                    await (await runtime.History.OpenAsync(tail)).OpenAsync<Accounts>("fork");
                     break;
                 case "feed":
-                    await runtime.ChangesAsync<Accounts>("fork", LogPosition.Zero).TakeAsync(1);
+                    await runtime.History.ChangesAsync<Accounts>("fork", LogPosition.Zero).TakeAsync(1);
                     break;
                 case "view":
                     await runtime.OpenViewAsync<Accounts, Wealth>("fork");
@@ -221,7 +222,7 @@ public class ForkTrimTests
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("x", 1);
         await runtime.OpenWriteOnlyAsync<Accounts>("written", OpenMode.Create);
-        var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        var made = await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         Assert.Equal(new ObjectId(258), made.Id);
         foreach (var (snapshot, balance) in new[] { (made.Created.Offset, 0), (made.Created.Offset + 1, 7) })
         {
@@ -244,10 +245,10 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        var made = await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        var made = await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         var fork = await runtime.OpenAsync<Accounts>("fork");
         await fork.SetAsync("a", 2);
-        await runtime.CheckpointAsync(fork);
+        await runtime.Checkpoints.WriteAsync(fork);
         await fork.SetAsync("a", 3);
         var start = made.Created;
         var changes = await Read(LogPosition.Zero).TakeAsync(3);
@@ -263,7 +264,7 @@ public class ForkTrimTests
         Assert.Equal(2, await changes[0].State!.BalanceAsync("a"));
         Assert.Equal("Set a 3", FeedReader.Describe(changes[1]));
 
-        IAsyncEnumerable<TangoChange<Accounts>> Read(LogPosition from) => runtime.ChangesAsync<Accounts>(
+        IAsyncEnumerable<TangoChange<Accounts>> Read(LogPosition from) => runtime.History.ChangesAsync<Accounts>(
             "fork", from, FeedReader.Quick, TestContext.Current.CancellationToken);
     }
 
@@ -274,24 +275,24 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         var fork = await runtime.OpenAsync<Accounts>("fork");
         await fork.SetAsync("a", 2);
         var place = (await Read(null).TakeAsync(2))[1].Place;
         for (var i = 3; i < 6; i++)
         {
             await fork.SetAsync("a", i);
-            await runtime.CheckpointAsync(fork);
-            await runtime.CheckpointAsync(accounts);
-            await runtime.CheckpointDirectoryAsync();
+            await runtime.Checkpoints.WriteAsync(fork);
+            await runtime.Checkpoints.WriteAsync(accounts);
+            await runtime.Checkpoints.WriteDirectoryAsync();
         }
 
-        Assert.True(await runtime.TrimAsync() > place.Position);
+        Assert.True(await runtime.Log.TrimAsync() > place.Position);
         var reset = (await Read(place).TakeAsync(1))[0];
         Assert.Equal(TangoChangeKind.Reset, reset.Kind);
         Assert.Equal(5, await reset.State!.BalanceAsync("a"));
 
-        IAsyncEnumerable<TangoChange<Accounts>> Read(ChangePlace? after) => runtime.ChangesAsync<Accounts>(
+        IAsyncEnumerable<TangoChange<Accounts>> Read(ChangePlace? after) => runtime.History.ChangesAsync<Accounts>(
             "fork", after ?? ChangePlace.Before(LogPosition.Zero), FeedReader.Quick,
             TestContext.Current.CancellationToken);
     }
@@ -303,7 +304,7 @@ public class ForkTrimTests
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
         var before = await world.TailAsync();
-        await runtime.ForkAsync("accounts", before, "fork");
+        await runtime.History.ForkAsync("accounts", before, "fork");
         var made = await world.TailAsync();
         await (await runtime.OpenAsync<Accounts>("fork")).SetAsync("a", 2);
         var error = await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await BalanceAtAsync(before));
@@ -311,8 +312,11 @@ public class ForkTrimTests
         Assert.Equal(1, await BalanceAtAsync(made));
         Assert.Equal(2, await BalanceAtAsync(await world.TailAsync()));
 
-        async Task<long> BalanceAtAsync(LogPosition at) =>
-            await (await (await world.NewRuntime().OpenHistoryAsync(at)).OpenAsync<Accounts>("fork")).BalanceAsync("a");
+        async Task<long> BalanceAtAsync(LogPosition at)
+        {
+            var past = await world.NewRuntime().History.OpenAsync(at);
+            return await (await past.OpenAsync<Accounts>("fork")).BalanceAsync("a");
+        }
     }
 
     [Fact]
@@ -321,7 +325,7 @@ public class ForkTrimTests
         await using var world = new World();
         var (runtime, accounts) = await OpenAsync(world);
         await accounts.SetAsync("a", 1);
-        await runtime.ForkAsync("accounts", await world.TailAsync(), "fork");
+        await runtime.History.ForkAsync("accounts", await world.TailAsync(), "fork");
         var fork = await runtime.OpenAsync<Accounts>("fork");
         var wealth = await runtime.OpenViewAsync<Accounts, Wealth>("fork");
         await fork.SetAsync("b", 2);

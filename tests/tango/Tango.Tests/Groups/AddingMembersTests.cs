@@ -11,19 +11,19 @@ public class AddingMembersTests
     {
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
-        var directory = older.Runtime.Directory;
+        var directory = older.Runtime.Services.Handle;
         var member = new TangoDirectory.NewObject("late", "test-accounts", 16);
         var reserved = await directory.ReserveMemberAsync("group", member, default);
         Assert.Equal(reserved, await directory.ReserveMemberAsync("group", member, default));
-        Assert.DoesNotContain(reserved, await older.Runtime.ListObjectsAsync());
+        Assert.DoesNotContain(reserved, await older.Runtime.Directory.ListAsync());
         await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await older.Runtime.OpenAsync<Accounts>("late", OpenMode.Create));
         await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await older.Runtime.RenameAsync("first", "late"));
+            async () => await older.Runtime.Directory.RenameAsync("first", "late"));
 
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 1);
-        var added = (await older.Runtime.ListObjectsAsync()).Single(static entry => entry.Name == "late");
+        var added = (await older.Runtime.Directory.ListAsync()).Single(static entry => entry.Name == "late");
         Assert.Equal((reserved.Id, 16), (added.Id, added.VersionCapacity));
     }
 
@@ -50,7 +50,7 @@ public class AddingMembersTests
             Assert.Equal(6, await shared.BalanceAsync("x"));
             for (var i = 0; i < 6; i++)
                 Assert.Equal(i, await (await runtime.OpenAsync<Accounts>($"own {i}")).BalanceAsync("x"));
-            Assert.Equal(7, (await runtime.ListObjectsAsync()).Length);
+            Assert.Equal(7, (await runtime.Directory.ListAsync()).Length);
         }
     }
 
@@ -67,7 +67,7 @@ public class AddingMembersTests
             Assert.Contains($"'{name}'", refused.Message, StringComparison.Ordinal);
         }
 
-        Assert.Equal(3, (await older.Runtime.ListObjectsAsync()).Length);
+        Assert.Equal(3, (await older.Runtime.Directory.ListAsync()).Length);
     }
 
     [Fact]
@@ -91,8 +91,8 @@ public class AddingMembersTests
         await older.First.SetAsync("x", 1);
         await Group.OpenUnknownAsync(world.NewRuntime());
         await older.First.SetAsync("x", 2);
-        var end = await older.Runtime.CheckpointAsync(older.First);
-        await older.Runtime.CheckpointDirectoryAsync();
+        var end = await older.Runtime.Checkpoints.WriteAsync(older.First);
+        await older.Runtime.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
 
         // Another one of the older code, and one that knows the type, from that checkpoint.
@@ -103,7 +103,7 @@ public class AddingMembersTests
         Assert.Equal(5, await unknown.SumAsync());
         await older.Runtime.SyncAsync();
         await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await older.Runtime.CheckpointAsync(older.First));
+            async () => await older.Runtime.Checkpoints.WriteAsync(older.First));
         Assert.Equal(5, await (await Group.OpenUnknownAsync(world.NewRuntime())).SumAsync());
     }
 
@@ -130,7 +130,7 @@ public class AddingMembersTests
 
         var line = Assert.Single(lines.Written, static line => line.Contains("checkpoint", StringComparison.Ordinal));
         Assert.Contains("unknown is of type test-fragile", line, StringComparison.Ordinal);
-        Assert.Null((await older.Runtime.Directory.ReadClaimsAsync(default))
+        Assert.Null((await older.Runtime.Services.Handle.ReadClaimsAsync(default))
             .Cohorts[new ObjectId(256)].Checkpoint);
     });
 
@@ -141,7 +141,7 @@ public class AddingMembersTests
     {
         await using var world = new World(new InMemoryLogOptions { Yield = false });
         var older = await Group.OpenOlderAsync(world);
-        var late = await older.Runtime.Directory.ReserveMemberAsync(
+        var late = await older.Runtime.Services.Handle.ReserveMemberAsync(
             "group", new TangoDirectory.NewObject("late", "test-accounts", 16), default);
         for (var i = 0; i <= TangoDirectory.MaxReservation; i++) await world.Log.AppendAsync(new byte[] { 1 }, []);
         await older.First.SetAsync("x", 3);
@@ -155,7 +155,7 @@ public class AddingMembersTests
         await world.Log.AppendToObjectsAsync(
             entry, [ObjectId.Directory.Stream, new StreamId(256), late.Id.Stream]);
         Assert.Equal(3, await older.First.BalanceAsync("x"));
-        Assert.Equal(2, (await older.Runtime.ListObjectsAsync()).Length);
+        Assert.Equal(2, (await older.Runtime.Directory.ListAsync()).Length);
         Assert.Equal(2, ((Tango.Runtime.ObjectHost)older.First.Host).Hosted!.Cohort.Objects.Count);
 
         var newer = await Group.OpenNewerAsync(world);
@@ -172,15 +172,15 @@ public class AddingMembersTests
         var older = await Group.OpenOlderAsync(world);
         var newer = world.NewRuntime();
         await Group.OpenAsync(newer, isNewer: false);
-        await newer.Directory.ReserveMemberAsync(
+        await newer.Services.Handle.ReserveMemberAsync(
             "group", new TangoDirectory.NewObject("late", "test-accounts", 16), default);
-        await older.Runtime.DeleteGroupAsync("group");
-        Assert.False(await older.Runtime.ExistsAsync("late"));
+        await older.Runtime.Directory.DeleteGroupAsync("group");
+        Assert.False(await older.Runtime.Directory.ExistsAsync("late"));
         // The name is free again, and the group another one.
         var again = await Group.OpenNewerAsync(world);
         await again.Late!.SetAsync("x", 1);
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await older.First.BalanceAsync("x"));
-        var entry = await older.Runtime.Directory.FindAsync("late", default);
+        var entry = await older.Runtime.Services.Handle.FindAsync("late", default);
         Assert.Equal(((string?)"group", (LogPosition?)null), (entry!.Group, entry.Birth));
     }
 }

@@ -18,7 +18,7 @@ public class GrowingGroupTests
         var same = await Group.OpenNewerAsync(world);
         Assert.Equal(2, await same.Late!.BalanceAsync("x"));
 
-        var entries = await older.Runtime.ListObjectsAsync();
+        var entries = await older.Runtime.Directory.ListAsync();
         Assert.Equal(["first", "late", "second"], entries.Select(static entry => entry.Name));
         Assert.All(entries, static entry => Assert.Equal("group", entry.Group));
         Assert.Equal([false, true, false], entries.Select(static entry => entry.Birth is not null));
@@ -111,7 +111,7 @@ public class GrowingGroupTests
 
         // Only programs that have all views make checkpoints.
         var e = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await older.Runtime.CheckpointAsync(older.First));
+            async () => await older.Runtime.Checkpoints.WriteAsync(older.First));
         Assert.Contains("test-fragile", e.Message, StringComparison.Ordinal);
         var wrong = await Assert.ThrowsAsync<TangoDirectoryException>(
             async () => await older.Runtime.OpenAsync<Accounts>("unknown"));
@@ -122,7 +122,7 @@ public class GrowingGroupTests
         await named.PutAsync(1);
         Assert.Equal((8, 8), (await named.SumAsync(), await unknown.SumAsync()));
         await older.First.SetAsync("sum", 8);
-        await older.Runtime.CheckpointAsync(older.First);
+        await older.Runtime.Checkpoints.WriteAsync(older.First);
         Assert.Equal(8, await (await world.NewRuntime().OpenAsync<Accounts>("first")).BalanceAsync("sum"));
     }
 
@@ -148,13 +148,13 @@ public class GrowingGroupTests
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
         await older.First.SetAsync("x", 1);
-        await older.Runtime.CheckpointAsync(older.First);
+        await older.Runtime.Checkpoints.WriteAsync(older.First);
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 2);
         // From the checkpoint below the birth.
         var before = await Group.OpenNewerAsync(world);
         Assert.Equal((1, 2), (await before.First.BalanceAsync("x"), await before.Late!.BalanceAsync("x")));
-        await before.Runtime.CheckpointAsync(before.Late!);
+        await before.Runtime.Checkpoints.WriteAsync(before.Late!);
         await newer.Late.SetAsync("y", 3);
         // From the one above; nothing below can be read any more.
         await world.Log.TrimPrefixAsync(await TrimEndAsync(before));
@@ -184,8 +184,8 @@ public class GrowingGroupTests
 
     private static async Task<LogPosition> TrimEndAsync(Group group)
     {
-        var end = await group.Runtime.CheckpointAsync(group.First);
-        await group.Runtime.CheckpointDirectoryAsync();
+        var end = await group.Runtime.Checkpoints.WriteAsync(group.First);
+        await group.Runtime.Checkpoints.WriteDirectoryAsync();
         return end;
     }
 }

@@ -14,11 +14,11 @@ public class GrownGroupTests
         var older = await Group.OpenOlderAsync(world);
         await older.First.SetAsync("x", 1);
         var newer = await Group.OpenNewerAsync(world);
-        var birth = (await newer.Runtime.ListObjectsAsync()).Single(static e => e.Birth is not null).Birth!.Value;
+        var birth = (await newer.Runtime.Directory.ListAsync()).Single(static e => e.Birth is not null).Birth!.Value;
         await newer.Late!.SetAsync("x", 2);
         foreach (var at in new[] { birth, birth.Next, await world.TailAsync() })
         {
-            var past = await older.Runtime.OpenHistoryAsync(at);
+            var past = await older.Runtime.History.OpenAsync(at);
             Assert.Equal(1, await (await past.OpenAsync<Accounts>("first")).BalanceAsync("x"));
             Assert.Equal(at == birth ? 2 : 3, past.Objects.Length);
             if (at == birth)
@@ -37,7 +37,7 @@ public class GrownGroupTests
         var newer = await GrownAsync(world);
         var at = await world.TailAsync();
         await newer.Late!.SetAsync("x", 9);
-        var made = await newer.Runtime.ForkAsync("late", at, "fork");
+        var made = await newer.Runtime.History.ForkAsync("late", at, "fork");
         Assert.Equal(((string?)null, (LogPosition?)null), (made.Group, made.Birth));
         var fork = await world.NewRuntime().OpenAsync<Accounts>("fork");
         Assert.Equal((2, 9), (await fork.BalanceAsync("x"), await newer.Late.BalanceAsync("x")));
@@ -49,10 +49,10 @@ public class GrownGroupTests
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
         var newer = await GrownAsync(world);
-        await newer.Runtime.DeleteGroupAsync("group");
+        await newer.Runtime.Directory.DeleteGroupAsync("group");
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await newer.Late!.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await older.First.BalanceAsync("x"));
-        Assert.Empty(await older.Runtime.ListObjectsAsync());
+        Assert.Empty(await older.Runtime.Directory.ListAsync());
         var again = await Group.OpenNewerAsync(world);
         Assert.Equal(0, await again.Late!.BalanceAsync("x"));
     }
@@ -68,8 +68,8 @@ public class GrownGroupTests
         Assert.Equal(["Set x 2", "Set y 1 in a transaction"], await ReadAsync(older.Runtime, LogPosition.Zero, 2));
 
         // R22: from a checkpoint above the birth, the state is told.
-        var end = await newer.Runtime.CheckpointAsync(newer.First);
-        await newer.Runtime.CheckpointDirectoryAsync();
+        var end = await newer.Runtime.Checkpoints.WriteAsync(newer.First);
+        await newer.Runtime.Checkpoints.WriteDirectoryAsync();
         await newer.Late!.SetAsync("z", 3);
         await world.Log.TrimPrefixAsync(end);
         Assert.Equal([$"{end.Offset} Reset", "Set z 3"], await ReadAsync(newer.Runtime, LogPosition.Zero, 2));
@@ -81,8 +81,8 @@ public class GrownGroupTests
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
         await older.First.SetAsync("x", 1);
-        var end = await older.Runtime.CheckpointAsync(older.First);
-        await older.Runtime.CheckpointDirectoryAsync();
+        var end = await older.Runtime.Checkpoints.WriteAsync(older.First);
+        await older.Runtime.Checkpoints.WriteDirectoryAsync();
         var newer = await GrownAsync(world);
         await world.Log.TrimPrefixAsync(end);
         Assert.Equal(["Set x 2"], await ReadAsync(newer.Runtime, LogPosition.Zero, 1));
@@ -96,13 +96,13 @@ public class GrownGroupTests
         await using var world = new World();
         var older = await Group.OpenOlderAsync(world);
         await older.First.SetAsync("x", 1);
-        var end = await older.Runtime.CheckpointAsync(older.First);
-        await older.Runtime.CheckpointDirectoryAsync();
+        var end = await older.Runtime.Checkpoints.WriteAsync(older.First);
+        await older.Runtime.Checkpoints.WriteDirectoryAsync();
         var newer = await GrownAsync(world);
         if (isTrimmed)
         {
-            end = await newer.Runtime.CheckpointAsync(newer.First);
-            await newer.Runtime.CheckpointDirectoryAsync();
+            end = await newer.Runtime.Checkpoints.WriteAsync(newer.First);
+            await newer.Runtime.Checkpoints.WriteDirectoryAsync();
         }
 
         await world.Log.TrimPrefixAsync(end);
@@ -136,7 +136,7 @@ public class GrownGroupTests
 
     private static async Task<List<string>> ReadAsync(TangoRuntime runtime, LogPosition from, int count) =>
     [
-        .. (await runtime.ChangesAsync<Accounts>(
+        .. (await runtime.History.ChangesAsync<Accounts>(
                 "late", from, FeedReader.Quick, TestContext.Current.CancellationToken).TakeAsync(count))
             .Select(FeedReader.Describe),
     ];

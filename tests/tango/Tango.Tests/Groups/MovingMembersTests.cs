@@ -38,7 +38,7 @@ public class MovingMembersTests
         var older = await Group.OpenOlderAsync(world);
         await older.First.SetAsync("x", 1);
         var other = await Group.OpenOlderAsync(world);
-        between = async () => await other.Runtime.RenameAsync("first", "renamed");
+        between = async () => await other.Runtime.Directory.RenameAsync("first", "renamed");
         Accounts renamed = null!;
         await older.Runtime.OpenGroupAsync("group", group =>
         {
@@ -46,6 +46,6 @@ public class MovingMembersTests
             group.Add<Accounts>("second");
         });
         Assert.Equal(1, await renamed.BalanceAsync("x"));
-        Assert.Equal(2, (await older.Runtime.ListObjectsAsync()).Length);
+        Assert.Equal(2, (await older.Runtime.Directory.ListAsync()).Length);
     }
 }

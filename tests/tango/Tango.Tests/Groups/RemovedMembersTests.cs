@@ -31,7 +31,7 @@ public class RemovedMembersTests
         await newer.Late!.SetAsync("x", 1);
         Assert.Equal(1, await remote.BalanceAsync("x"));
 
-        await older.Runtime.DeleteAsync("late");
+        await older.Runtime.Directory.DeleteAsync("late");
         var entry = (await world.Log.ReadManyAsync([await world.TailAsync() + -1]))[0].Entry!;
         Assert.Equal([1UL, 256, 258], entry.Streams.Select(static header => header.Stream.Value));
         // The runtime has not played the record: the call stands behind it.
@@ -47,9 +47,11 @@ public class RemovedMembersTests
 
         await newer.First.SetAsync("x", 3);
         Assert.Equal(3, await older.First.BalanceAsync("x"));
-        Assert.Equal(["first", "second"], (await older.Runtime.ListObjectsAsync()).Select(static one => one.Name));
-        await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await newer.Runtime.DeleteAsync("late"));
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await newer.Runtime.DeleteAsync("first"));
+        Assert.Equal(["first", "second"], (await older.Runtime.Directory.ListAsync()).Select(static one => one.Name));
+        await Assert.ThrowsAsync<TangoObjectNotFoundException>(
+            async () => await newer.Runtime.Directory.DeleteAsync("late"));
+        await Assert.ThrowsAsync<TangoDirectoryException>(
+            async () => await newer.Runtime.Directory.DeleteAsync("first"));
     }
 
     [Fact]
@@ -59,18 +61,18 @@ public class RemovedMembersTests
         var older = await Group.OpenOlderAsync(world);
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 1);
-        await older.Runtime.DeleteAsync("late");
+        await older.Runtime.Directory.DeleteAsync("late");
         var again = await Group.OpenNewerAsync(world);
         Assert.Equal(0, await again.Late!.BalanceAsync("x"));
         await again.Late.SetAsync("x", 5);
         Assert.Equal(5, await (await older.Runtime.OpenAsync<Accounts>("late")).BalanceAsync("x"));
         await RequireDeletedAsync(async () => await newer.Late.BalanceAsync("x"));
-        Assert.Equal(new ObjectId(259), (await again.Runtime.Directory.FindAsync("late", default))!.Id);
+        Assert.Equal(new ObjectId(259), (await again.Runtime.Services.Handle.FindAsync("late", default))!.Id);
         // With it, or as an object of its own, the name is its.
-        await older.Runtime.DeleteAsync("late");
+        await older.Runtime.Directory.DeleteAsync("late");
         await older.Runtime.OpenAsync<Accounts>("late", OpenMode.Create);
-        await older.Runtime.DeleteGroupAsync("group");
-        Assert.Equal("late", Assert.Single(await older.Runtime.ListObjectsAsync()).Name);
+        await older.Runtime.Directory.DeleteGroupAsync("group");
+        Assert.Equal("late", Assert.Single(await older.Runtime.Directory.ListAsync()).Name);
     }
 
     /// <summary>A newer program added the member, wrote it, and was withdrawn.</summary>
@@ -84,12 +86,12 @@ public class RemovedMembersTests
         await (await Group.OpenUnknownAsync(newer)).PutAsync(5);
         await newer.DisposeAsync();
         await UpdateAsync(older.First, 20, time);
-        var held = (await older.Runtime.ReadTrimPointAsync()).Claims.Single(static claim => claim.Group == "group");
+        var held = (await older.Runtime.Log.ReadTrimPointAsync()).Claims.Single(static claim => claim.Group == "group");
         Assert.Equal(("first", (LogPosition?)null), (held.Name, held.Checkpoint));
         await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await older.Runtime.CheckpointAsync(older.First));
+            async () => await older.Runtime.Checkpoints.WriteAsync(older.First));
 
-        await older.Runtime.DeleteAsync("unknown");
+        await older.Runtime.Directory.DeleteAsync("unknown");
         await UpdateAsync(older.First, 20, time);
         await RequireTrimmedAsync(world, older.Runtime);
         var late = await Group.OpenOlderAsync(world);
@@ -114,13 +116,13 @@ public class RemovedMembersTests
         var runtime = world.NewRuntime(Often);
         var busy = await runtime.OpenAsync<Accounts>("busy", OpenMode.Create);
         await UpdateAsync(busy, 20, time);
-        Assert.Equal("first", (await runtime.ReadTrimPointAsync()).Claims[0].Name);
-        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.CheckpointAsync("first"));
+        Assert.Equal("first", (await runtime.Log.ReadTrimPointAsync()).Claims[0].Name);
+        await Assert.ThrowsAsync<TangoDirectoryException>(async () => await runtime.Checkpoints.WriteAsync("first"));
 
-        await runtime.DeleteAsync("unknown");
+        await runtime.Directory.DeleteAsync("unknown");
         await UpdateAsync(busy, 20, time);
         await RequireTrimmedAsync(world, runtime);
-        await runtime.CheckpointAsync("first");
+        await runtime.Checkpoints.WriteAsync("first");
         Assert.Equal(3, await (await Group.OpenOlderAsync(world)).First.BalanceAsync("x"));
     });
 
@@ -137,8 +139,8 @@ public class RemovedMembersTests
         var writer = world.NewRuntime();
         var (first, late) = (await writer.OpenWriteOnlyAsync<Accounts>("first"),
             await writer.OpenWriteOnlyAsync<Accounts>("late"));
-        await newer.Runtime.DeleteAsync("late");
-        await older.Runtime.CheckpointAsync(older.First);
+        await newer.Runtime.Directory.DeleteAsync("late");
+        await older.Runtime.Checkpoints.WriteAsync(older.First);
         var loaded = await Group.OpenOlderAsync(world);
         var outcome = await writer.RunTransactionAsync(async _ =>
         {
@@ -166,8 +168,8 @@ public class RemovedMembersTests
         var newer = await Group.OpenNewerAsync(world);
         var transaction = await HeldTransaction.BeginAsync(
             newer.Runtime, async () => await newer.First.SetAsync("x", 1 + await newer.Late!.BalanceAsync("x")));
-        await older.Runtime.DeleteAsync("late");
-        await older.Runtime.CheckpointAsync(older.First);
+        await older.Runtime.Directory.DeleteAsync("late");
+        await older.Runtime.Checkpoints.WriteAsync(older.First);
         Assert.IsType<TxOutcome.Aborted>(await transaction.EndTxAsync());
         foreach (var host in new[] { older, newer, await Group.OpenOlderAsync(world) })
             Assert.Equal(0, await host.First.BalanceAsync("x"));
@@ -187,14 +189,14 @@ public class RemovedMembersTests
         await newer.Late!.SetAsync("y", 1);
         var (_, alone) = await world.OpenAccountsAsync("alone");
         var read = await world.TailAsync();
-        if (isBehind) await older.Runtime.DeleteAsync("late");
+        if (isBehind) await older.Runtime.Directory.DeleteAsync("late");
         await world.Log.AppendToObjectsAsync(
             Entry(1, writer =>
             {
                 WriteOrphan(ref writer, read.Offset, 258, 259);
                 writer.Flush();
             }), [new StreamId(258), new StreamId(259)]);
-        if (!isBehind) await older.Runtime.DeleteAsync("late");
+        if (!isBehind) await older.Runtime.Directory.DeleteAsync("late");
         await older.Runtime.DisposeAsync();
         await newer.Runtime.DisposeAsync();
         Assert.Equal(balance, await alone.BalanceAsync("x"));
@@ -214,13 +216,13 @@ public class RemovedMembersTests
         var unknown = await Group.OpenUnknownAsync(newer);
         await unknown.PutAsync(5);
         await newer.OpenAsync<Accounts>("first");
-        var end = await newer.CheckpointAsync(unknown);
-        await older.Runtime.DeleteAsync("unknown");
-        await newer.CheckpointDirectoryAsync();
+        var end = await newer.Checkpoints.WriteAsync(unknown);
+        await older.Runtime.Directory.DeleteAsync("unknown");
+        await newer.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
         var late = await Group.OpenOlderAsync(world);
         Assert.Equal(2, await late.First.BalanceAsync("x"));
-        await late.Runtime.CheckpointAsync(late.First);
+        await late.Runtime.Checkpoints.WriteAsync(late.First);
         var snapshot = await late.Runtime.CaptureAsync(late.First);
         Assert.Equal([false, false, true], snapshot.Members.Select(static member => member.IsRemoved));
     }
@@ -232,13 +234,13 @@ public class RemovedMembersTests
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 2);
         var before = await world.TailAsync();
-        await newer.Runtime.DeleteAsync("late");
-        var past = await newer.Runtime.OpenHistoryAsync(before);
+        await newer.Runtime.Directory.DeleteAsync("late");
+        var past = await newer.Runtime.History.OpenAsync(before);
         Assert.Equal(2, await (await past.OpenAsync<Accounts>("late")).BalanceAsync("x"));
-        past = await newer.Runtime.OpenHistoryAsync(before.Next);
+        past = await newer.Runtime.History.OpenAsync(before.Next);
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await past.OpenAsync<Accounts>("late"));
         Assert.Equal(0, await (await past.OpenAsync<Accounts>("first")).BalanceAsync("x"));
-        await newer.Runtime.ForkAsync("late", before, "late");
+        await newer.Runtime.History.ForkAsync("late", before, "late");
         Assert.Equal(2, await (await newer.Runtime.OpenAsync<Accounts>("late")).BalanceAsync("x"));
     }
 
@@ -251,15 +253,15 @@ public class RemovedMembersTests
         var older = await Group.OpenOlderAsync(world);
         var newer = await Group.OpenNewerAsync(world);
         await newer.Late!.SetAsync("x", 2);
-        await using var feed = newer.Runtime.ChangesAsync<Accounts>(
+        await using var feed = newer.Runtime.History.ChangesAsync<Accounts>(
             "late", LogPosition.Zero, FeedReader.Quick, TestContext.Current.CancellationToken).GetAsyncEnumerator();
         Assert.True(await feed.MoveNextAsync());
         await newer.Late.SetAsync("x", 3);
-        await newer.Runtime.DeleteAsync("late");
+        await newer.Runtime.Directory.DeleteAsync("late");
         if (isTrimmed)
         {
-            var end = await older.Runtime.CheckpointAsync(older.First);
-            await older.Runtime.CheckpointDirectoryAsync();
+            var end = await older.Runtime.Checkpoints.WriteAsync(older.First);
+            await older.Runtime.Checkpoints.WriteDirectoryAsync();
             await world.Log.TrimPrefixAsync(end);
         }
         else
@@ -297,7 +299,7 @@ public class RemovedMembersTests
     private static async Task RequireTrimmedAsync(World world, TangoRuntime runtime)
     {
         var tail = await world.TailAsync();
-        var point = await runtime.ReadTrimPointAsync();
+        var point = await runtime.Log.ReadTrimPointAsync();
         Assert.True(tail - point.Released < 100, $"{point.Released} of {tail}: {string.Join(", ", point.Claims)}");
     }
 

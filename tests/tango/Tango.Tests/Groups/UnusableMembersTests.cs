@@ -21,7 +21,7 @@ public class UnusableMembersTests
         await ledger.PutAsync(5);
         await older.First.SetAsync("x", 1);
         Assert.Equal(1, await older.First.BalanceAsync("x"));
-        Assert.Equal(["first", "ledger", "second"], (await lacking.ListObjectsAsync()).Select(static e => e.Name));
+        Assert.Equal(["first", "ledger", "second"], (await lacking.Directory.ListAsync()).Select(static e => e.Name));
         await lacking.OpenAsync<Accounts>("another", OpenMode.Create);
         Assert.Equal(5, await ledger.SumAsync());
     }

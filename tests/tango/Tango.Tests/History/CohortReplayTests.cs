@@ -21,7 +21,7 @@ public class CohortReplayTests
         {
             if (i % 3 == 0) await runtime.TransferAsync(accounts, "a", i);
             else await accounts.SetAsync($"account-{i % 5}", i);
-            if (i == 10) await runtime.CheckpointAsync(accounts);
+            if (i == 10) await runtime.Checkpoints.WriteAsync(accounts);
             states.Add((await world.TailAsync(), await accounts.SnapshotAsync()));
         }
 
@@ -38,9 +38,9 @@ public class CohortReplayTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        await runtime.CheckpointDirectoryAsync();
+        await runtime.Checkpoints.WriteDirectoryAsync();
         await accounts.SetAsync("a", 2);
-        var end = await runtime.CheckpointAsync(accounts);
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         await accounts.SetAsync("a", 3);
         await world.Log.TrimPrefixAsync(end);
 
@@ -60,7 +60,7 @@ public class CohortReplayTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         // In flight before the checkpoint's own entries, and applied after it was captured.
-        var snapshot = await runtime.Player.CaptureAsync(
+        var snapshot = await runtime.Services.Playback.Player.CaptureAsync(
             ((Tango.Runtime.ObjectHost)accounts.Host).Hosted!.Cohort, TestContext.Current.CancellationToken);
         await accounts.SetAsync("a", 2);
         var trimmed = await world.TailAsync();
@@ -88,10 +88,10 @@ public class CohortReplayTests
         var runtime = world.NewRuntime();
         var first = await runtime.OpenAsync<Accounts>("first", OpenMode.Create);
         var second = await runtime.OpenAsync<Accounts>("second", OpenMode.Create);
-        await runtime.CheckpointAsync(second);
+        await runtime.Checkpoints.WriteAsync(second);
         for (var i = 0; i < 3; i++)
         {
-            if (i == 2) await runtime.CheckpointAsync(first);
+            if (i == 2) await runtime.Checkpoints.WriteAsync(first);
             await first.SetAsync("a", i);
             var outcome = await runtime.RunTransactionAsync(
                 async _ => await second.SetAsync("b", 10 + await first.BalanceAsync("a")));
@@ -101,7 +101,7 @@ public class CohortReplayTests
         // The decision record is played, so that the end is one of both.
         await runtime.SyncAsync();
         Cohort[] cohorts = [NewCohort(256, "first"), NewCohort(257, "second")];
-        await runtime.ReplayAsync(cohorts, await world.TailAsync(), TestContext.Current.CancellationToken);
+        await runtime.Services.Past.PlayAsync(cohorts, await world.TailAsync(), TestContext.Current.CancellationToken);
         Assert.Equal(2, Balances(cohorts[0])["a"]);
         Assert.Equal(12, Balances(cohorts[1])["b"]);
     }
@@ -166,7 +166,7 @@ public class CohortReplayTests
         TangoRuntime runtime, LogPosition end, ulong id)
     {
         var cohort = NewCohort(id, id == 257 ? "second" : "first");
-        return (cohort, await runtime.ReplayAsync([cohort], end, TestContext.Current.CancellationToken));
+        return (cohort, await runtime.Services.Past.PlayAsync([cohort], end, TestContext.Current.CancellationToken));
     }
 
     private static Cohort NewCohort(ulong id, string name) =>

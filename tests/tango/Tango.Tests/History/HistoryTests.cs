@@ -23,13 +23,13 @@ public class HistoryTests
         for (var i = 0; i < 10; i++)
         {
             await MoveAsync(runtime, first, second, i);
-            if (i == 4) await runtime.CheckpointAsync(second);
+            if (i == 4) await runtime.Checkpoints.WriteAsync(second);
         }
 
         var states = new HashSet<long>();
         for (var at = begin; at <= await world.TailAsync(); at = at.Next)
         {
-            var history = await world.NewRuntime().OpenHistoryAsync(at);
+            var history = await world.NewRuntime().History.OpenAsync(at);
             var left = await (await history.OpenAsync<Accounts>("first")).BalanceAsync("x");
             var right = await (await history.OpenAsync<Accounts>("second")).BalanceAsync("x");
             Assert.Equal(Total, left + right);
@@ -45,7 +45,7 @@ public class HistoryTests
         await using var world = new World();
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
-        var history = await runtime.OpenHistoryAsync(await world.TailAsync());
+        var history = await runtime.History.OpenAsync(await world.TailAsync());
         var past = await history.OpenAsync<Accounts>("accounts");
         await accounts.SetAsync("a", 2);
         Assert.Equal((1, 2), (await past.BalanceAsync("a"), await accounts.BalanceAsync("a")));
@@ -67,10 +67,10 @@ public class HistoryTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var tail = await world.TailAsync();
-        var past = await (await runtime.OpenHistoryAsync(tail)).OpenAsync<Accounts>("accounts");
+        var past = await (await runtime.History.OpenAsync(tail)).OpenAsync<Accounts>("accounts");
         await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await past.SetAsync("a", 2));
         await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await past.AddAsync("a", 2));
-        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await runtime.CheckpointAsync(past));
+        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await runtime.Checkpoints.WriteAsync(past));
         await Assert.ThrowsAsync<TangoReadOnlyException>(async () =>
         {
             await using var transaction = runtime.BeginTx();
@@ -86,18 +86,18 @@ public class HistoryTests
         var (runtime, accounts) = await world.OpenAccountsAsync();
         await accounts.SetAsync("a", 1);
         var before = await world.TailAsync();
-        await runtime.DeleteAsync("accounts");
+        await runtime.Directory.DeleteAsync("accounts");
         var between = await world.TailAsync();
         await (await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create)).SetAsync("a", 2);
 
         Assert.Equal(1, await BalanceAtAsync(runtime, before));
         Assert.Equal(2, await BalanceAtAsync(runtime, await world.TailAsync()));
-        Assert.Empty((await runtime.OpenHistoryAsync(between)).Objects);
+        Assert.Empty((await runtime.History.OpenAsync(between)).Objects);
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(async () => await BalanceAtAsync(runtime, between));
         await Assert.ThrowsAsync<TangoObjectNotFoundException>(
             async () => await BalanceAtAsync(runtime, LogPosition.Zero));
         await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await (await runtime.OpenHistoryAsync(before)).OpenAsync<Fragile>("accounts"));
+            async () => await (await runtime.History.OpenAsync(before)).OpenAsync<Fragile>("accounts"));
     }
 
     [Fact]
@@ -108,15 +108,15 @@ public class HistoryTests
         await accounts.SetAsync("a", 1);
         var old = await world.TailAsync();
         await accounts.SetAsync("a", 2);
-        var kept = await runtime.CheckpointDirectoryAsync();
-        var end = await runtime.CheckpointAsync(accounts);
+        var kept = await runtime.Checkpoints.WriteDirectoryAsync();
+        var end = await runtime.Checkpoints.WriteAsync(accounts);
         await accounts.SetAsync("a", 3);
         await world.Log.TrimPrefixAsync(kept);
 
         var error = await Assert.ThrowsAsync<TangoTrimmedException>(
-            async () => await runtime.OpenHistoryAsync(old));
+            async () => await runtime.History.OpenAsync(old));
         Assert.Equal(kept, error.Oldest);
-        var history = await runtime.OpenHistoryAsync(kept);
+        var history = await runtime.History.OpenAsync(kept);
         error = await Assert.ThrowsAsync<TangoTrimmedException>(
             async () => await history.OpenAsync<Accounts>("accounts"));
         Assert.Equal(end, error.Oldest);
@@ -130,7 +130,7 @@ public class HistoryTests
         await using var world = new World();
         var (runtime, _) = await world.OpenAccountsAsync();
         var above = (await world.TailAsync()).Next;
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.OpenHistoryAsync(above));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await runtime.History.OpenAsync(above));
     }
 
     /// <summary>R20: a commit record of a group is decided by all of it.</summary>
@@ -149,7 +149,7 @@ public class HistoryTests
         var at = await world.TailAsync();
         await MoveAsync(runtime, first, second, 30);
 
-        var history = await world.NewRuntime().OpenHistoryAsync(at);
+        var history = await world.NewRuntime().History.OpenAsync(at);
         Assert.Equal(Total, await (await history.OpenAsync<Accounts>("first")).BalanceAsync("x"));
         Assert.Equal(0, await (await history.OpenAsync<Accounts>("second")).BalanceAsync("x"));
     }
@@ -177,11 +177,11 @@ public class HistoryTests
 
         for (var i = 0; i < 12; i++)
         {
-            var history = await runtime.OpenHistoryAsync(times[i] + TimeSpan.FromSeconds(i % 60));
+            var history = await runtime.History.OpenAsync(times[i] + TimeSpan.FromSeconds(i % 60));
             Assert.Equal(i, await (await history.OpenAsync<Accounts>("accounts")).BalanceAsync("a"));
         }
 
-        Assert.Empty((await runtime.OpenHistoryAsync(times[0] - TimeSpan.FromHours(1))).Objects);
+        Assert.Empty((await runtime.History.OpenAsync(times[0] - TimeSpan.FromHours(1))).Objects);
     }
 
     /// <summary>R23: names that newer code gave are not known, and must not be said to be missing.</summary>
@@ -196,12 +196,12 @@ public class HistoryTests
         var writer = new MessagePackWriter(entry);
         EntryFormat.WriteHeader(ref writer, 1, 1, 1);
         RecordFormat.WriteUpdate(ref writer, ObjectId.Directory, TangoDirectory.Mutators.RaiseLevel, ObjectKey.None,
-            DirectoryFormat.RaiseLevel(TangoRuntime.NewestLevel + 1).WrittenSpan);
+            DirectoryFormat.RaiseLevel(RuntimeLog.NewestLevel + 1).WrittenSpan);
         writer.Flush();
         await world.Log.AppendToObjectsAsync(entry.WrittenMemory, [ObjectId.Directory.Stream]);
         Assert.Equal(1, await BalanceAtAsync(runtime, before));
         await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await runtime.OpenHistoryAsync(await world.TailAsync()));
+            async () => await runtime.History.OpenAsync(await world.TailAsync()));
     }
 
     private static async Task MoveAsync(
@@ -216,5 +216,5 @@ public class HistoryTests
     }
 
     private static async Task<long> BalanceAtAsync(TangoRuntime runtime, LogPosition at) =>
-        await (await (await runtime.OpenHistoryAsync(at)).OpenAsync<Accounts>("accounts")).BalanceAsync("a");
+        await (await (await runtime.History.OpenAsync(at)).OpenAsync<Accounts>("accounts")).BalanceAsync("a");
 }

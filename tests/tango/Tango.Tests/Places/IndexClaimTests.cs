@@ -54,14 +54,14 @@ public class IndexClaimTests
 
                     break;
                 case 7:
-                    await runtimes[who].CheckpointAsync(notes[who]);
+                    await runtimes[who].Checkpoints.WriteAsync(notes[who]);
                     break;
                 case 8:
-                    await unhosted.CheckpointAsync("notes");
+                    await unhosted.Checkpoints.WriteAsync("notes");
                     break;
                 case 9:
-                    await runtimes[who].CheckpointDirectoryAsync();
-                    var released = await runtimes[who].TrimAsync();
+                    await runtimes[who].Checkpoints.WriteDirectoryAsync();
+                    var released = await runtimes[who].Log.TrimAsync();
                     if (released > held) trims++;
                     held = released;
                     break;
@@ -92,21 +92,21 @@ public class IndexClaimTests
         var claim = await ClaimAsync(runtime);
         Assert.Equal((old.Position, (LogPosition?)old.Position), (claim.Position, claim.OldestValue));
         Assert.True(claim.IsHeldByValues);
-        Assert.Equal(old.Position, await runtime.TrimAsync());
+        Assert.Equal(old.Position, await runtime.Log.TrimAsync());
         Assert.Equal("value", await notes.ReadAsync(old));
         var refused = await Assert.ThrowsAsync<TangoClaimedException>(
-            async () => await runtime.TrimBelowAsync(old.Position.Next));
+            async () => await runtime.Log.TrimBelowAsync(old.Position.Next));
         Assert.True(Assert.Single(refused.Claims).IsHeldByValues);
 
         // A single checkpoint is not enough: the one before has the value.
         await notes.SetAsync("old", "new");
         await ReplaceAsync(notes, 20);
-        await runtime.CheckpointAsync(notes);
+        await runtime.Checkpoints.WriteAsync(notes);
         Assert.Equal(old.Position, (await ClaimAsync(runtime)).Position);
         Assert.False((await ClaimAsync(runtime)).IsHeldByValues);
         await CheckpointAllAsync(runtime, notes);
         Assert.True((await ClaimAsync(runtime)).Position > old.Position);
-        Assert.True(await runtime.TrimAsync() > old.Position);
+        Assert.True(await runtime.Log.TrimAsync() > old.Position);
         await Assert.ThrowsAsync<TangoTrimmedException>(async () => await notes.ReadAsync(old));
         Assert.Equal("new", (await notes.ReadAllAsync())["old"]);
     });
@@ -122,12 +122,12 @@ public class IndexClaimTests
         var removed = await notes.ReplaceAsync("x", "removed");
         var gone = await deleted.ReplaceAsync("x", "gone");
         await notes.RemoveAsync("x");
-        await runtime.DeleteAsync("deleted");
+        await runtime.Directory.DeleteAsync("deleted");
         await ReplaceAsync(notes, 20);
         await CheckpointAllAsync(runtime, notes);
         await ReplaceAsync(notes, 20);
         await CheckpointAllAsync(runtime, notes);
-        Assert.True(await runtime.TrimAsync() > gone.Position);
+        Assert.True(await runtime.Log.TrimAsync() > gone.Position);
         await Assert.ThrowsAsync<TangoTrimmedException>(async () => await notes.ReadAsync(removed));
         Assert.Single(await notes.ReadAllAsync());
     });
@@ -146,7 +146,7 @@ public class IndexClaimTests
         for (var i = 0; i < 20; i++) await accounts.SetAsync("x", i);
         await CheckpointAllAsync(runtime, accounts);
         await CheckpointAllAsync(runtime, accounts);
-        Assert.Equal(place.Position, await runtime.TrimAsync());
+        Assert.Equal(place.Position, await runtime.Log.TrimAsync());
         await runtime.DisposeAsync();
         var late = await world.NewRuntime(s_options).OpenAsync<Notes>("notes", OpenMode.Create);
         Assert.Equal("value", (await late.ReadAllAsync())["x"]);
@@ -195,9 +195,9 @@ public class IndexClaimTests
         var runtime = world.NewRuntime();
         await (await runtime.OpenAsync<Notes>("notes", OpenMode.Create)).SetAsync("x", "value");
         var refused = await Assert.ThrowsAsync<TangoDirectoryException>(
-            async () => await runtime.ForkAsync("notes", await world.TailAsync(), "copy"));
+            async () => await runtime.History.ForkAsync("notes", await world.TailAsync(), "copy"));
         Assert.Contains("'notes' keeps values in the log", refused.Message, StringComparison.Ordinal);
-        Assert.Single(await runtime.ListObjectsAsync());
+        Assert.Single(await runtime.Directory.ListAsync());
     }
 
     private static async Task ReplaceAsync(Notes notes, int count)
@@ -209,11 +209,11 @@ public class IndexClaimTests
     {
         for (var i = 0; i < 2; i++)
         {
-            await runtime.CheckpointAsync(handle);
-            await runtime.CheckpointDirectoryAsync();
+            await runtime.Checkpoints.WriteAsync(handle);
+            await runtime.Checkpoints.WriteDirectoryAsync();
         }
     }
 
     private static async Task<TangoClaim> ClaimAsync(TangoRuntime runtime) =>
-        (await runtime.ReadTrimPointAsync()).Claims.Single(static claim => claim.Kind == TangoClaimKind.Object);
+        (await runtime.Log.ReadTrimPointAsync()).Claims.Single(static claim => claim.Kind == TangoClaimKind.Object);
 }

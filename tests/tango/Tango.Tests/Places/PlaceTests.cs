@@ -39,7 +39,7 @@ public class PlaceTests
         Assert.Contains(places, known => known.Value.Record > 0);
         Assert.Equal([0, 1, 2], Enumerable.Range(0, 3).Select(i => places[$"committed {i}"].Call));
         Assert.True(Enumerable.Range(0, 30).Select(i => places[$"spilled {i}"].Position).Distinct().Count() > 2);
-        await runtime.CheckpointAsync(notes);
+        await runtime.Checkpoints.WriteAsync(notes);
         await SetAsync("behind the checkpoint");
         var late = await world.NewRuntime().OpenAsync<Notes>("notes", OpenMode.Create);
         var own = await notes.PlacesAsync();
@@ -53,7 +53,7 @@ public class PlaceTests
         var writeOnly = await world.NewRuntime().OpenWriteOnlyAsync<Notes>("notes", OpenMode.Create);
         Assert.Equal(expected["update 7"], await writeOnly.ReadAsync(places["update 7"]));
         var past =
-            await (await world.NewRuntime().OpenHistoryAsync(await world.TailAsync())).OpenAsync<Notes>("notes");
+            await (await world.NewRuntime().History.OpenAsync(await world.TailAsync())).OpenAsync<Notes>("notes");
         Assert.Equal(expected, await past.ReadAllAsync());
 
         ValueTask SetAsync(string key)
@@ -154,7 +154,7 @@ public class PlaceTests
             Assert.Equal(("notes", place), (refused.ObjectName, refused.Place));
         }
 
-        await runtime.CheckpointAsync(notes);
+        await runtime.Checkpoints.WriteAsync(notes);
         var chunk = (await Checkpoints.CheckpointWorld.CheckpointEntriesAsync(world, 256))[0].Position;
         await Assert.ThrowsAsync<TangoPlaceException>(async () => await notes.ReadAsync(new LogPlace(chunk, 0, 0)));
     }

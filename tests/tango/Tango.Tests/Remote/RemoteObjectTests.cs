@@ -18,9 +18,9 @@ public class RemoteObjectTests
         var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         var id = await IdAsync(runtime, "accounts");
         await remote.SetAsync("y", 5);
-        Assert.False(runtime.IsHosted(id));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(id));
         Assert.Equal(1, await remote.BalanceAsync("x"));
-        Assert.True(runtime.IsHosted(id));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(id));
         await host.SetAsync("x", 2);
         Assert.Equal(2, await remote.BalanceAsync("x"));
         Assert.Equal(5, await host.BalanceAsync("y"));
@@ -41,10 +41,10 @@ public class RemoteObjectTests
         await remote.BalanceAsync("x");
         time.Advance(TimeSpan.FromSeconds(59));
         await runtime.SyncAsync();
-        Assert.True(runtime.IsHosted(id));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(id));
         time.Advance(TimeSpan.FromSeconds(1));
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(id));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(id));
 
         // Another object gets its place.
         var other = await runtime.OpenAsync<Accounts>("other", OpenMode.Create);
@@ -71,7 +71,7 @@ public class RemoteObjectTests
         await (await runtime.OpenRemoteAsync<Accounts>("a")).BalanceAsync("x");
         await (await runtime.OpenRemoteAsync<Accounts>("d", OpenMode.Create)).BalanceAsync("x");
         await runtime.SyncAsync();
-        Assert.Equal([true, false, false], ids.Select(runtime.IsHosted));
+        Assert.Equal([true, false, false], ids.Select(runtime.Services.Playback.Hosted.IsOpen));
     }
 
     [Fact]
@@ -86,7 +86,7 @@ public class RemoteObjectTests
         await runtime.SyncAsync();
         await remote.BalanceAsync("x");
         await runtime.SyncAsync();
-        Assert.True(runtime.IsHosted(id));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(id));
         await remote.SetAsync("x", 3);
         Assert.Equal(3, await open.BalanceAsync("x"));
     }
@@ -124,12 +124,12 @@ public class RemoteObjectTests
 
         // The object may not leave before the transaction ends, for its versions decide.
         for (var i = 0; i < 3; i++) await own.BalanceAsync("x");
-        Assert.True(runtime.IsHosted(await IdAsync(runtime, "accounts")));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(await IdAsync(runtime, "accounts")));
         await host.SetAsync("x", 1);
         var aborted = Assert.IsType<TxOutcome.Aborted>(await held.EndTxAsync());
         Assert.Equal("accounts", aborted.ObjectName);
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(await IdAsync(runtime, "accounts")));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(await IdAsync(runtime, "accounts")));
         Assert.Equal(0, await own.BalanceAsync("x"));
     }
 
@@ -142,13 +142,13 @@ public class RemoteObjectTests
         var id = await IdAsync(runtime, "accounts");
         await using (runtime.BeginTx()) await remote.BalanceAsync("x");
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(id));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(id));
         var ended = runtime.BeginTx();
         await remote.BalanceAsync("x");
         await Assert.ThrowsAnyAsync<OperationCanceledException>(
             () => ended.EndTxAsync(new CancellationToken(canceled: true)).AsTask());
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(id));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(id));
     }
 
     [Fact]
@@ -258,14 +258,14 @@ public class RemoteObjectTests
         }
 
         await runtime.SyncAsync();
-        Assert.True(runtime.IsHosted(id));
+        Assert.True(runtime.Services.Playback.Hosted.IsOpen(id));
 
         // The client is gone, so that the decision comes from this host.
         await Task.Delay(TimeSpan.FromSeconds(1), time);
         await runtime.SyncAsync();
         await runtime.SyncAsync();
         Assert.Single((await LogModel.ReplayAsync(world.Log)).Decisions);
-        Assert.False(runtime.IsHosted(id));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(id));
     });
 
     [Fact]
@@ -276,7 +276,7 @@ public class RemoteObjectTests
         var runtime = world.NewRuntime(LeavesAtOnce);
         var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         await remote.BalanceAsync("x");
-        await hosting.DeleteAsync("accounts");
+        await hosting.Directory.DeleteAsync("accounts");
         await runtime.SyncAsync();
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await remote.BalanceAsync("x"));
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await remote.SetAsync("x", 1));
@@ -295,7 +295,7 @@ public class RemoteObjectTests
             await written.SetAsync("x", 1);
             await own.SetAsync("x", 1);
         });
-        await hosting.DeleteAsync("accounts");
+        await hosting.Directory.DeleteAsync("accounts");
         await runtime.SyncAsync();
         await Assert.ThrowsAsync<TangoObjectDeletedException>(held.EndTxAsync);
         Assert.Equal(0, await own.BalanceAsync("x"));
@@ -308,13 +308,13 @@ public class RemoteObjectTests
         var runtime = world.NewRuntime(LeavesAtOnce);
         var remote = await runtime.OpenRemoteAsync<Accounts>("accounts", OpenMode.Create);
         await remote.SetAsync("x", 1);
-        var end = await runtime.CheckpointAsync(remote);
+        var end = await runtime.Checkpoints.WriteAsync(remote);
         Assert.True(end > LogPosition.Zero);
         await runtime.SyncAsync();
-        Assert.False(runtime.IsHosted(await IdAsync(runtime, "accounts")));
+        Assert.False(runtime.Services.Playback.Hosted.IsOpen(await IdAsync(runtime, "accounts")));
         Assert.Equal(1, await remote.BalanceAsync("x"));
     }
 
     private static async ValueTask<ObjectId> IdAsync(TangoRuntime runtime, string name) =>
-        (await runtime.ListObjectsAsync()).First(entry => entry.Name == name).Id;
+        (await runtime.Directory.ListAsync()).First(entry => entry.Name == name).Id;
 }

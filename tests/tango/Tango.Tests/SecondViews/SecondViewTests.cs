@@ -118,7 +118,7 @@ public class SecondViewTests
         var wealth = await runtime.OpenViewAsync<Accounts, Wealth>("accounts");
         var tail = await world.TailAsync();
         await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await wealth.SetAsync());
-        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await runtime.CheckpointAsync(wealth));
+        await Assert.ThrowsAsync<TangoReadOnlyException>(async () => await runtime.Checkpoints.WriteAsync(wealth));
         await using (runtime.BeginTx())
         {
             await Assert.ThrowsAsync<TangoTransactionException>(async () => await wealth.RichestAsync());
@@ -126,7 +126,7 @@ public class SecondViewTests
 
         Assert.Equal(tail, await world.TailAsync());
         runtime.LeaveTransaction();
-        await runtime.DeleteAsync(accounts.ObjectName);
+        await runtime.Directory.DeleteAsync(accounts.ObjectName);
         await Assert.ThrowsAsync<TangoObjectDeletedException>(async () => await wealth.RichestAsync());
     }
 
@@ -175,8 +175,8 @@ public class SecondViewTests
 
     private static async Task TrimAsync(World world, TangoRuntime runtime, TangoObject handle)
     {
-        var end = await runtime.CheckpointAsync(handle);
-        await runtime.CheckpointDirectoryAsync();
+        var end = await runtime.Checkpoints.WriteAsync(handle);
+        await runtime.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
     }
 }

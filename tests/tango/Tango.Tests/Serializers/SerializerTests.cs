@@ -11,7 +11,7 @@ public sealed class SerializerTests
         await using var world = new World();
         var writer = world.NewRuntime();
         await (await writer.OpenAsync<Ledger>("ledger", OpenMode.Create)).PutAsync(5);
-        Assert.Equal("test-ledger with test-money/2", Assert.Single(await writer.ListObjectsAsync()).TypeName);
+        Assert.Equal("test-ledger with test-money/2", Assert.Single(await writer.Directory.ListAsync()).TypeName);
 
         var reader = world.NewRuntime();
         Assert.Equal(5, await (await reader.OpenAsync<Ledger>("ledger", OpenMode.Create)).SumAsync());

@@ -1,29 +1,30 @@
 using Corfu;
+using Tango.Runtime;
 
-namespace Tango;
+namespace Tango.Transactions;
 
-public sealed partial class TangoRuntime
+/// <summary>Begins transactions, and repeats those that abort.</summary>
+internal sealed class TransactionRunner(ObjectServices objects)
 {
     // Each attempt writes all spills again, and takes as long as the one before.
     private const int MaxSpilledTooEarly = 2;
 
-    /// <summary>
-    /// Runs the body in a transaction and tries again, after a growing pause, while it aborts. Never repeats one that
-    /// is in doubt. The body may run several times and should have no effects besides the objects. An exception of the
-    /// body drops the transaction and is passed on if what the body had read is still true; if not, it counts as an
-    /// abort.
-    /// </summary>
-    /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
-    /// An exception of the body drops the outer one.</remarks>
-    /// <returns>Committed, InDoubt or Joined.</returns>
-    /// <exception cref="TangoAbortedException">The transaction aborted <see cref="TransactionOptions.MaxAttempts"/>
-    /// times, or twice as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
-    public async ValueTask<TxOutcome> RunTransactionAsync(
-        Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
-        CancellationToken cancellationToken = default)
+    /// <inheritdoc cref="TangoRuntime.BeginTx"/>
+    public TangoTransaction Begin(TransactionOptions? options)
+    {
+        RuntimeLifetime.ThrowIfEnded(objects.Lifetime);
+        options ??= TransactionOptions.Default;
+        if (objects.Flow.Current is { IsActive: true } outer) return outer.Join(options);
+        var transaction = new TangoTransaction(objects, options);
+        if (!options.Explicit) objects.Flow.Enter(transaction);
+        return transaction;
+    }
+
+    public async ValueTask<TxOutcome> RunAsync(
+        Func<TangoTransaction, ValueTask> body, TransactionOptions? options, CancellationToken cancellationToken)
     {
         options ??= TransactionOptions.Default;
-        if (Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
+        if (objects.Flow.Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
         var spilledTooEarly = 0;
         for (var attempt = 1; ; attempt++)
         {
@@ -31,31 +32,29 @@ public sealed partial class TangoRuntime
             var (outcome, spilling) = await TryOnceAsync(body, options, cancellationToken);
             if (outcome is not TxOutcome.Aborted aborted) return outcome;
             if (aborted.Reason == AbortReason.SpilledTooEarly && ++spilledTooEarly >= MaxSpilledTooEarly)
-                throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, MaxSpan, spilling);
+                throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, objects.Directory.MaxSpan, spilling);
             if (attempt >= options.MaxAttempts) throw new TangoAbortedException(aborted, attempt);
-            var pause = BackOff.After(attempt, _options.RetryDelay, _options.MaxRetryDelay, _entropy, jitter: 1);
-            await Task.Delay(pause, _time, cancellationToken);
+            var pause = BackOff.After(
+                attempt, objects.Options.RetryDelay, objects.Options.MaxRetryDelay, objects.Entropy, jitter: 1);
+            await Task.Delay(pause, objects.Time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.
-            if (Player.Published.End <= aborted.ConflictingWrite.Position)
+            if (objects.Player.Published.End <= aborted.ConflictingWrite.Position)
             {
-                var cohort = LastDirectoryView.GroupOf(aborted.ObjectId);
+                var cohort = objects.Directory.LastPublished.GroupOf(aborted.ObjectId);
                 // An object that was hosted for the attempt may have left.
-                await Player.PlayToAsync(
+                await objects.Player.PlayToAsync(
                     aborted.ConflictingWrite.Position.Next, cancellationToken,
-                    () => cohort.Count > 0 && IsHosted(cohort[0].Id));
+                    () => cohort.Count > 0 && objects.Hosted.IsOpen(cohort[0].Id));
             }
         }
     }
 
-    /// <summary>As the other overload, with the value that the committed attempt computed, or the one that
-    /// joined.</summary>
-    public async ValueTask<TxResult<T>> RunTransactionAsync<T>(
-        Func<TangoTransaction, ValueTask<T>> body, TransactionOptions? options = null,
-        CancellationToken cancellationToken = default)
+    public async ValueTask<TxResult<T>> RunAsync<T>(
+        Func<TangoTransaction, ValueTask<T>> body, TransactionOptions? options, CancellationToken cancellationToken)
     {
         T? value = default;
-        var outcome = await RunTransactionAsync(
+        var outcome = await RunAsync(
             async transaction => { value = await body(transaction); }, options, cancellationToken);
         return new TxResult<T>(outcome, outcome is TxOutcome.Committed or TxOutcome.Joined ? value : default);
     }
@@ -63,7 +62,7 @@ public sealed partial class TangoRuntime
     private async ValueTask<TxOutcome> JoinAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
     {
-        await using var transaction = BeginTx(options);
+        await using var transaction = Begin(options);
         await body(transaction);
         return await EndAsync(transaction, cancellationToken);
     }
@@ -78,7 +77,7 @@ public sealed partial class TangoRuntime
     private async ValueTask<(TxOutcome Outcome, TimeSpan Spilling)> TryOnceAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions options, CancellationToken cancellationToken)
     {
-        await using var transaction = BeginTx(options);
+        await using var transaction = Begin(options);
         try
         {
             await body(transaction);

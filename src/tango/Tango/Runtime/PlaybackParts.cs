@@ -1,0 +1,42 @@
+using Tango.Calls;
+using Tango.Checkpoints;
+using Tango.Playback;
+
+namespace Tango.Runtime;
+
+/// <summary>The parts of a runtime that play the log and send calls to it. Callers and the upkeep drive
+/// them.</summary>
+internal sealed class PlaybackParts
+{
+    public PlaybackParts(RuntimeEnvironment given, ulong runtime, CancellationToken lifetime)
+    {
+        var (log, openCursor, options, time, entropy, loops, logger) = given;
+        Calls = new CallBatcher(log, runtime, options, loops, logger, lifetime);
+        Views = new ViewPublisher();
+        Directory = new PlayedDirectory(Views);
+        Types = new PlayedTypes(options.Types, TangoDirectory.TypeFor(options.NewestLevel));
+        CheckpointReader = new CheckpointReader(log, options.NewestLevel, logger);
+        Hosted = new HostedCohorts(options.RemoteStay, options.MaxRemoteCohorts, time, Calls);
+        var context = new PlaybackContext(
+            log, openCursor, Calls, new CohortLoader(CheckpointReader), Directory, options, time, loops, entropy,
+            logger);
+        Player = new Player(context, Views, Hosted, lifetime);
+        Cohorts = new CohortOpenings(Hosted, Player, context, Directory, Types, lifetime);
+    }
+
+    public CallBatcher Calls { get; }
+
+    public ViewPublisher Views { get; }
+
+    public PlayedDirectory Directory { get; }
+
+    public PlayedTypes Types { get; }
+
+    public CheckpointReader CheckpointReader { get; }
+
+    public HostedCohorts Hosted { get; }
+
+    public Player Player { get; }
+
+    public CohortOpenings Cohorts { get; }
+}
