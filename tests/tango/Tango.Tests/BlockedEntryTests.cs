@@ -54,7 +54,8 @@ public class BlockedEntryTests
         var context = new PlaybackContext(
             log, log.OpenCursor, calls, loader, directory, new TangoOptions(), TimeProvider.System, LoopContext.Pool,
             SystemEntropy.Instance, logger);
-        var applier = new RecordApplier(hosted, commits, new SpilledWrites(log), context, calls, null);
+        var applier = new RecordApplier(
+            hosted, commits, new SpilledWrites(log), context.Directory, calls, null, logger);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;
         EntryProgress progress = default;
         var blockedAt = applier.ApplyRecords(played, ref progress, 0);

@@ -30,9 +30,8 @@ internal sealed record CohortSnapshot(
     /// <summary>Takes the snapshot of a playback that has ended.</summary>
     /// <exception cref="TangoObjectStoppedException">R23: as above.</exception>
     /// <exception cref="TangoDirectoryException">As above.</exception>
-    public static CohortSnapshot Take(Cohort cohort, Playback.Playback playback) => new(
-        playback.Hosted.Applied, [.. cohort.Objects.Select(MemberSnapshot.Take)],
-        playback.Commits.AwaitedBy(StreamsOf(cohort)));
+    public static CohortSnapshot Take(Cohort cohort, HostedObjects hosted, Commits commits) => new(
+        hosted.Applied, [.. cohort.Objects.Select(MemberSnapshot.Take)], commits.AwaitedBy(StreamsOf(cohort)));
 
     private static HashSet<StreamId> StreamsOf(Cohort cohort) =>
         [.. cohort.Objects.Select(static member => member.Id.Stream)];

@@ -37,6 +37,6 @@ internal static class UnhostedCohort
         }
 
         playback.Hosted.AdvanceTo(played);
-        return CohortSnapshot.Take(cohort, playback);
+        return CohortSnapshot.Take(cohort, playback.Hosted, playback.Commits);
     }
 }

@@ -15,13 +15,13 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
-    private readonly List<Waiter> _waiters = [];
+    private readonly List<WaitingFeed> _waiters = [];
     private bool _isRunning;
 
     /// <summary>Completes when the feed has something to do, or it is not known that it has not.</summary>
     public async ValueTask WaitAsync(FeedWait wait, CancellationToken cancellationToken)
     {
-        var waiter = new Waiter(wait, time.GetTimestamp());
+        var waiter = new WaitingFeed(wait, time.GetTimestamp());
         lock (_gate)
         {
             _waiters.Add(waiter);
@@ -79,7 +79,7 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
             if (IsOver(waiter)) waiter.Over.TrySetResult();
         }
 
-        bool IsOver(Waiter waiter)
+        bool IsOver(WaitingFeed waiter)
         {
             var wait = waiter.Wait;
             // R10: of another epoch, positions that were granted may be granted anew.
@@ -98,12 +98,12 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
         }
     }
 
-    private Waiter[] ListWaiters()
+    private WaitingFeed[] ListWaiters()
     {
         lock (_gate) return [.. _waiters];
     }
 
-    private sealed record Waiter(FeedWait Wait, long Since)
+    private sealed record WaitingFeed(FeedWait Wait, long Since)
     {
         public TaskCompletionSource Over { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }

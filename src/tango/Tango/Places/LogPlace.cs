@@ -1,5 +1,5 @@
 using Corfu;
-using Tango.Transactions;
+using Tango.Records;
 
 namespace Tango;
 

@@ -11,7 +11,7 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="others">Commit records further on.</param>
 internal sealed class DecisionProbe(
-    RecordVersion commit, IReadOnlyDictionary<RecordVersion, Participants> others, OrphanWaits waits)
+    RecordVersion commit, IReadOnlyDictionary<RecordVersion, Participants> others, OrphanWaits waits) : IProbe
 {
     private static readonly LogPosition s_end = new(long.MaxValue);
 
@@ -69,7 +69,7 @@ internal sealed class DecisionProbe(
             var group = await context.Directory.FindGroupAsync(id, lifetime);
             // The record stands behind the deletion, which it did not see.
             if (group.Count == 0 && context.Directory.IsDeletedBefore(id, commit.Position))
-                return [new DecidedCommit(commit, OfDeletion(id, commit), streams)];
+                return [new DecidedCommit(commit, RecordApplier.AbortOfDeletion(id, commit), streams)];
             // R22: the deletion may have come behind the record. All of this is released, and perhaps trimmed.
             if (group.Count == 0 && context.Directory.IsDeletedBefore(id, s_end))
                 throw new TangoTrimmedException(
@@ -114,10 +114,6 @@ internal sealed class DecisionProbe(
                 other => new DecidedCommit(other.Key, probe._decided[other.Key], other.Value.Streams)),
         ];
     }
-
-    /// <summary>Outcome of a commit record that read an object which was deleted below it.</summary>
-    public static TxOutcome.Aborted OfDeletion(ObjectId id, RecordVersion commit) =>
-        new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
 
     private static Participants ParticipantsOf(LogEntry entry, int index)
     {

@@ -45,7 +45,7 @@ internal sealed class Playback
     /// <param name="probe">Not null: playback ends where the probe says.</param>
     /// <param name="grown">Called when a cohort that is played here has got a member.</param>
     /// <param name="deleted">Called when a cohort that is played here was deleted.</param>
-    public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
+    public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, IOwnEntries? calls,
         DecisionProbe? probe, CancellationToken lifetime, Action<Cohort>? grown = null,
         Action<Cohort>? deleted = null)
     {
@@ -57,7 +57,8 @@ internal sealed class Playback
                 Commits, context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops,
                 context.Logger, lifetime);
         _spilled = new SpilledWrites(context.Log);
-        _applier = new RecordApplier(Hosted, Commits, _spilled, context, calls, probe);
+        _applier = new RecordApplier(
+            Hosted, Commits, _spilled, context.Directory, calls, probe, context.Logger);
         _lookahead = new DecisionLookahead(
             Hosted, Commits, context, probe?.Waits ?? new OrphanWaits(context.Time), probe, lifetime);
         (Hosted.Joined, Hosted.Deleted) = (Join, deleted);

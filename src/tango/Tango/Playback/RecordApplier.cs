@@ -12,10 +12,8 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
 internal sealed class RecordApplier(HostedObjects hosted, Commits commits, SpilledWrites spilled,
-    PlaybackContext context, CallBatcher? calls, DecisionProbe? probe)
+    IPlaybackDirectory directory, IOwnEntries? calls, IProbe? probe, ILogger logger)
 {
-    private readonly ILogger _logger = context.Logger;
-
     // R19: what playback waits for; empty: a decision (R20).
     private readonly List<RecordVersion> _missing = [];
 
@@ -138,7 +136,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         var isCohort = target.Cohort.Objects[0] == target;
         foreach (var deleted in isCohort ? target.Cohort.Objects : [target]) deleted.Delete(version);
         if (isCohort && target.Stopped is { IsDeletion: true }) hosted.Deleted?.Invoke(target.Cohort);
-        _logger.LogInformation("Object {Name} ({Id}) was deleted", target.Name, target.Id);
+        logger.LogInformation("Object {Name} ({Id}) was deleted", target.Name, target.Id);
     }
 
     /// <summary>R20: as with a deletion, the record stands in the cohort's stream, so that each host begins to play the
@@ -149,7 +147,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         if (first.Cohort.Objects[0].Id != id || TangoDirectory.IsExpired(member, version.Position)) return;
         if (first.Cohort.Join(member, version) is not { } joined) return;
         hosted.Join(joined, version.Position);
-        _logger.LogInformation(
+        logger.LogInformation(
             "Group {Group} has a new member {Name} ({Id})", joined.Entry.Group, joined.Name, joined.Id);
     }
 
@@ -166,7 +164,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         var aborted = Validate(ref reader, version, snapshotEnd, out var isEvaluated);
         // To the end, before anything is decided: what this code cannot read it must not decide.
         var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
-        aborted ??= spills.AbortAt(version, context.Directory.MaxSpan);
+        aborted ??= spills.AbortAt(version, directory.MaxSpan);
         if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
         if (aborted is null && IsMissing(spills, version)) return false;
         var spilledWrites = aborted is null ? spilled.Of(version) : [];
@@ -272,7 +270,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
                 var below = version.Position;
                 if (Planted.Is("deletion-concerns-what-was-before")) below = new(long.MaxValue);
                 // R20: the snapshot is below the deletion, for no view at or above it is read. Its hosts let go of it.
-                if (context.Directory.IsDeletedBefore(id, below)) aborted ??= DecisionProbe.OfDeletion(id, version);
+                if (directory.IsDeletedBefore(id, below)) aborted ??= AbortOfDeletion(id, version);
                 else isEvaluated = false;
             }
             else if (Planted.Is("unreadable-counts-as-unchanged")) isEvaluated &= true;
@@ -293,6 +291,10 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         return aborted;
     }
 
+    /// <summary>What becomes of a commit record that read an object which was deleted below it.</summary>
+    public static TxOutcome.Aborted AbortOfDeletion(ObjectId id, RecordVersion commit) =>
+        new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
+
     private static TxOutcome.Aborted? Conflict(HostedObject? read, bool hasKey, ReadOnlySpan<byte> key,
         LogPosition snapshotEnd)
     {
@@ -305,7 +307,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         LogPlace place, bool isTransaction, ApplyResult? result)
     {
         var wasStopped = target.Stopped is not null;
-        var rejection = target.Apply(update, version, place, result, context.Directory.VersionAge);
+        var rejection = target.Apply(update, version, place, result, directory.VersionAge);
         if (!wasStopped && target.Stopped is not null) ReportStopped(target);
         target.Observer?.OnApplied(
             update, version, place, isTransaction, tookEffect: rejection is null && target.Stopped is null);
@@ -352,7 +354,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
     private void ReportStopped(HostedObject target)
     {
         TangoTelemetry.ObjectsStopped.Add(1);
-        _logger.LogError(target.Stopped, "Object {Name} ({Id}) stopped", target.Name, target.Id);
+        logger.LogError(target.Stopped, "Object {Name} ({Id}) stopped", target.Name, target.Id);
     }
 }
 

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Formatting;
-using Tango.Transactions;
 
 namespace Tango.Records;
 
@@ -14,8 +13,8 @@ internal static class CommitFormat
     public const int ReadLength = 2;
     public const int WriteLength = 4;
 
-    public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd, List<TxObject> reads,
-        List<TxWrite> writes, SpillList spills)
+    public static ReadOnlyMemory<byte> Encode(CommitFlags flags, LogPosition snapshotEnd,
+        IReadOnlyCollection<TxRead> reads, List<TxWrite> writes, SpillList spills)
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
@@ -69,21 +68,21 @@ internal static class CommitFormat
     private static void WriteWrite(ref MessagePackWriter writer, TxWrite write)
     {
         writer.WriteArrayHeader(WriteLength);
-        RecordFormat.WriteCall(ref writer, write.Host.Entry.Id, write.Mutator.Number, write.Key, write.Arguments.Span);
+        RecordFormat.WriteCall(ref writer, write.Object.Id, write.Mutator.Number, write.Key, write.Arguments.Span);
     }
 
-    private static void WriteRead(ref MessagePackWriter writer, TxObject read)
+    private static void WriteRead(ref MessagePackWriter writer, TxRead read)
     {
         writer.WriteArrayHeader(ReadLength);
-        writer.Write(read.Host.Entry.Id.Value);
-        if (read.ReadsWhole)
+        writer.Write(read.Object.Value);
+        if (read.Keys is not { } keys)
         {
             writer.WriteNil();
             return;
         }
 
-        writer.WriteArrayHeader(read.ReadKeys.Count);
-        foreach (var key in read.ReadKeys) writer.Write(key.Bytes);
+        writer.WriteArrayHeader(keys.Count);
+        foreach (var key in keys) writer.Write(key.Bytes);
     }
 }
 

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Formatting;
-using Tango.Transactions;
 
 namespace Tango.Records;
 
@@ -37,7 +36,7 @@ internal static class SpillFormat
                 throw new TangoTooLargeException(MaxOverhead + encoded.Length, limit);
             if (size + encoded.Length > limit) Flush();
             batch.Add(encoded);
-            objects.Add(write.Host.Entry.Id);
+            objects.Add(write.Object.Id);
             size += encoded.Length;
         }
 

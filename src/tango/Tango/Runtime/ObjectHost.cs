@@ -133,7 +133,7 @@ internal sealed class ObjectHost(
 
     public async ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken)
     {
-        if (place.Own is not { } own || own.Host.Entry.Id != entry.Id || Transaction?.IsPending(own) != true)
+        if (place.Own is not { } own || own.Object.Id != entry.Id || Transaction?.IsPending(own) != true)
             return await services.CallReader.ReadAsync(place, entry, cancellationToken);
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }

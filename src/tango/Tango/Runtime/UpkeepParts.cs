@@ -27,7 +27,7 @@ internal sealed class UpkeepParts
         player.Left += checkpointer.Unwatch;
         cohorts.Opened += checkpointer.Watch;
         if (options.IdlePlayback is { } period)
-            player.Played += new IdlePlayback(player, period, time, loops, lifetime.Token).OnPlayed;
+            player.Played += new QuietPlayback(player, period, time, loops, lifetime.Token).OnPlayed;
         var leases = new LeaseWatch(runtime, player, newLeaseHandle, time, loops, logger, lifetime.Token);
         player.Played += leases.OnPlayed;
         player.Left += leases.Unwatch;

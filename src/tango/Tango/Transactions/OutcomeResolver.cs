@@ -10,7 +10,7 @@ internal sealed class OutcomeResolver(ICorfuLog log, CohortOpenings cohorts, Run
     /// <inheritdoc cref="TangoRuntime.ResolveAsync"/>
     public async ValueTask<TxOutcome> ResolveAsync(TxOutcome.InDoubt inDoubt, CancellationToken cancellationToken)
     {
-        var call = inDoubt.Call
+        var call = inDoubt.Call as CommitCall
             ?? throw new ArgumentException("The outcome is not of a transaction of this process", nameof(inDoubt));
         if (!ReferenceEquals(call.Log, log))
             throw new ArgumentException("The outcome is of a transaction of another log", nameof(inDoubt));

@@ -114,7 +114,7 @@ public sealed partial class TangoTransaction
 
         // 5.
         var call = new CommitCall(record, streams, reads.Count > 0 ? _services.Player : null, spills,
-            _services.Directory.MaxSpan, _writes[0].Host.Entry)
+            _services.Directory.MaxSpan, _writes[0].Object)
         {
             Log = _services.Log,
         };
@@ -141,12 +141,13 @@ public sealed partial class TangoTransaction
         CommitFlags flags, List<TxObject> reads, CancellationToken cancellationToken)
     {
         var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
-        var whole = CommitFormat.Encode(flags, snapshotEnd, reads, _writes, SpillList.Empty);
+        var readSet = reads.ConvertAll(static read => read.ReadSet);
+        var whole = CommitFormat.Encode(flags, snapshotEnd, readSet, _writes, SpillList.Empty);
         if (whole.Length <= _services.Calls.MaxRecordBytes) return (whole, SpillList.Empty);
         var spills = await SpillAsync(cancellationToken);
         // Spills alone have no effect.
         cancellationToken.ThrowIfCancellationRequested();
-        return (CommitFormat.Encode(flags, snapshotEnd, reads, [], spills), spills);
+        return (CommitFormat.Encode(flags, snapshotEnd, readSet, [], spills), spills);
     }
 
     /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>
@@ -203,7 +204,7 @@ public sealed partial class TangoTransaction
     private ImmutableArray<StreamId> StreamsFor(CommitFlags flags, List<TxObject> reads)
     {
         var streams = new SortedSet<StreamId>();
-        foreach (var write in _writes) streams.Add(write.Host.Entry.Id.Stream);
+        foreach (var write in _writes) streams.Add(write.Object.Id.Stream);
         if (flags.HasFlag(CommitFlags.NeedsDecision))
             streams.UnionWith(reads.Select(static read => read.Host.Entry.Id.Stream));
         return [.. streams];

@@ -169,7 +169,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         try
         {
             var hosted = mutator.Reads ? await PrepareSnapshotAsync(host, cancellationToken) : null;
-            lock (_gate) Write(new TxWrite(host, mutator, key, arguments, _writes.Count), hosted, result);
+            lock (_gate)
+                Write(host, new TxWrite(host.Entry, mutator, key, arguments, _writes.Count), hosted, result);
             return hosted;
         }
         finally
@@ -220,18 +221,18 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         }
     }
 
-    private void Write(TxWrite write, HostedObject? hosted, ApplyResult? result)
+    private void Write(ObjectHost host, TxWrite write, HostedObject? hosted, ApplyResult? result)
     {
         if (hosted is not null)
         {
             var snapshot = SnapshotFor(hosted);
-            var target = Touch(write.Host);
+            var target = Touch(host);
             if (!Planted.Is("returning-mutator-reads-nothing")) target.AddRead(write.Key);
             target.ApplyNow(snapshot, write, result);
         }
         else
         {
-            Touch(write.Host).Defer(write);
+            Touch(host).Defer(write);
         }
 
         _writes.Add(write);
@@ -316,7 +317,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         var conflict = FindConflict();
         if (Planted.Is("snapshot-moves-unchecked")) conflict = null;
         if (conflict is not null) throw new TangoConflictException(conflict);
-        var writes = _writes.ToLookup(static write => write.Host.Entry.Id);
+        var writes = _writes.ToLookup(static write => write.Object.Id);
         foreach (var used in _objects) used.MoveTo(writes[used.Host.Entry.Id]);
         return _snapshot = newest;
     }
@@ -354,7 +355,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         if (_isEnded)
             throw new TangoTransactionException(
                 "The transaction has ended: end or dispose it in the method that began it. A task that outlives it "
-                + $"calls {nameof(TangoRuntime)}.{nameof(TangoRuntime.LeaveTransaction)} first");
+                + "calls TangoRuntime.LeaveTransaction first");
         if (isBusy)
             throw new TangoTransactionException("The transaction is used concurrently: only accessors may overlap");
     }

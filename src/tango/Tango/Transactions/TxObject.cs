@@ -29,6 +29,8 @@ internal sealed class TxObject(ObjectHost host)
     /// <summary>In the order of the reads: the set's own order depends on hashing.</summary>
     public List<ObjectKey> ReadKeys { get; } = [];
 
+    public TxRead ReadSet => new(Host.Entry.Id, ReadsWhole ? null : ReadKeys);
+
     public bool IsBroken => _failure is not null;
 
     public bool HasReads => ReadsWhole || ReadKeys.Count > 0;

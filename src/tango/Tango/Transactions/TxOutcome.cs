@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Calls;
 
 namespace Tango;
 
@@ -55,7 +54,8 @@ public abstract record TxOutcome
     /// <param name="Position">Position where the record would stand, if one was granted.</param>
     public sealed record InDoubt(LogPosition? Position, string Message) : TxOutcome
     {
-        internal CommitCall? Call { get; init; }
+        /// <summary>The call that was sent, for <see cref="TangoRuntime.ResolveAsync"/>.</summary>
+        internal object? Call { get; init; }
 
         /// <summary>The outcome for a caller that cancelled; null: the call has ended in doubt.</summary>
         internal Task<TxOutcome>? Later { get; init; }

@@ -4,7 +4,7 @@ namespace Tango.Playback;
 
 /// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
 /// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>
-internal sealed class IdlePlayback(
+internal sealed class QuietPlayback(
     Player player, TimeSpan period, TimeProvider time, LoopContext loops, CancellationToken lifetime)
 {
     private int _hasStarted;

@@ -1,0 +1,5 @@
+namespace Tango.Checkpoints;
+
+/// <summary>A member of a cohort whose checkpoint is loaded.</summary>
+/// <param name="Type">Null: versions only, no view.</param>
+internal sealed record CohortMember(DirectoryEntry Entry, TangoObjectType? Type);
