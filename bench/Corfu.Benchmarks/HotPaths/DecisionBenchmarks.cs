@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using BenchmarkDotNet.Attributes;
 using Tango;
+using Tango.Model;
 using Tango.Playback;
 
 namespace Corfu.Benchmarks;

@@ -4,6 +4,7 @@ using Tango;
 using Tango.Checkpoints;
 using Tango.Collections;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Records;
 using Tango.Testing;

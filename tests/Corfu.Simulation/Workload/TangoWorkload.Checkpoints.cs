@@ -2,6 +2,7 @@ using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Tango;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Runtime;
 
 namespace Corfu.Simulation.Workload;

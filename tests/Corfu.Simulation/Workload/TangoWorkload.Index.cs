@@ -2,6 +2,7 @@ using System.Globalization;
 using Corfu.Simulation.Kernel;
 using Tango;
 using Tango.Collections;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
 using Tango.Checkpoints;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Records;
 using Tango.Testing;

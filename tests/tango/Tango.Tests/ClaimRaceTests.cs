@@ -1,6 +1,7 @@
 using Corfu;
-using Tango.Formatting;
 using Tango.Checkpoints;
+using Tango.Formatting;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Records;
 using Tango.Runtime;

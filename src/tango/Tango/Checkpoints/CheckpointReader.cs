@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Model;
 
 namespace Tango.Checkpoints;
 

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Records;
 
 namespace Tango;

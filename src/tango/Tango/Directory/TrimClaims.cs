@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Model;
 
 namespace Tango;
 

@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
 using Tango.History;
-using Tango.Places;
+using Tango.Model;
 using Tango.Playback;
 
 namespace Tango.Feeds;

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Corfu;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 using Tango.Transactions;

@@ -16,7 +16,7 @@ public enum TangoChangeKind
     Progress,
 }
 
-/// <summary>One element of <see cref="RuntimeHistory.ChangesAsync{T}(string, ChangePlace?, FeedOptions?,
+/// <summary>An element of <see cref="RuntimeHistory.ChangesAsync{T}(string, ChangePlace?, FeedOptions?,
 /// CancellationToken)"/>.</summary>
 public sealed class TangoChange<T>
     where T : TangoObject

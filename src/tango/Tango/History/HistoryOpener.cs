@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Places;
 using Tango.Playback;
 using Tango.Transactions;
 

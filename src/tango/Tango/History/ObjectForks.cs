@@ -1,6 +1,8 @@
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Runtime;
+using Tango.Upkeep;
 
 namespace Tango.History;
 
@@ -25,7 +27,7 @@ internal sealed class ObjectForks(
             async stop =>
             {
                 var (source, type) = history.FindForFork(name, types);
-                // Its places name calls of the source.
+                // Places in an index name calls of the source.
                 if (type.IsIndex)
                     throw new TangoDirectoryException(
                         $"'{name}' keeps values in the log and cannot be forked: write its values into a new object");

@@ -1,4 +1,4 @@
-using Tango.Places;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 

@@ -1,7 +1,9 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
+using Tango.Records;
 using Tango.Runtime;
 
 namespace Tango.History;
@@ -11,7 +13,7 @@ internal sealed class PastPlayback(
     ICorfuLog log, DirectoryAccess access, PlayedTypes types, CheckpointReader checkpoints, PlaybackContext beside,
     RuntimeLifetime lifetime)
 {
-    /// <summary>One object at a past position, with what its group needs to be played.</summary>
+    /// <summary>Replays one object up to a past position, with what its group needs to be played.</summary>
     /// <param name="members">The object's cohort.</param>
     /// <param name="type">The object's; other members have views only if their types are known.</param>
     public async ValueTask<Cohort> PlayAsync(

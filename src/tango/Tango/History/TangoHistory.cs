@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.History;
-using Tango.Places;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 

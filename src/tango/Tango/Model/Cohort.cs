@@ -1,7 +1,8 @@
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>
 /// Objects opened and played together: one object, or one co-hosted group (R20). Commit records within a cohort are

@@ -1,4 +1,6 @@
-namespace Tango.Checkpoints;
+using Tango.Checkpoints;
+
+namespace Tango.Model;
 
 /// <summary>A member of a cohort whose checkpoint is loaded.</summary>
 /// <param name="Type">Null: versions only, no view.</param>

@@ -1,8 +1,10 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Checkpoints;
 using Tango.Playback;
+using Tango.Records;
 
-namespace Tango.Checkpoints;
+namespace Tango.Model;
 
 /// <summary>
 /// State of a cohort in a checkpoint, at one position for all members. A writer takes it within a cycle of the player

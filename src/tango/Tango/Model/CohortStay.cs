@@ -1,4 +1,6 @@
-namespace Tango.Playback;
+using Tango.Playback;
+
+namespace Tango.Model;
 
 /// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="HostedCohorts"/>.</summary>
 internal sealed class CohortStay

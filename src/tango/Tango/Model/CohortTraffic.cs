@@ -1,4 +1,6 @@
-namespace Tango.Checkpoints;
+using Tango.Checkpoints;
+
+namespace Tango.Model;
 
 /// <summary>
 /// Counts what is applied to a cohort, and says once when a checkpoint is due. Playback counts; the checkpointer

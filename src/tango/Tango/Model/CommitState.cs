@@ -1,8 +1,9 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Playback;
 using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>
 /// R20: what one playback knows of one commit record whose outcome a decision record publishes:

@@ -1,9 +1,10 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Playback;
 using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>
 /// R20: the commit records of one playback that wait for their decision records, each with its

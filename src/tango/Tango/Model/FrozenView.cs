@@ -1,6 +1,7 @@
 using Corfu;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>An object's view as published: it is not changed any more.</summary>
 /// <param name="Owner">Whose view it is: slots are used again.</param>

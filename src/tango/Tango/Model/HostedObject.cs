@@ -1,7 +1,8 @@
 using Corfu;
+using Tango.Playback;
 using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>View and versions of one object. Only playback touches it, except <see cref="Versions"/>, which has a lock
 /// of its own.</summary>

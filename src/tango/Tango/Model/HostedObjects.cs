@@ -1,7 +1,8 @@
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>The objects that one playback plays, and how far it has got. Used by that playback only.</summary>
 internal sealed class HostedObjects

@@ -1,6 +1,7 @@
+using Tango.Playback;
 using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>Hears of every call of one object, as playback applies it.</summary>
 internal interface ICallObserver

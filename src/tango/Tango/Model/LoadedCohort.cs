@@ -1,8 +1,10 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Playback;
+using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>The state of a cohort at one position, from which its playback can go on: what a checkpoint holds (R21). It
 /// belongs to the playback that starts from it.</summary>

@@ -1,6 +1,7 @@
 using Corfu;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>All hosted objects at one position: what readers read and transactions take as their snapshot (R17).
 /// Immutable.</summary>

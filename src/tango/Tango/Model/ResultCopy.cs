@@ -1,7 +1,8 @@
 using Tango.Formatting;
 using Tango.Playback;
+using Tango.Runtime;
 
-namespace Tango.Runtime;
+namespace Tango.Model;
 
 /// <summary>
 /// Views share their values with readers, so a value that can be changed in place is copied for every reader: else one

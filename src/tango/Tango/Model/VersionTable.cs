@@ -2,8 +2,10 @@ using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Playback;
+using Tango.Records;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>
 /// Latest versions of one object and of its keys (Tango 3.2, Versioning; R18). Playback alone writes; other threads

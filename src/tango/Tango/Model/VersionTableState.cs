@@ -1,7 +1,8 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Checkpoints;
 
-namespace Tango.Checkpoints;
+namespace Tango.Model;
 
 /// <summary>R18, R21: a version table at one position. Immutable, the bytes of the keys included.</summary>
 /// <param name="Keys">In the order of eviction: the oldest version first.</param>

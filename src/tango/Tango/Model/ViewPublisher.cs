@@ -1,6 +1,7 @@
 using Corfu;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Model;
 
 /// <summary>The views that readers see (R17). Changed by the player's cycles only, one at a time;
 /// <see cref="Published"/> may be read by anyone.</summary>

@@ -2,7 +2,7 @@ using Corfu;
 using Tango.Formatting;
 using Tango.Records;
 
-namespace Tango.Places;
+namespace Tango.Playback;
 
 /// <summary>Reads calls of objects by their places, each with one read of the log. The log checks the entry's
 /// CRC-32C; the call must be one of the object.</summary>

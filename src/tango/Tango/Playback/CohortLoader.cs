@@ -1,5 +1,6 @@
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 
 namespace Tango.Playback;
 

@@ -2,6 +2,8 @@ using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Checkpoints;
+using Tango.Model;
+using Tango.Records;
 
 namespace Tango.Playback;
 

@@ -1,5 +1,6 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Model;
 
 namespace Tango.Playback;
 
@@ -75,7 +76,7 @@ internal sealed class CohortOpenings
         for (var attempt = 0; attempt < MaxRebuilds; attempt++)
         {
             if (cohort.Find(entry.Id) is { Type: not null } member) return member;
-            // It was played before the program knew the type. R22: or it stopped below the member's birth.
+            // The cohort was played before the program knew the type, or it stopped below the member's birth (R22).
             await RebuildAsync(cohort, cancellationToken);
         }
 

@@ -1,3 +1,5 @@
+using Tango.Model;
+
 namespace Tango.Playback;
 
 /// <summary>A hosted object that stays so until this is disposed, once.</summary>

@@ -1,6 +1,7 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Records;
 
 namespace Tango.Playback;

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Records;
 
 namespace Tango.Playback;

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
+using Tango.Model;
 using Tango.Records;
 
 namespace Tango.Playback;

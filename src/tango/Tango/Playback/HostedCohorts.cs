@@ -1,4 +1,5 @@
 using Tango.Calls;
+using Tango.Model;
 
 namespace Tango.Playback;
 
@@ -9,7 +10,7 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="stay">How long an unused cohort stays.</param>
 /// <param name="maxUnused">How many unused cohorts stay.</param>
-/// <param name="calls">Of this runtime.</param>
+/// <param name="calls">The calls of this runtime.</param>
 internal sealed class HostedCohorts(TimeSpan stay, int maxUnused, TimeProvider time, CallBatcher calls)
 {
     private readonly Lock _gate = new();

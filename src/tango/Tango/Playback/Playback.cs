@@ -3,6 +3,8 @@ using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Model;
+using Tango.Records;
 
 namespace Tango.Playback;
 

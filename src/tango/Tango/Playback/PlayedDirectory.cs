@@ -1,4 +1,5 @@
 using Corfu;
+using Tango.Model;
 
 namespace Tango.Playback;
 

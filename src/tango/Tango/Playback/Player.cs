@@ -2,6 +2,7 @@ using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Model;
 
 namespace Tango.Playback;
 

@@ -2,6 +2,7 @@ using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Formatting;
+using Tango.Model;
 using Tango.Records;
 
 namespace Tango.Playback;
@@ -291,7 +292,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         return aborted;
     }
 
-    /// <summary>What becomes of a commit record that read an object which was deleted below it.</summary>
+    /// <summary>Outcome of a commit record that read an object which was deleted below it.</summary>
     public static TxOutcome.Aborted AbortOfDeletion(ObjectId id, RecordVersion commit) =>
         new(AbortReason.Conflict, id, id.ToString(), ObjectKey.None, commit);
 

@@ -1,7 +1,8 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Checkpoints;
 
-namespace Tango.Checkpoints;
+namespace Tango.Records;
 
 /// <summary>
 /// R20: a commit record that was played, and whose decision record was not. A runtime that loads the checkpoint goes on

@@ -31,7 +31,7 @@ public sealed record DirectoryEntry(ObjectId Id, string Name, string TypeName, s
     internal bool IsBornBelow(LogPosition end) => Birth is not { } birth || birth < end;
 }
 
-/// <summary>Where an object comes from that <see cref="RuntimeHistory.ForkAsync(string, LogPosition, string,
+/// <summary>The source of an object that <see cref="RuntimeHistory.ForkAsync(string, LogPosition, string,
 /// CancellationToken)"/> made.</summary>
 /// <param name="Source">The name that its source had then.</param>
 /// <param name="Position">The object's first state is that of its source as of everything below.</param>

@@ -1,4 +1,6 @@
-namespace Tango.Playback;
+using Tango.Playback;
+
+namespace Tango.Records;
 
 /// <summary>Compares keys byte for byte; looks them up by span without allocating.</summary>
 internal sealed class KeyBytesComparer

@@ -1,12 +1,12 @@
 using Corfu;
 using Tango.Calls;
-using Tango.Places;
 using Tango.Playback;
 using Tango.Transactions;
+using Tango.Upkeep;
 
 namespace Tango.Runtime;
 
-/// <summary>What the handles and the transactions of one runtime share.</summary>
+/// <summary>The parts that the handles and the transactions of one runtime share.</summary>
 internal sealed class ObjectServices(
     RuntimeEnvironment given, PlaybackParts playback, TransactionFlow flow, ChangeWaits changes, CallReader callReader,
     CancellationToken lifetime)

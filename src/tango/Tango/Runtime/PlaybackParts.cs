@@ -1,5 +1,6 @@
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
 namespace Tango.Runtime;

@@ -1,6 +1,7 @@
 using Corfu;
 using Tango.Checkpoints;
 using Tango.Runtime;
+using Tango.Upkeep;
 
 namespace Tango;
 
@@ -53,7 +54,8 @@ public sealed class RuntimeCheckpoints
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
     /// <exception cref="TangoDirectoryException">This program does not know its type or that of a member of its
     /// group: see <see cref="TangoOptions.Types"/>.</exception>
-    /// <exception cref="TangoTrimmedException">Its history is trimmed, and no checkpoint can be loaded.</exception>
+    /// <exception cref="TangoTrimmedException">The cohort's history is trimmed, and no checkpoint can be
+    /// loaded.</exception>
     public async ValueTask<LogPosition> WriteAsync(string name, CancellationToken cancellationToken = default)
     {
         ObjectNames.Require(name);

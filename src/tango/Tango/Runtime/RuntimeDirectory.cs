@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 

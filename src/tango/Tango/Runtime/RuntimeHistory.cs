@@ -28,8 +28,8 @@ public sealed class RuntimeHistory
     /// earlier and whose successor was written later, by their writers' clocks. Without a later entry it is all of the
     /// log.
     /// </summary>
-    /// <remarks>Where writers' clocks disagree, several positions meet this, and entries that lie closer together than
-    /// the clocks disagree may be missing or included. All objects are of one position in any case.</remarks>
+    /// <remarks>Several positions meet this where writers' clocks disagree. Entries that lie closer together than the
+    /// clocks disagree may be missing or included. All objects are of one position in any case.</remarks>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
     public async ValueTask<TangoHistory> OpenAsync(
@@ -51,11 +51,12 @@ public sealed class RuntimeHistory
     /// <param name="name">The name that the source had at the position. Its type must be known to this program: see
     /// <see cref="TangoOptions.Types"/>.</param>
     /// <param name="at">Everything below is in the fork's first state, nothing at or above.</param>
-    /// <param name="newName">Of two calls to one name at once the later one goes on, and the other is refused.</param>
+    /// <param name="newName">Name of the fork. Of two calls to one name at once the later one goes on, and the other is
+    /// refused.</param>
     /// <returns>The new object, which is not open yet.</returns>
     /// <exception cref="TangoObjectNotFoundException">There was no such object.</exception>
-    /// <exception cref="TangoDirectoryException">Its type is not known here or is an <see cref="ITangoIndex"/>, or the
-    /// new name is taken.</exception>
+    /// <exception cref="TangoDirectoryException">The source's type is not known here or is an
+    /// <see cref="ITangoIndex"/>, or the new name is taken.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The position is above the log's tail.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further. It names the oldest position that can be
     /// opened.</exception>
@@ -88,7 +89,7 @@ public sealed class RuntimeHistory
     /// <param name="after">The change before the first one that is wanted; null: what is acknowledged from now
     /// on.</param>
     /// <exception cref="TangoObjectNotFoundException">There is no such object.</exception>
-    /// <exception cref="TangoDirectoryException">It is of another type.</exception>
+    /// <exception cref="TangoDirectoryException">The object is of another type.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The place is above the log's tail.</exception>
     /// <exception cref="TangoObjectDeletedException">The object was deleted. All its changes were read.</exception>
     /// <exception cref="TangoObjectStoppedException">Apply failed, or a record cannot be read here.</exception>

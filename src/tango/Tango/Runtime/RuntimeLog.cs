@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
 
@@ -40,7 +41,7 @@ public sealed class RuntimeLog
     public static int NewestLevel => FeatureLevel.Newest;
 
     /// <summary>The log's feature level: what its clients may write into it.</summary>
-    /// <exception cref="TangoLevelException">It is higher than <see cref="NewestLevel"/>.</exception>
+    /// <exception cref="TangoLevelException">The level is higher than <see cref="NewestLevel"/>.</exception>
     public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)
     {
         var directory = await _access.OpenAsync(cancellationToken);
@@ -105,7 +106,7 @@ public sealed class RuntimeLog
     }
 
     /// <summary>Says how much is kept though no claim needs it, for <see cref="TrimAsync"/>.</summary>
-    /// <param name="positions">So many below the tail; null: none.</param>
+    /// <param name="positions">Number of positions below the tail; null: none.</param>
     /// <param name="time">Entries younger than this, by their writers' clocks; null: none.</param>
     public async ValueTask RetainAsync(
         long? positions, TimeSpan? time, CancellationToken cancellationToken = default)
@@ -121,7 +122,7 @@ public sealed class RuntimeLog
     /// <param name="stream">Raw; or <see cref="NoStream"/>.</param>
     /// <param name="name">For people; null if only the number is known.</param>
     /// <param name="retainFrom">Null: its entries need not be kept.</param>
-    /// <exception cref="TangoRejectedException">It is an object's stream, or what is to be retained is
+    /// <exception cref="TangoRejectedException">The stream is an object's, or what is to be retained is
     /// released.</exception>
     public async ValueTask DeclareStreamAsync(
         StreamId stream, string? name, LogPosition? retainFrom, CancellationToken cancellationToken = default)
@@ -166,7 +167,7 @@ public sealed class RuntimeLog
     /// <summary>R23: stands before everything that code of a lower level cannot read: nothing yet, since all formats
     /// are of the first level. Levels only rise, so that what was played decides; a lower one is looked up
     /// anew.</summary>
-    /// <param name="what">What is to be written, as in "A checkpoint".</param>
+    /// <param name="what">Name of what is to be written, as in "A checkpoint".</param>
     /// <exception cref="TangoLevelException">The log's level is lower. Nothing was written.</exception>
     internal async ValueTask RequireLevelAsync(int level, string what, CancellationToken cancellationToken)
     {

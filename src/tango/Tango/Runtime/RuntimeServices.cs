@@ -1,9 +1,10 @@
 using Tango.Feeds;
 using Tango.History;
-using Tango.Places;
+using Tango.Model;
 using Tango.Playback;
 using Tango.SecondViews;
 using Tango.Transactions;
+using Tango.Upkeep;
 
 namespace Tango.Runtime;
 

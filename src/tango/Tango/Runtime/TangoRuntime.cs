@@ -152,9 +152,10 @@ public sealed class TangoRuntime : IAsyncDisposable
     /// Starts a transaction; the calls of object handles that flow from here belong to it until it ends. Call it in the
     /// method that uses the transaction: it does not flow out of an async method to its caller.
     /// </summary>
-    /// <remarks>Where one is active, it joins that: <see cref="TangoTransaction.EndTxAsync"/> says
-    /// <see cref="TxOutcome.Joined"/>, and the outer one decides. Disposed without that, it drops the outer one
-    /// too.</remarks>
+    /// <remarks>
+    /// An active transaction is joined: <see cref="TangoTransaction.EndTxAsync"/> says <see cref="TxOutcome.Joined"/>,
+    /// and the outer one decides. A joined transaction that is disposed without that drops the outer one too.
+    /// </remarks>
     public TangoTransaction BeginTx(TransactionOptions? options = null) => Services.Transactions.Begin(options);
 
     /// <summary>
@@ -166,8 +167,8 @@ public sealed class TangoRuntime : IAsyncDisposable
     /// <remarks>Within an active transaction the body runs once and joins it: the outer one decides, and tries again.
     /// An exception of the body drops the outer one.</remarks>
     /// <returns>Committed, InDoubt or Joined.</returns>
-    /// <exception cref="TangoAbortedException">It aborted <see cref="TransactionOptions.MaxAttempts"/> times, or twice
-    /// as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
+    /// <exception cref="TangoAbortedException">The transaction aborted <see cref="TransactionOptions.MaxAttempts"/>
+    /// times, or twice as <see cref="AbortReason.SpilledTooEarly"/>.</exception>
     public ValueTask<TxOutcome> RunTransactionAsync(
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options = null,
         CancellationToken cancellationToken = default) =>
@@ -189,7 +190,8 @@ public sealed class TangoRuntime : IAsyncDisposable
     /// </param>
     /// <returns>Committed, Aborted (with <see cref="AbortReason.NotWritten"/> if nothing came into the log), or InDoubt
     /// again. A commit does not say how many writes were rejected.</returns>
-    /// <exception cref="ArgumentException">It is of another log, from another process, or made by hand.</exception>
+    /// <exception cref="ArgumentException">The outcome is of another log, from another process, or made by
+    /// hand.</exception>
     /// <exception cref="TangoTrimmedException">The history that decides is trimmed.</exception>
     public async ValueTask<TxOutcome> ResolveAsync(
         TxOutcome.InDoubt inDoubt, CancellationToken cancellationToken = default)

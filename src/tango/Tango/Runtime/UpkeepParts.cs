@@ -1,6 +1,7 @@
 using Tango.Checkpoints;
-using Tango.Leases;
+using Tango.Model;
 using Tango.Playback;
+using Tango.Upkeep;
 
 namespace Tango.Runtime;
 

@@ -1,3 +1,4 @@
+using Tango.Model;
 using Tango.Runtime;
 
 namespace Tango.SecondViews;
@@ -21,7 +22,7 @@ internal sealed class SecondViewHost(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
     {
-        // It is at another position than the transaction's snapshot.
+        // The view is at another position than the transaction's snapshot.
         if (services.Flow.Current is { IsActive: true })
             throw new TangoTransactionException($"A second view, as this one of '{Name}', is not read in transactions");
         var shown = (TView)await view.ReadAsync(cancellationToken);

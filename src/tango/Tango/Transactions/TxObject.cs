@@ -1,4 +1,5 @@
 using Corfu;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Records;
 using Tango.Runtime;

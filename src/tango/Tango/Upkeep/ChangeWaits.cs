@@ -1,7 +1,9 @@
 using Corfu;
+using Tango.Model;
 using Tango.Playback;
+using Tango.Runtime;
 
-namespace Tango.Runtime;
+namespace Tango.Upkeep;
 
 /// <summary>Callers that wait until an object has changed here. While there are any, the runtime plays now and then;
 /// what is played for others ends their waits, too.</summary>

@@ -1,7 +1,9 @@
 using Corfu;
+using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Checkpoints;
+namespace Tango.Upkeep;
 
 /// <summary>Makes checkpoints of cohorts, open here or not, that count for the log's trim point.</summary>
 internal sealed class CheckpointMaker(

@@ -1,8 +1,10 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Checkpoints;
+namespace Tango.Upkeep;
 
 /// <summary>
 /// Keeps the log short and openings quick, beside playback and one thing after the other. (1) Makes the checkpoints

@@ -1,10 +1,11 @@
 using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
+using Tango.Checkpoints;
 using Tango.Playback;
 using Tango.Records;
 
-namespace Tango.Checkpoints;
+namespace Tango.Upkeep;
 
 /// <summary>
 /// R20: decides commit records that hold a cohort's claim on history because nothing else will decide them: the client

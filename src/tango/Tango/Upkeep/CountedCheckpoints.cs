@@ -1,7 +1,9 @@
 using Corfu;
+using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Checkpoints;
+namespace Tango.Upkeep;
 
 /// <summary>Writes checkpoints and tells the directory of them, so that claims on history rise.</summary>
 /// <param name="directory">The handle of this runtime; it is open.</param>

@@ -1,8 +1,9 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Leases;
+namespace Tango.Upkeep;
 
 /// <summary>Expires the leases of the open objects whose owners are silent. Each runtime does: any one that lives is
 /// enough, and Apply ends a lease once. One loop serves all objects, with one check of the log a round.</summary>

@@ -1,6 +1,7 @@
 using Corfu;
+using Tango.Playback;
 
-namespace Tango.Playback;
+namespace Tango.Upkeep;
 
 /// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
 /// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>

@@ -1,7 +1,8 @@
 using Corfu;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Leases;
+namespace Tango.Upkeep;
 
 /// <summary>How long one object's leases have been without a renewal, as this runtime saw it on its own
 /// clock.</summary>

@@ -1,7 +1,9 @@
 using Corfu;
+using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
-namespace Tango.Checkpoints;
+namespace Tango.Upkeep;
 
 /// <summary>Checkpoints of cohorts that the runtime does not have open.</summary>
 internal static class UnhostedCohort

@@ -53,10 +53,19 @@ internal sealed class SourceGraph
         return LargestComponent(uses);
     }
 
+    /// <summary>Each file with a file that it uses.</summary>
+    public IEnumerable<(string File, string Used)> Uses() =>
+        from use in _uses
+        from used in use.Value
+        orderby use.Key, used
+        select (use.Key, used);
+
     private static string FolderOf(string file) => Path.GetDirectoryName(file)!;
 
+    // Nested types are used through the type that has them.
     private static IEnumerable<string> DeclaredNames(SyntaxTree tree) =>
         from node in tree.GetRoot().DescendantNodes()
+        where node.Parent is BaseNamespaceDeclarationSyntax or CompilationUnitSyntax
         let name = node switch
         {
             BaseTypeDeclarationSyntax type => type.Identifier.Text,

@@ -1,5 +1,6 @@
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using static Tango.Tests.Checkpoints.CheckpointWorld;
 
 namespace Tango.Tests.Checkpoints;

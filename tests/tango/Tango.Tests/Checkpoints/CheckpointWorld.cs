@@ -1,6 +1,7 @@
 using Corfu;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 
 namespace Tango.Tests.Checkpoints;

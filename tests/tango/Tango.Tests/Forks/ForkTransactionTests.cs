@@ -1,4 +1,5 @@
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Tests.Checkpoints;
 
 namespace Tango.Tests.Forks;

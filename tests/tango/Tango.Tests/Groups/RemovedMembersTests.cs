@@ -1,5 +1,6 @@
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Tests.Checkpoints;
 using Tango.Tests.Feeds;
 using static Tango.Tests.RawRecords;

@@ -1,7 +1,9 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
+using Tango.Records;
 using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.History;

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Checkpoints;
+using Tango.Model;
 using Tango.Playback;
 using Tango.Records;
 
