@@ -24,10 +24,9 @@ internal sealed class ClientParts
             Projections, Layout, Reconfigurer, transport, Clock, Options, Logger);
         Retry = new Retry(Projections, Refresher, Clock, entropy, Options);
         Units = new UnitCalls(transport, Projections, Clock);
-        Sequencer = new SequencerCalls(transport, Projections);
         Ends = new LogEnds(Units);
         Frozen = new FrozenTails(Units);
-        HandOver = new StreamHandOver(Sequencer, Frozen, Clock);
+        Sequencer = new SequencerClient(transport, Projections, Frozen, Clock);
         Chains = new ChainReplication(Units, Logger);
         Marks = new TrimMarks(Units, Chains);
         Repair = new ReadRepair(Units, Chains, Projections, Clock, Logger);
@@ -55,13 +54,11 @@ internal sealed class ClientParts
 
     public UnitCalls Units { get; }
 
-    public SequencerCalls Sequencer { get; }
+    public SequencerClient Sequencer { get; }
 
     public LogEnds Ends { get; }
 
     public FrozenTails Frozen { get; }
-
-    public StreamHandOver HandOver { get; }
 
     public ChainReplication Chains { get; }
 

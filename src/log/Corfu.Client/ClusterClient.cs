@@ -17,7 +17,7 @@ public sealed class ClusterClient : IAsyncDisposable
     private readonly UnitCalls _units;
     private readonly LogEnds _ends;
     private readonly FrozenTails _frozen;
-    private readonly StreamHandOver _handOver;
+    private readonly SequencerClient _sequencer;
     private readonly ChainReplication _chains;
     private readonly TrimMarks _marks;
     private readonly Reader _reader;
@@ -43,7 +43,7 @@ public sealed class ClusterClient : IAsyncDisposable
         _units = parts.Units;
         _ends = parts.Ends;
         _frozen = parts.Frozen;
-        _handOver = parts.HandOver;
+        _sequencer = parts.Sequencer;
         _chains = parts.Chains;
         _marks = parts.Marks;
         _reader = parts.Reader;
@@ -143,7 +143,7 @@ public sealed class ClusterClient : IAsyncDisposable
     /// <param name="source">The cluster that the projection must name as <see cref="Projection.MirrorOf"/> at every
     /// write.</param>
     public CopyWriter CopyWriter(ClusterId source) =>
-        new(_units, _handOver, _chains, _marks, _retry, source);
+        new(_units, _sequencer, _chains, _marks, _retry, source);
 
     /// <summary>Ends all calls under way with an error.</summary>
     public ValueTask DisposeAsync()

@@ -38,15 +38,15 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         MaxPayload = options.MaxPayload;
 
         // A part for each operation.
-        var granted = new GrantedTail(parts.Sequencer, parts.Confirmer, new TailCap(parts.Layout), _clock);
-        var tokens = new TokenSource(_retry, parts.HandOver, _clock);
+        var granted = new GrantedTail(parts.Sequencer, parts.Confirmer, new TailCap(parts.Layout));
+        var tokens = new TokenSource(_retry, parts.Sequencer, _clock);
         _resolver = new Resolver(_retry, parts.Chains, granted, _closer, parts.Origins, _projections, _clock);
         _appender = new Appender(tokens, transport, parts.Units, _resolver, parts.Committed, parts.Origins, _retry,
             _projections, parts.Refresher, _clock, options, parts.Logger);
         _trimmer = new Trimmer(granted, parts.Chains, parts.Marks, _retry);
         var slow = new SlowChecker(_ends, _reader, parts.Frozen, _projections, _clock);
-        _linearizable = new Checker(_retry, parts.HandOver, slow, parts.Confirmer, _clock, options);
-        _session = new Checker(_retry, parts.HandOver, slow, null, _clock, options);
+        _linearizable = new Checker(_retry, parts.Sequencer, slow, parts.Confirmer, _clock, options);
+        _session = new Checker(_retry, parts.Sequencer, slow, null, _clock, options);
         _settler = new Settler(_linearizable, tokens, _reader, granted, _retry, _projections, _clock, options);
     }
 

@@ -5,7 +5,7 @@ internal readonly record struct TokenGrant(EpochView View, LogPosition Position,
 
 /// <summary>Positions for appends. Appends to the same streams that come while requests are in flight share the next
 /// one; an append that is alone asks at once.</summary>
-internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientClock clock)
+internal sealed class TokenSource(Retry retry, SequencerClient sequencer, ClientClock clock)
 {
     internal const int MaxTokensPerRequest = 256;
     private const int RequestsInFlight = 2;
@@ -77,16 +77,14 @@ internal sealed class TokenSource(Retry retry, StreamHandOver handOver, ClientCl
 
         async ValueTask<Status> AttemptAsync(EpochView view)
         {
-            var request = new TokenRequest(view.Epoch, batch.Count, streams, grace);
-            var response = await handOver.CallAsync(view, request, clock.Closed);
+            var response = await sequencer.TakeAsync(view, batch.Count, streams, grace, clock.Closed);
             if (response.IsOk) Distribute(view, batch, response);
             return response.Status;
         }
     }
 
-    private void Distribute(EpochView view, List<Waiter> batch, TokenResponse response)
+    private static void Distribute(EpochView view, List<Waiter> batch, TokenResponse response)
     {
-        view.Grants.Saw(response.First + batch.Count, clock.GetTimestamp());
         var next = 0;
         for (var i = 0; i < batch.Count; i++)
         {

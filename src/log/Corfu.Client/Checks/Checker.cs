@@ -9,7 +9,7 @@ namespace Corfu.Client;
 /// (<see cref="SlowChecker"/>).
 /// 4. All callers are told, then the next round begins.
 /// </remarks>
-internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker slow, EpochConfirmer? confirmer,
+internal sealed class Checker(Retry retry, SequencerClient sequencer, SlowChecker slow, EpochConfirmer? confirmer,
     ClientClock clock, CorfuClientOptions options)
 {
     private readonly Lock _gate = new();
@@ -195,9 +195,7 @@ internal sealed class Checker(Retry retry, StreamHandOver handOver, SlowChecker 
 
     private async ValueTask<Attempt<TailResponse>> AskSequencerAsync(EpochView view, ImmutableArray<StreamId> streams)
     {
-        var tail = await handOver.CallAsync(view, new TailRequest(view.Epoch, streams), clock.Closed);
-        if (!tail.IsOk) return tail.Status;
-        view.Saw(tail, clock.GetTimestamp());
-        return tail;
+        var tail = await sequencer.ReadTailAsync(view, streams, clock.Closed);
+        return tail.IsOk ? tail : tail.Status;
     }
 }

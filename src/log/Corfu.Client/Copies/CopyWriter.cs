@@ -14,17 +14,17 @@ public sealed class CopyWriter
     public const int MaxWindow = 4096;
 
     private readonly UnitCalls _units;
-    private readonly StreamHandOver _handOver;
+    private readonly SequencerClient _sequencer;
     private readonly Retry _retry;
     private readonly ChainReplication _chains;
     private readonly TrimMarks _marks;
     private readonly ClusterId _source;
 
-    internal CopyWriter(UnitCalls units, StreamHandOver handOver, ChainReplication chains, TrimMarks marks, Retry retry,
-        ClusterId source)
+    internal CopyWriter(UnitCalls units, SequencerClient sequencer, ChainReplication chains, TrimMarks marks,
+        Retry retry, ClusterId source)
     {
         _units = units;
-        _handOver = handOver;
+        _sequencer = sequencer;
         _retry = retry;
         _chains = chains;
         _marks = marks;
@@ -198,9 +198,8 @@ public sealed class CopyWriter
         {
             var count = Fitting(left);
             var end = count < left.Length ? left[count].Position : to;
-            var advanced = await _handOver.CallAsync(
-                view, new AdvanceRequest(view.Epoch, from, end, left[..count]), cancellationToken);
-            if (!advanced.IsOk) return advanced.Status;
+            var status = await _sequencer.AdvanceAsync(view, from, end, left[..count], cancellationToken);
+            if (status != Status.Ok) return status;
             left = left[count..];
             from = end;
         }

@@ -2,8 +2,7 @@ namespace Corfu.Client;
 
 /// <summary>Tells what is granted in an epoch: everything below its start, and what lies below a tail that its
 /// sequencer answered (R10).</summary>
-internal sealed class GrantedTail(
-    SequencerCalls sequencer, EpochConfirmer confirmer, TailCap cap, ClientClock clock)
+internal sealed class GrantedTail(SequencerClient sequencer, EpochConfirmer confirmer, TailCap cap)
 {
     /// <summary>The part of a caller's tail that counts in this epoch. Another tail is no bound for it: one that the
     /// units answer may lie below an earlier one of the sequencer, where granted positions are not written.</summary>
@@ -26,9 +25,8 @@ internal sealed class GrantedTail(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
         if (below <= view.Projection.Start || below.Offset <= view.Grants.Tail) return true;
-        var tail = await sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken);
+        var tail = await sequencer.ReadTailAsync(view, [], cancellationToken);
         if (!tail.IsOk) return tail.Status;
-        view.Saw(tail, clock.GetTimestamp());
         if (below <= tail.Tail) return true;
 
         // A replaced sequencer may still answer its old tail, while the caller knows an entry of a later epoch.

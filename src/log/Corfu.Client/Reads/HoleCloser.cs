@@ -3,7 +3,7 @@ namespace Corfu.Client;
 /// <summary>Closes holes (CORFU 2.3, 2.4; R10). The head arbitrates: what it holds is completed down the chain at once;
 /// where it holds nothing, the writer gets its time, then junk goes to the head first. A single wait serves all holes
 /// of a call.</summary>
-internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, ChainReplication chains,
+internal sealed class HoleCloser(UnitCalls units, SequencerClient sequencer, ChainReplication chains,
     EntryOrigins origins, ProjectionHolder projections, ClientClock clock, CorfuClientOptions options)
 {
     private const int FillsInFlight = 64;
@@ -97,7 +97,7 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
         EpochView view, ImmutableArray<LogPosition> holes, CancellationToken cancellationToken)
     {
         if (holes.All(p => p < view.Projection.Start)) return Status.Ok;
-        var asking = sequencer.CallAsync(view, new TailRequest(view.Epoch, []), cancellationToken).AsTask();
+        var asking = sequencer.ReadTailAsync(view, [], cancellationToken).AsTask();
         try
         {
             if (AreKnown(view, holes) && !await clock.InTimeAsync(asking, options.HoleWait))
@@ -107,7 +107,6 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
             }
 
             var tail = await asking;
-            if (tail.IsOk) view.Saw(tail, clock.GetTimestamp());
             return tail.Status == Status.Sealed ? Status.Sealed : Status.Ok;
         }
         catch (TransportException) when (AreKnown(view, holes))
@@ -250,7 +249,7 @@ internal sealed class HoleCloser(UnitCalls units, SequencerCalls sequencer, Chai
         {
             while (left.Length > 0)
             {
-                var asking = sequencer.CallAsync(view, new GrantsRequest(view.Epoch, left), cancellationToken).AsTask();
+                var asking = sequencer.ReadGrantsAsync(view, left, cancellationToken).AsTask();
                 if (!await clock.InTimeAsync(asking, options.HoleWait))
                 {
                     asking.Abandon();
