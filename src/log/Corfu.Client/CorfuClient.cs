@@ -41,8 +41,9 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         var granted = new GrantedTail(parts.Sequencer, parts.Confirmer, new TailCap(parts.Layout));
         var tokens = new TokenSource(_retry, parts.Sequencer, _clock);
         _resolver = new Resolver(_retry, parts.Chains, granted, _closer, parts.Origins, _projections, _clock);
-        _appender = new Appender(tokens, transport, parts.Units, _resolver, parts.Committed, parts.Origins, _retry,
-            _projections, parts.Refresher, _clock, options, parts.Logger);
+        var writer = new ChainWriter(parts.Units, _resolver, _retry, _projections, parts.Logger);
+        _appender = new Appender(
+            tokens, writer, parts.Committed, parts.Origins, _projections, parts.Refresher, _clock, options);
         _trimmer = new Trimmer(granted, parts.Chains, parts.Marks, _retry);
         var slow = new SlowChecker(_ends, _reader, parts.Frozen, _projections, _clock);
         _linearizable = new Checker(_retry, parts.Sequencer, slow, parts.Confirmer, _clock, options);

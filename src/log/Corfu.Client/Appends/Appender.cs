@@ -1,5 +1,4 @@
 using System.Threading.RateLimiting;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Client;
 
@@ -7,16 +6,14 @@ namespace Corfu.Client;
 /// <remarks>
 /// 1. A place among the appends in flight.
 /// 2. A token: a position of its own, with the backpointers of its streams.
-/// 3. The entry is written down the position's chain, head to tail.
-/// 4. At every replica: appended. Another value at the head: the position is lost, and the append begins again at
-/// step 2.
-/// 5. Anything else is resolved (R9): appended, back to step 2, or unknown.
+/// 3. The entry is written down the position's chain, head to tail, and resolved where the replicas do not tell (R9).
+/// <see cref="ChainWriter"/> repeats requests within the epoch, with the pauses of <see cref="Retry"/>.
+/// 4. Appended or unknown: the append ends. Not appended: the position is lost, and the append begins again at step 2.
 /// A token at or above the caller's bound is left as a hole, and the append ends: it is not in the log, and never will
 /// be.
 /// </remarks>
-internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCalls units, Resolver resolver,
-    CommittedSet committed, EntryOrigins origins, Retry retry, ProjectionHolder projections,
-    ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options, ILogger logger)
+internal sealed class Appender(TokenSource tokens, ChainWriter writer, CommittedSet committed, EntryOrigins origins,
+    ProjectionHolder projections, ProjectionRefresher refresher, ClientClock clock, CorfuClientOptions options)
 {
     // The grace that a writer asks for after it has lost twice in a row (R10). Doubles with every further loss.
     internal const int GraceMilliseconds = 40;
@@ -30,23 +27,6 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
 
     // Bytes of all payloads that callers have handed over: waiting or in flight.
     private long _bytes;
-
-    private enum Written
-    {
-        AtAllReplicas,
-
-        /// <summary>The position holds another value: this entry never was and never will be in the log.</summary>
-        Lost,
-
-        /// <summary>The epoch ended, or a replica cannot say: to be resolved.</summary>
-        Unsure,
-
-        /// <summary>Cannot be resolved.</summary>
-        Unknown,
-
-        /// <summary>The head has no room: the entry is nowhere, and its position a hole.</summary>
-        NoRoom,
-    }
 
     public async ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
@@ -102,10 +82,20 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
                 return new AppendResult(AppendOutcome.NotAppended, grant.Position, origin);
             var entry = new LogEntry(
                 grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
-            var bytes = EntryCodec.Encode(entry);
 
-            // 3., 5.
-            var outcome = await WriteOrResolveAsync(grant, origin, bytes, cancellationToken);
+            // 3.
+            AppendOutcome outcome;
+            try
+            {
+                outcome = await writer.WriteAsync(grant.View, EntryCodec.Encode(entry), cancellationToken);
+            }
+            catch (Exception e)
+                when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
+            {
+                // After the grant the entry may be anywhere: the third outcome (R9).
+                outcome = AppendOutcome.Unknown;
+            }
+
             var result = new AppendResult(outcome, grant.Position, origin);
 
             // 4.
@@ -127,112 +117,11 @@ internal sealed class Appender(TokenSource tokens, ITransport transport, UnitCal
         }
     }
 
-    private async ValueTask<AppendOutcome> WriteOrResolveAsync(
-        TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
-    {
-        try
-        {
-            return await WriteAsync(grant, origin, bytes, cancellationToken) switch
-            {
-                Written.Unsure when Planted.Is("retry-without-resolving") => AppendOutcome.NotAppended,
-                Written.AtAllReplicas => AppendOutcome.Appended,
-                Written.Lost => AppendOutcome.NotAppended,
-                Written.NoRoom => throw CorfuStatusException.Create(Status.NoSpace, $"Writing {grant.Position}"),
-                Written.Unsure => await resolver.ResolveAsync(grant.Position, origin, cancellationToken),
-                _ => AppendOutcome.Unknown,
-            };
-        }
-        catch (Exception e) when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
-        {
-            // After the grant the entry may be anywhere: the third outcome (R9).
-            return AppendOutcome.Unknown;
-        }
-    }
-
-    /// <summary>The writer's way down the chain. Within its epoch it may repeat a request: a replica that has the entry
-    /// says so by its origin. R9: after its epoch it never sends the entry again.</summary>
-    private async ValueTask<Written> WriteAsync(
-        TokenGrant grant, EntryOrigin origin, byte[] bytes, CancellationToken cancellationToken)
-    {
-        var projection = grant.View.Projection;
-        var chain = projection.ChainOf(grant.Position);
-        var request = new WriteRequest(grant.View.Epoch, bytes);
-        for (var i = 0; i < chain.Replicas.Length; i++)
-        {
-            // After its epoch a writer never sends the entry again (R9). A unit that has left the projection might not
-            // answer at all.
-            if (projections.Current != grant.View) return Written.Unsure;
-            var address = projection.AddressOf(chain.Replicas[i].Unit);
-            WriteResponse? response = null;
-            try
-            {
-                response = await transport.CallAsync(address, request, cancellationToken);
-                if (response.Status == Status.NoSpace && i == 0) return Written.NoRoom;
-            }
-            catch (TransportException)
-            {
-                // Treated like a refusal that may pass.
-            }
-
-            var isRepeated = response is null;
-            if (response is null || MayPass(response.Status))
-                response = await PersistAsync(grant.View, address, request, cancellationToken);
-            switch (response.Status)
-            {
-                case Status.Ok:
-                    if (Planted.Is("ack-at-head")) return Written.AtAllReplicas;
-                    continue;
-                case Status.AlreadyWritten when response.StoredOrigin == origin:
-                    continue;
-                case Status.AlreadyWritten when Planted.Is("already-written-is-mine"):
-                    continue;
-                case Status.AlreadyWritten when i == 0:
-                    return Written.Lost;
-                case Status.AlreadyWritten:
-                    // The head took this entry, so no client can have put another behind it in this epoch.
-                    ClientLog.Diverged(logger, grant.Position.ToString());
-                    return Written.Unknown;
-                case Status.Sealed:
-                    // The entry is resolved under the next epoch.
-                    if (projections.Current == grant.View)
-                        await retry.NewerThanAsync("An append", grant.View.Epoch, cancellationToken);
-                    return Written.Unsure;
-                case Status.Trimmed or Status.Corrupt:
-                    // R5: the resolver propagates a trim, and finds good copies of a damaged page.
-                    return Written.Unsure;
-                default:
-                    // The head may have it.
-                    if (i > 0 || isRepeated) return Written.Unknown;
-                    throw CorfuStatusException.Create(response.Status, $"Writing {grant.Position}");
-            }
-        }
-
-        return Written.AtAllReplicas;
-    }
-
-    /// <summary>Sends to one replica until it answers, or the epoch has ended: Sealed.</summary>
-    private ValueTask<WriteResponse> PersistAsync(
-        EpochView view, NodeAddress address, WriteRequest request, CancellationToken cancellationToken) =>
-        retry.RunAsync<WriteResponse>(
-            "An append",
-            async newest =>
-            {
-                if (newest != view) return new WriteResponse(Status.Sealed, newest.Epoch);
-                var response = await transport.CallAsync(address, request, cancellationToken);
-                if (response.Status == Status.NotInstalled)
-                    response = await units.InstallAndCallAsync(view, address, request, cancellationToken);
-                return MayPass(response.Status) ? response.Status : response;
-            },
-            cancellationToken);
-
     private static bool IsPastBound(AppendTerms terms, LogPosition position)
     {
         if (Planted.Is("bound-ignored")) return false;
         return position >= terms.Below;
     }
-
-    private static bool MayPass(Status status) =>
-        status is Status.NotInstalled or Status.Failed or Status.Overloaded or Status.NoSpace;
 
     private static ushort GraceAfter(int lost) =>
         lost < 2 ? (ushort)0 : (ushort)Math.Min(GraceMilliseconds << Math.Min(lost - 2, 16), MaxGraceMilliseconds);

@@ -31,11 +31,14 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
             if (ask) queue.InFlight++;
         }
 
-        if (ask) clock.Loops.Start(() => AskAsync(queue));
+        if (ask) Start(queue);
 
         // The position of a cancelled waiter goes to the next one.
         return waiter.OrCancelAsync(cancellationToken);
     }
+
+    // Apart from TakeAsync, which would allocate the lambda's closure for each append.
+    private void Start(Queue queue) => clock.Loops.Start(() => AskAsync(queue));
 
     private async Task AskAsync(Queue queue)
     {
@@ -88,14 +91,20 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         var next = 0;
         for (var i = 0; i < batch.Count; i++)
         {
-            var headers = ImmutableArray.CreateBuilder<StreamHeader>(response.Previous.Length);
-            foreach (var tail in response.Previous)
-                headers.Add(new StreamHeader(tail.Stream, BackpointersOf(response.First, i, tail.Positions)));
-            var grant = new TokenGrant(view, response.First + i, headers.MoveToImmutable());
+            var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i));
             while (next < batch.Count && !batch[next++].TrySetResult(grant))
             {
             }
         }
+    }
+
+    private static ImmutableArray<StreamHeader> HeadersOf(TokenResponse response, int index)
+    {
+        if (response.Previous.IsEmpty) return [];
+        var headers = ImmutableArray.CreateBuilder<StreamHeader>(response.Previous.Length);
+        foreach (var tail in response.Previous)
+            headers.Add(new StreamHeader(tail.Stream, BackpointersOf(response.First, index, tail.Positions)));
+        return headers.MoveToImmutable();
     }
 
     /// <summary>The i-th token of a run follows the run's earlier ones in every stream.</summary>

@@ -7,6 +7,9 @@ internal sealed class RetryBudget(string what, ClientClock clock, IEntropy entro
     private readonly long _began = clock.GetTimestamp();
     private int _pauses;
 
+    /// <summary>The operation, for people.</summary>
+    public string What => what;
+
     /// <summary>Waits before the next attempt, or until <paramref name="early"/> completes.</summary>
     /// <exception cref="LogUnavailableException">The time is up.</exception>
     public async ValueTask PauseAsync(Task early, string reason, Exception? cause, CancellationToken cancellationToken)

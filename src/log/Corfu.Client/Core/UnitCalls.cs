@@ -1,3 +1,4 @@
+
 namespace Corfu.Client;
 
 /// <summary>Requests to units. A unit without the epoch's projection gets it first (R14), once for all
@@ -17,18 +18,18 @@ internal sealed class UnitCalls(ITransport transport, ProjectionHolder projectio
         // A unit that has left the projection may never answer.
         if (projections.Current is var newest && newest != view && !newest.Projection.HasUnit(unit))
             return (TResponse)request.Fail(Status.Sealed, newest.Epoch);
-        var address = view.Projection.AddressOf(unit);
-        var response = await transport.CallAsync(address, request, cancellationToken);
+        var response = await transport.CallAsync(view.Projection.AddressOf(unit), request, cancellationToken);
         return response.Status == Status.NotInstalled
-            ? await InstallAndCallAsync(view, address, request, cancellationToken)
+            ? await InstallAndCallAsync(view, unit, request, cancellationToken)
             : response;
     }
 
     /// <summary>For the answer <see cref="Status.NotInstalled"/>.</summary>
-    public async ValueTask<TResponse> InstallAndCallAsync<TResponse>(
-        EpochView view, NodeAddress address, Request<TResponse> request, CancellationToken cancellationToken)
+    private async ValueTask<TResponse> InstallAndCallAsync<TResponse>(
+        EpochView view, NodeId unit, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response
     {
+        var address = view.Projection.AddressOf(unit);
         var installed = await InstallAsync(view.Projection, address).WaitOrCancelAsync(cancellationToken);
         return installed.IsOk
             ? await transport.CallAsync(address, request, cancellationToken)
