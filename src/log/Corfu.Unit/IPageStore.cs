@@ -13,8 +13,22 @@ internal interface IPageStore : IAsyncDisposable
     /// start.</exception>
     ValueTask RecoverAsync(RecordVisitor visit, Action<ReadOnlyMemory<byte>>? restore = null);
 
+    /// <summary>Whether the last recovery read only the records behind a checkpoint. One that reads them all may
+    /// succeed where it failed.</summary>
+    bool StartedFromCheckpoint => false;
+
     /// <summary>Must be set before the first append after recovery.</summary>
     IStoreObserver? Observer { get; set; }
+
+    /// <summary>Gives the core's state. A store with segments appends it before the first record of a segment, and of a
+    /// run, so that a segment can be read without those before it. Set after recovery.</summary>
+    Func<LogRecord> StateRecord
+    {
+        set { }
+    }
+
+    /// <summary>The store as its cleaner sees it; null where no part of the log is ever deleted.</summary>
+    ICleanableStore? Cleanable => null;
 
     /// <summary>The slot of a position; the default (unwritten) where there is none.</summary>
     PageSlot Find(LogPosition position);
@@ -53,10 +67,6 @@ internal interface IPageStore : IAsyncDisposable
 
     /// <summary>The segment that an address lies in; 0 where the log has none.</summary>
     int SegmentOf(long address) => 0;
-
-    /// <summary>Whether the next record, of this size, must have a state record before it: the first of a segment, and
-    /// the first of a run.</summary>
-    bool OpensSegment(int bodyLength) => false;
 
     /// <summary>Bytes at the address are not needed any more.</summary>
     /// <param name="wholePage">The page itself is gone or stands elsewhere.</param>

@@ -15,11 +15,11 @@ internal sealed class LogCleaner : IAsyncDisposable
     private static readonly TimeSpan BusyPause = TimeSpan.FromMilliseconds(20);
 
     private readonly UnitHandler _handler;
-    private readonly PageStore _store;
+    private readonly ICleanableStore _store;
     private readonly IWorker _worker;
     private volatile bool _stopping;
 
-    public LogCleaner(UnitHandler handler, PageStore store, Action<Exception> failed)
+    public LogCleaner(UnitHandler handler, ICleanableStore store, Action<Exception> failed)
     {
         _handler = handler;
         _store = store;

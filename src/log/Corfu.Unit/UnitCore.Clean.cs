@@ -66,7 +66,7 @@ internal sealed partial class UnitCore
                 return false;
             }
 
-            var place = Append(new LogRecord(RecordKind.StreamTails, LogPosition.Zero, body));
+            var place = _store.Append(new LogRecord(RecordKind.StreamTails, LogPosition.Zero, body));
             _streams.Carried(_carried, _store.SegmentOf(place.BodyAddress));
         }
 
@@ -92,7 +92,7 @@ internal sealed partial class UnitCore
     {
         if (_store.Admit(record.Body.Length, SpaceUse.Trims) != Status.Ok) return KeepOutcome.Busy;
         _store.Dead(slot.Address, slot.Length, wholePage: true);
-        var place = Append(record with { Kind = RecordKind.Moved });
+        var place = _store.Append(record with { Kind = RecordKind.Moved });
         _store.Set(record.Position, slot with { Address = place.BodyAddress, Lsn = place.Lsn });
         if (slot.State == PageState.Data)
             Index(EntryCodec.DecodeHeaders(record.Body), _store.SegmentOf(place.BodyAddress));
@@ -102,7 +102,7 @@ internal sealed partial class UnitCore
     private KeepOutcome KeepTrim(in LogRecord record, in PageSlot slot)
     {
         if (_store.Admit(record.Body.Length, SpaceUse.Trims) != Status.Ok) return KeepOutcome.Busy;
-        var place = Append(record with { CheckedLength = record.Body.Length });
+        var place = _store.Append(record with { CheckedLength = record.Body.Length });
         var moved = slot with { State = PageState.Trimmed, Lsn = place.Lsn };
         if (!record.Body.IsEmpty) moved = moved with { Address = place.BodyAddress, Length = record.Body.Length };
         _store.Set(record.Position, moved);

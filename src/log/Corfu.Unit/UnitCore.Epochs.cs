@@ -13,7 +13,7 @@ internal sealed partial class UnitCore
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
             var record = new LogRecord(RecordKind.Seal, new LogPosition(0, request.Epoch));
-            ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : Append(record));
+            ApplyEpoch(record, Planted.Is("seal-not-logged") ? default : _store.Append(record));
         }
 
         return new UnitAnswer(Newest(_epochLsn, _endLsn, _markLsn), new SealResponse(Status.Ok, Epoch, _end, _mark));
@@ -48,7 +48,7 @@ internal sealed partial class UnitCore
             var record = isNamed
                 ? new LogRecord(RecordKind.Install, new LogPosition(projection.Start.Offset, projection.Epoch))
                 : new LogRecord(RecordKind.Seal, new LogPosition(0, projection.Epoch));
-            ApplyEpoch(record, Append(record));
+            ApplyEpoch(record, _store.Append(record));
         }
 
         if (Planted.Is("install-not-durable")) return new UnitAnswer(0, new AckResponse(Status.Ok, Epoch));

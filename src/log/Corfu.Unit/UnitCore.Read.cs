@@ -53,7 +53,7 @@ internal sealed partial class UnitCore
         if (!Admits(request, request.Entry.Length, SpaceUse.Pages, out var full)) return full;
         _store.Dead(slot.Address, slot.Length, wholePage: true);
         var headerLength = request.Entry.Length - entry.Payload.Length;
-        var place = Append(new LogRecord(RecordKind.Moved, entry.Position, request.Entry, headerLength));
+        var place = _store.Append(new LogRecord(RecordKind.Moved, entry.Position, request.Entry, headerLength));
         Place(entry, request.Entry.Length, headerLength, place);
         return Ack(place.Lsn);
     }

@@ -34,7 +34,7 @@ internal sealed partial class UnitCore
             var body = _streams.WriteUnknown(request.Tails, ref next);
             if (body.IsEmpty) continue;
             if (!Admits(request, body.Length, SpaceUse.Trims, out var full)) return full;
-            var place = Append(new LogRecord(RecordKind.StreamTails, LogPosition.Zero, body));
+            var place = _store.Append(new LogRecord(RecordKind.StreamTails, LogPosition.Zero, body));
             _streams.Replay(body, _store.SegmentOf(place.BodyAddress));
             _pageLsn = place.Lsn;
         }

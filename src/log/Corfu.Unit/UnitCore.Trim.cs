@@ -18,7 +18,7 @@ internal sealed partial class UnitCore
         if (slot.HeaderLength > 0 && HeadersIntact(request.Position, slot)) tombstone = default;
         if (!Admits(request, tombstone.Length, SpaceUse.Trims, out var full)) return full;
         var record = new LogRecord(RecordKind.Trim, request.Position, tombstone);
-        var place = Append(record);
+        var place = _store.Append(record);
         ApplyTrim(record, place);
         return Ack(place.Lsn);
     }
@@ -29,7 +29,7 @@ internal sealed partial class UnitCore
         if (request.Below > _mark)
         {
             if (!Admits(request, 0, SpaceUse.Vital, out var full)) return full;
-            ApplyTrimPrefix(request.Below, Append(new LogRecord(RecordKind.TrimPrefix, request.Below)));
+            ApplyTrimPrefix(request.Below, _store.Append(new LogRecord(RecordKind.TrimPrefix, request.Below)));
             _store.Release(_mark);
         }
 

@@ -73,7 +73,7 @@ internal sealed partial class UnitCore
         if (admission != Status.Ok) return new WriteOutcome(admission);
         var headerLength = bytes.Length - entry.Payload.Length;
         var kind = entry.Kind == EntryKind.Data ? RecordKind.Page : RecordKind.Junk;
-        var place = Append(new LogRecord(kind, entry.Position, bytes, headerLength));
+        var place = _store.Append(new LogRecord(kind, entry.Position, bytes, headerLength));
         Place(entry, bytes.Length, headerLength, place);
         lsn = place.Lsn;
         return new WriteOutcome(Status.Ok);

@@ -73,8 +73,7 @@ internal sealed partial class UnitCore : IPageStates
             await store.RecoverAsync(core.Replay, core.Restore);
         }
         catch (Exception error)
-            when (error is LogDamagedException or StoreFailedException
-                && store is PageStore { StartedFromCheckpoint: true })
+            when (error is LogDamagedException or StoreFailedException && store.StartedFromCheckpoint)
         {
             // R3: the log has everything. Damage of the log is found again, damage of the checkpoint is not.
             core = new UnitCore(store, options);
@@ -83,6 +82,7 @@ internal sealed partial class UnitCore : IPageStates
 
         core._corrupt.RemoveSound(p => store.Find(p).State);
         core._run = store.AppendedUntil;
+        store.StateRecord = core.Snapshot;
         store.Release(core._mark);
         return core;
     }
@@ -180,13 +180,6 @@ internal sealed partial class UnitCore : IPageStates
         if (position < _end) return;
         _end = new LogPosition(position.Offset + 1);
         _endLsn = lsn;
-    }
-
-    // A segment starts with a State record, so it can be read without the segments before it.
-    private RecordPlace Append(in LogRecord record)
-    {
-        if (_store.OpensSegment(record.Body.Length)) _store.Append(Snapshot());
-        return _store.Append(record);
     }
 
     private LogRecord Snapshot() => new UnitState(_sealedBelow, _installed, _start, _mark, _end).ToRecord();

@@ -37,7 +37,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         _store = store;
         _options = options ?? new UnitHandlerOptions();
         store.Observer = this;
-        if (store is PageStore cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
+        if (store.Cleanable is { } cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
     }
 
     internal bool IsStopped => _failed;

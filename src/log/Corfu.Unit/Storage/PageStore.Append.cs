@@ -24,11 +24,17 @@ internal sealed partial class PageStore
     {
         lock (_gate)
         {
-            return record.Kind == RecordKind.State
-                ? Add(record with { Position = new LogPosition(_firstKept) })
-                : Add(record);
+            if (record.Kind == RecordKind.State) return AddState(record);
+            if (StateRecord is { } state && OpensSegment(record.Body.Length)) AddState(state());
+            return Add(record);
         }
     }
+
+    // The first record of a segment, or of a run: the state goes before it.
+    private bool OpensSegment(int bodyLength) =>
+        _stateDue || SegmentOf(_log.NextAddress(RecordCodec.HeaderSize + bodyLength)) != SegmentOf(_lastRecord);
+
+    private RecordPlace AddState(in LogRecord state) => Add(state with { Position = new LogPosition(_firstKept) });
 
     private RecordPlace Add(in LogRecord record)
     {

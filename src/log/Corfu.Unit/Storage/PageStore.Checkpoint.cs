@@ -10,15 +10,13 @@ internal sealed partial class PageStore
     private long _checkpointNumber;
     private bool _checkpointAsked;
 
-    internal bool CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
+    public bool CheckpointDue => _records - _recordsAtCheckpoint >= CheckpointInterval;
 
-    // A clean stop has time: a smaller saving at the next start is worth a checkpoint.
-    internal bool CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
+    public bool CheckpointDueAtEnd => _records - _recordsAtCheckpoint >= CheckpointInterval / 20;
 
     private long CheckpointInterval => Math.Max(_options.CheckpointRecords, _catalog.Pages / 8);
 
-    /// <summary>Begins a checkpoint of the address map, between two requests.</summary>
-    internal MapCheckpoint BeginCheckpoint()
+    public MapCheckpoint BeginCheckpoint()
     {
         lock (_gate)
         {
@@ -30,10 +28,9 @@ internal sealed partial class PageStore
         }
     }
 
-    internal ValueTask EndCheckpointAsync(MapCheckpoint begun) => _map.EndCheckpointAsync(begun.Map);
+    public ValueTask EndCheckpointAsync(MapCheckpoint begun) => _map.EndCheckpointAsync(begun.Map);
 
-    /// <summary>The log is durable up to what the checkpoint needs.</summary>
-    internal ValueTask PublishCheckpointAsync(MapCheckpoint ended)
+    public ValueTask PublishCheckpointAsync(MapCheckpoint ended)
     {
         ended.Number = ++_checkpointNumber;
         return ended.PublishAsync(_maps);

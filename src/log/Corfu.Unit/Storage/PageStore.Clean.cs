@@ -13,19 +13,15 @@ internal sealed partial class PageStore
     private long _firstKept;
     private bool _stateDue;
 
-    /// <summary>Called, from any thread, when there may be something to clean.</summary>
-    internal Action? CleaningDue { get; set; }
+    public Action? CleaningDue { get; set; }
 
-    internal int LargestBody => _options.LogPageSize / 4;
+    public int LargestBody => _options.LogPageSize / 4;
 
-    internal int SegmentSize => _options.SegmentSize;
+    public int SegmentSize => _options.SegmentSize;
 
-    internal bool IsFull => _log.Space.IsFull;
+    public bool IsFull => _log.Space.IsFull;
 
     public int SegmentOf(long address) => (int)(address / _options.SegmentSize);
-
-    public bool OpensSegment(int bodyLength) =>
-        _stateDue || SegmentOf(_log.NextAddress(RecordCodec.HeaderSize + bodyLength)) != SegmentOf(_lastRecord);
 
     public void Dead(long address, int bytes, bool wholePage)
     {
@@ -36,20 +32,17 @@ internal sealed partial class PageStore
 
     public void Release(LogPosition below) => CleaningDue?.Invoke();
 
-    /// <summary>Segments whose positions are all below the mark.</summary>
-    internal IReadOnlyList<int> WhollyTrimmed(LogPosition mark)
+    public IReadOnlyList<int> WhollyTrimmed(LogPosition mark)
     {
         lock (_gate) return [.. _catalog.WhollyBelow(mark).Select(s => s.Index)];
     }
 
-    /// <summary>The segment that it pays most to empty, or -1.</summary>
-    internal int Sparsest(LogPosition mark)
+    public int Sparsest(LogPosition mark)
     {
         lock (_gate) return _catalog.Sparsest(mark)?.Index ?? -1;
     }
 
-    /// <summary>Not again before something in it changes.</summary>
-    internal void SetAside(int segment)
+    public void SetAside(int segment)
     {
         lock (_gate)
         {
@@ -57,9 +50,7 @@ internal sealed partial class PageStore
         }
     }
 
-    /// <summary>Reads the records of a segment, in order, without any lock. False if it is damaged or the visitor has
-    /// stopped.</summary>
-    internal async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
+    public async ValueTask<bool> ReadSegmentAsync(int segment, Func<LogRecord, RecordPlace, ValueTask<bool>> visit)
     {
         SegmentContents? contents;
         lock (_gate) contents = _catalog.Find(segment);
@@ -68,8 +59,7 @@ internal sealed partial class PageStore
         return await reader.ReadAsync(contents, visit);
     }
 
-    /// <summary>From here on, state and freed records say that these segments are missing on purpose.</summary>
-    internal void AboutToFree(IReadOnlySet<int> segments)
+    public void AboutToFree(IReadOnlySet<int> segments)
     {
         lock (_gate)
         {
@@ -84,8 +74,7 @@ internal sealed partial class PageStore
         }
     }
 
-    /// <summary>Appends the list of deleted parts. False if there is no room at the moment.</summary>
-    internal bool TryAppendFreed()
+    public bool TryAppendFreed()
     {
         LogRecord record;
         lock (_gate)
@@ -99,8 +88,7 @@ internal sealed partial class PageStore
         return true;
     }
 
-    /// <summary>Deletes the segments; without the lock, once the list of deleted parts is durable.</summary>
-    internal void Delete(IReadOnlySet<int> segments)
+    public void Delete(IReadOnlySet<int> segments)
     {
         var files = new SortedSet<int>(segments);
         long begin;

@@ -3,7 +3,7 @@ namespace Corfu.Unit;
 /// <summary>The unit's disk: a log of records, which is the only truth (R3), and an address map over it, each behind a
 /// port. This class encodes records, recovers, cleans segments and keeps checkpoints of the map; <see cref="GroupLog"/>
 /// places records and makes them durable. The simulator runs both as they are.</summary>
-internal sealed partial class PageStore : IPageStore, ILogObserver
+internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObserver
 {
     private readonly ISegmentFiles _files;
     private readonly PageStoreOptions _options;
@@ -45,6 +45,10 @@ internal sealed partial class PageStore : IPageStore, ILogObserver
 
     public IStoreObserver? Observer { get; set; }
 
+    public Func<LogRecord>? StateRecord { private get; set; }
+
+    public ICleanableStore Cleanable => this;
+
     public long AppendedUntil => _log.AppendedUntil;
 
     public long DurableUntil => _log.DurableUntil;
@@ -65,8 +69,7 @@ internal sealed partial class PageStore : IPageStore, ILogObserver
 
     public void Set(LogPosition position, in PageSlot slot) => _map.Set(position, slot);
 
-    /// <summary>For the cleaner.</summary>
-    internal IWorkers Workers { get; }
+    public IWorkers Workers { get; }
 
     public async ValueTask DisposeAsync()
     {
