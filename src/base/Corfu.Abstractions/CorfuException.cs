@@ -11,6 +11,10 @@ public sealed class LogTrimmedException(string what, LogPosition? position = nul
     public LogPosition? Position { get; } = position;
 }
 
+/// <summary>The position lies above all that the log has granted: no entry can stand there, and nothing was
+/// done.</summary>
+public sealed class PositionNotGrantedException(string message) : CorfuException(message);
+
 /// <summary>The page is damaged at every replica that was asked.</summary>
 public sealed class PageCorruptException(string what, LogPosition? position = null)
     : CorfuException($"{what}: the page is corrupt.")

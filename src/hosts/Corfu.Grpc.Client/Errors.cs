@@ -43,7 +43,7 @@ internal static class Errors
     private static Exception Of(string reason, string message, IDictionary<string, string> metadata) => reason switch
     {
         ErrorReason.Trimmed => new LogTrimmedException(SubjectOf(message), PositionOf(metadata)),
-        ErrorReason.NotGranted => new ArgumentOutOfRangeException(null, message),
+        ErrorReason.NotGranted => new PositionNotGrantedException(message),
         ErrorReason.InvalidRequest => new ArgumentException(message),
         ErrorReason.EntryTooLarge => new EntryTooLargeException(SubjectOf(message)),
         ErrorReason.StreamRange when metadata.TryGetValue("stream", out var text)

@@ -114,8 +114,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
             view => _closer.CloseAsync(view, [position], patient: false, cancellationToken), cancellationToken);
         return closed.TryGetValue(position, out var result)
             ? result
-            : throw new ArgumentOutOfRangeException(
-                nameof(position), position, "Only granted positions are filled, and this one is not.");
+            : throw new PositionNotGrantedException("Only granted positions are filled, and this one is not.");
     }
 
     public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default) =>

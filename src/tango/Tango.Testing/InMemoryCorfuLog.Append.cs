@@ -39,7 +39,7 @@ public sealed partial class InMemoryCorfuLog
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            ArgumentOutOfRangeException.ThrowIfGreaterThan(from, At(_pages.Count));
+            RequireTail(from);
             while (_pages.Count < below.Offset) Grant([]);
             var found = new Dictionary<EntryOrigin, LogPosition>();
             var isBlind = false;

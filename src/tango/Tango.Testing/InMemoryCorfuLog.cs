@@ -101,7 +101,7 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
         cancellationToken.ThrowIfCancellationRequested();
         lock (_gate)
         {
-            ArgumentOutOfRangeException.ThrowIfGreaterThan(below, At(_pages.Count));
+            RequireTail(below);
             for (var offset = 0L; offset < below.Offset; offset++)
             {
                 _pages[(int)offset].State = PageState.Trimmed;
@@ -145,8 +145,13 @@ public sealed partial class InMemoryCorfuLog : IDelegatedLog
         return new LogReadResult(At(offset), page.State, entry);
     }
 
-    private void RequireGranted(LogPosition position) =>
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(position, At(_pages.Count));
+    private void RequireGranted(LogPosition position) => RequireTail(position.Next);
+
+    private void RequireTail(LogPosition tail)
+    {
+        if (tail > At(_pages.Count))
+            throw new PositionNotGrantedException($"The log ends at {At(_pages.Count)}, below {tail}.");
+    }
 
     private sealed class Page(ImmutableArray<StreamHeader> headers)
     {

@@ -218,7 +218,7 @@ public abstract class LogConformance
         var hole = await LeaveHoleAsync([A]);
         Assert.Equal(PageState.Junk, (await log.FillAsync(hole)).State);
         Assert.Equal("0", Text((await log.FillAsync(written.Position)).Entry));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await log.FillAsync(new LogPosition(2)));
+        await Assert.ThrowsAsync<PositionNotGrantedException>(async () => await log.FillAsync(new LogPosition(2)));
     }
 
     [Fact]
@@ -254,7 +254,7 @@ public abstract class LogConformance
         var read = await (await OpenAnotherAsync())
             .ReadManyAsync([.. Enumerable.Range(0, 10).Select(i => new LogPosition(i))]);
         for (var i = 0; i < 10; i++) Assert.Equal(i < 6 ? PageState.Trimmed : PageState.Data, read[i].State);
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+        await Assert.ThrowsAsync<PositionNotGrantedException>(
             async () => await log.TrimPrefixAsync(new LogPosition(11)));
     }
 

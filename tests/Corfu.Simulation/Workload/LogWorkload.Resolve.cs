@@ -30,7 +30,7 @@ public sealed partial class LogWorkload
             if (outcome == AppendOutcome.Appended) world.Fail($"{foreign} holds an append that was never made");
             if (outcome == AppendOutcome.NotAppended) monitor.Mark("foreign append resolved");
         }
-        catch (ArgumentOutOfRangeException)
+        catch (PositionNotGrantedException)
         {
             monitor.Mark("foreign append refused");
         }

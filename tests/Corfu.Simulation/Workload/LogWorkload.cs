@@ -177,7 +177,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
         {
             Note(client, start, await log.FillAsync(position), ReadDetail.Full);
         }
-        catch (ArgumentOutOfRangeException)
+        catch (PositionNotGrantedException)
         {
             // R10: granted by an epoch that ended before anybody wrote there, and not yet by the next one.
             monitor.Mark("fill of a grant that died with its epoch");
@@ -200,7 +200,7 @@ public sealed partial class LogWorkload(World world, SeedPlan plan, LogHistory h
             else await log.TrimAsync(named);
             history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
         }
-        catch (ArgumentOutOfRangeException)
+        catch (PositionNotGrantedException)
             when (named.Epoch == Epoch.None && !IsBelowTail(prefix ? position - 1 : position, start))
         {
             // R10: only granted by an epoch that ended before anybody wrote there, and not yet by the next one.

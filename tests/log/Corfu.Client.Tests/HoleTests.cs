@@ -228,7 +228,7 @@ public class HoleTests
         await client.AppendAsync(Bytes("0"), [A]);
         var beyond = new LogPosition(1);
         Assert.Equal(PageState.Unwritten, (await client.ReadManyAsync([beyond]))[0].State);
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.FillAsync(beyond).AsTask());
+        await Assert.ThrowsAsync<PositionNotGrantedException>(() => client.FillAsync(beyond).AsTask());
         Assert.Equal(beyond, (await client.AppendAsync(Bytes("1"), [A])).Position);
     }
 

@@ -28,7 +28,7 @@ public class ResolveTests
             return new(Fault.None);
         };
         var far = last.Position + 1_000_000;
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+        await Assert.ThrowsAsync<PositionNotGrantedException>(
             async () => await client.ResolveAsync(Unknown(far, Foreign)));
         Assert.Equal(AppendOutcome.NotAppended,
             await client.ResolveAsync(Unknown(new LogPosition(far.Offset), Foreign)));
@@ -74,7 +74,7 @@ public class ResolveTests
         var far = last.Position + 1_000_000;
         Assert.Equal(AppendOutcome.Appended,
             await log.ResolveAsync(Unknown(new LogPosition(last.Position.Offset), last.Origin)));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+        await Assert.ThrowsAsync<PositionNotGrantedException>(
             async () => await log.ResolveAsync(Unknown(far, Foreign)));
         Assert.Equal(AppendOutcome.NotAppended, await log.ResolveAsync(Unknown(new LogPosition(far.Offset), Foreign)));
         Assert.Equal(AppendOutcome.Unknown,

@@ -34,9 +34,9 @@ public class TrimTests
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
         var client = await FilledAsync(cluster, 3);
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+        await Assert.ThrowsAsync<PositionNotGrantedException>(
             () => client.TrimPrefixAsync(new LogPosition(4)).AsTask());
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.TrimAsync(new LogPosition(3)).AsTask());
+        await Assert.ThrowsAsync<PositionNotGrantedException>(() => client.TrimAsync(new LogPosition(3)).AsTask());
     }
 
     [Fact]

@@ -31,7 +31,7 @@ public interface ICorfuLog
     /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew, and
     /// fills no position that was not granted.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>
-    /// <exception cref="ArgumentOutOfRangeException">The epoch of the position has not granted it, so no append has it.
+    /// <exception cref="PositionNotGrantedException">The epoch of the position has not granted it, so no append has it.
     /// Without its epoch it counts as granted by one that has ended: NotAppended.</exception>
     ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default);
 
@@ -51,17 +51,18 @@ public interface ICorfuLog
     /// <summary>Closes a hole: completes what the head holds, or fills it with junk, without waiting for its writer.
     /// Only granted positions.</summary>
     /// <returns>The value that the position holds afterwards.</returns>
+    /// <exception cref="PositionNotGrantedException">The position is not granted.</exception>
     ValueTask<LogReadResult> FillAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>Releases one position below the tail. Its stream headers survive until a prefix trim passes it. A
     /// position with the epoch in which it was learnt releases no entry of a later epoch.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The position is not granted. A position without its epoch may have
+    /// <exception cref="PositionNotGrantedException">The position is not granted. A position without its epoch may have
     /// been: unused grants go with their epoch.</exception>
     ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default);
 
     /// <summary>Releases everything below <paramref name="below"/>, which is at most the tail. A tail of an ended epoch
     /// counts up to where the next epoch began.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The position is above the tail; see
+    /// <exception cref="PositionNotGrantedException">The position is above the tail; see
     /// <see cref="TrimAsync"/>.</exception>
     ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default);
 }

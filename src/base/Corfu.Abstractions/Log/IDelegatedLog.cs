@@ -22,7 +22,7 @@ public interface IDelegatedLog : ICorfuLog
     /// <param name="below">At least <see cref="AppendTerms.Below"/> of each of them.</param>
     /// <returns>In the order of the origins. Unknown: a position where the entry may have stood is trimmed or
     /// damaged.</returns>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="from"/> is above the tail.</exception>
+    /// <exception cref="PositionNotGrantedException"><paramref name="from"/> is above the tail.</exception>
     ValueTask<ImmutableArray<AppendResult>> SettleAsync(ImmutableArray<EntryOrigin> origins, LogPosition from,
         LogPosition below, CancellationToken cancellationToken);
 }

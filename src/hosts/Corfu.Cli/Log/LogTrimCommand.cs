@@ -136,8 +136,8 @@ internal static class LogTrimCommand
     {
         var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
         if (below > tail)
-            throw new ArgumentOutOfRangeException(
-                nameof(below), $"The log ends at {tail.Offset}: nothing above that can be trimmed.");
+            throw new PositionNotGrantedException(
+                $"The log ends at {tail.Offset}: nothing above that can be trimmed.");
     }
 
     private static string Line(TangoClaim claim) => claim.Kind switch

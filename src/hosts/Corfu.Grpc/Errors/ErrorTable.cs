@@ -25,6 +25,7 @@ internal static partial class ErrorTable
             static (e, metadata) => metadata.Add("cluster_id", ((WrongClusterException)e).ClusterId)),
         [typeof(LogTrimmedException)] = new(StatusCode.OutOfRange, ErrorReason.Trimmed,
             static (e, metadata) => AddPosition(metadata, ((LogTrimmedException)e).Position)),
+        [typeof(PositionNotGrantedException)] = new(StatusCode.OutOfRange, ErrorReason.NotGranted),
         [typeof(LogOverloadedException)] = new(StatusCode.ResourceExhausted, ErrorReason.Overloaded),
         [typeof(LogUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
         [typeof(LayoutUnavailableException)] = new(StatusCode.Unavailable, ErrorReason.Unavailable),
@@ -41,7 +42,6 @@ internal static partial class ErrorTable
             static (e, metadata) => metadata.Add("status", ((CorfuStatusException)e).Status.ToString())),
     };
 
-    private static readonly Row s_notGranted = new(StatusCode.OutOfRange, ErrorReason.NotGranted);
     private static readonly Row s_noSpace = new(StatusCode.ResourceExhausted, ErrorReason.NoSpace);
     private static readonly Row s_unexpected = new(StatusCode.Internal, ErrorReason.Internal);
 
@@ -100,8 +100,6 @@ internal static partial class ErrorTable
     private static Row RowOf(Exception e)
     {
         if (e is SubscriptionEndedException { InnerException: { } cause }) return RowOf(cause);
-        // The caller has named a position that is not granted. Any other argument is the front end's own mistake.
-        if (e is ArgumentOutOfRangeException { ActualValue: LogPosition }) return s_notGranted;
         if (e is CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace }) return s_noSpace;
         for (var type = e.GetType(); type is not null; type = type.BaseType)
         {

@@ -91,8 +91,8 @@ internal sealed class Resolver(Retry retry, ChainReplication chains, GrantedTail
         if (!covers.Value)
             return position.Epoch == Epoch.None
                 ? AppendOutcome.NotAppended
-                : throw new ArgumentOutOfRangeException(
-                    nameof(position), position, "Only appends at granted positions are resolved, and this one is not.");
+                : throw new PositionNotGrantedException(
+                    "Only appends at granted positions are resolved, and this one is not.");
 
         // 3. This client's own append of this epoch has given up; any other writer gets its time.
         var patient = position.Epoch == Epoch.None || !origins.IsOwn(origin);

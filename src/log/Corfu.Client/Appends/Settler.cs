@@ -40,7 +40,7 @@ internal sealed class Settler(Checker checker, TokenSource tokens, Reader reader
     private async ValueTask<Attempt<(EpochView View, LogPosition First)>> FindFirstAsync(
         EpochView view, LogPosition from, CancellationToken cancellationToken)
     {
-        var first = await granted.CapAsync(view, from, nameof(from), cancellationToken);
+        var first = await granted.CapAsync(view, from, cancellationToken);
         return first.IsDone ? (view, first.Value) : first.Status;
     }
 

@@ -6,17 +6,27 @@ internal sealed class GrantedTail(SequencerClient sequencer, EpochConfirmer conf
 {
     /// <summary>The part of a caller's tail that counts in this epoch. Another tail is no bound for it: one that the
     /// units answer may lie below an earlier one of the sequencer, where granted positions are not written.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">The tail is above every granted position.</exception>
+    /// <exception cref="PositionNotGrantedException">The tail is above every granted position.</exception>
     public async ValueTask<Attempt<LogPosition>> CapAsync(
-        EpochView view, LogPosition tail, string name, CancellationToken cancellationToken)
+        EpochView view, LogPosition tail, CancellationToken cancellationToken)
     {
         var capped = await cap.CapAsync(view, tail, cancellationToken);
-        var covers = await CoversAsync(view, capped, cancellationToken);
+        var status = await RequireAsync(view, capped, tail, cancellationToken);
+        return status == Status.Ok ? capped : status;
+    }
+
+    /// <param name="named">The position that the caller named.</param>
+    /// <returns>Ok: everything below <paramref name="below"/> is granted.</returns>
+    /// <exception cref="PositionNotGrantedException">The epoch is the newest, and has not granted it.</exception>
+    public async ValueTask<Status> RequireAsync(
+        EpochView view, LogPosition below, LogPosition named, CancellationToken cancellationToken)
+    {
+        var covers = await CoversAsync(view, below, cancellationToken);
         if (!covers.IsDone) return covers.Status;
         return covers.Value
-            ? capped
-            : throw new ArgumentOutOfRangeException(
-                name, tail, $"The log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
+            ? Status.Ok
+            : throw new PositionNotGrantedException(
+                $"{named} is not granted: the log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
     }
 
     /// <returns>Whether everything below <paramref name="below"/> is granted. False only where the epoch was the newest

@@ -16,7 +16,7 @@ internal sealed class Trimmer(GrantedTail granted, ChainReplication chains, Trim
     {
         // No entry of an ended epoch stands there; the caller does not mean an entry of a later one (R10).
         if (TailCap.IsOlder(view, position) && position >= view.Projection.Start) return Status.Ok;
-        var status = await RequireGrantedAsync(view, position.Next, cancellationToken);
+        var status = await granted.RequireAsync(view, position.Next, position, cancellationToken);
         if (status != Status.Ok) return status;
         var chain = view.Projection.ChainOf(position);
         var look = await chains.LookAsync(view, chain, 0, position, ReadDetail.Headers, cancellationToken);
@@ -33,7 +33,7 @@ internal sealed class Trimmer(GrantedTail granted, ChainReplication chains, Trim
     private async ValueTask<Status> TryTrimPrefixAsync(
         EpochView view, LogPosition below, CancellationToken cancellationToken)
     {
-        var capped = await granted.CapAsync(view, below, nameof(below), cancellationToken);
+        var capped = await granted.CapAsync(view, below, cancellationToken);
         return capped.IsDone ? await marks.PropagateAsync(view, capped.Value, cancellationToken) : capped.Status;
     }
 
@@ -41,15 +41,4 @@ internal sealed class Trimmer(GrantedTail granted, ChainReplication chains, Trim
     private static bool IsLater(PageResult page, LogPosition position) =>
         position.Epoch > Epoch.None && PageDecoder.Decode(page, ReadDetail.Headers).Entry is { IsJunk: false } entry
             && entry.Position.Epoch > position.Epoch;
-
-    private async ValueTask<Status> RequireGrantedAsync(
-        EpochView view, LogPosition below, CancellationToken cancellationToken)
-    {
-        var covers = await granted.CoversAsync(view, below, cancellationToken);
-        if (!covers.IsDone) return covers.Status;
-        return covers.Value
-            ? Status.Ok
-            : throw new ArgumentOutOfRangeException(
-                nameof(below), below, $"The log ends at {new LogPosition(view.Grants.Tail, view.Epoch)}.");
-    }
 }
