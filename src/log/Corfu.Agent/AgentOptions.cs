@@ -101,6 +101,9 @@ public sealed record AgentOptions
     /// <summary>The first scrub begins when it has been this agent's turn for so long. Default 2 min.</summary>
     public TimeSpan ScrubAfter { get; init; } = TimeSpan.FromMinutes(2);
 
+    internal MonitorOptions Monitor => new(Self, Step, ProbeTimeout, SlowInterval, ForgetPeerAfter, SuspicionTimeout,
+        DisagreementPause, Detector);
+
     /// <exception cref="ArgumentException">An option is out of range.</exception>
     public void Validate() => Rules.Check(this);
 }

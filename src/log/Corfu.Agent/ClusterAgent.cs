@@ -48,17 +48,22 @@ public sealed class ClusterAgent : IRoleHandler
         _view = new ClusterView(options, layout, _clock, logger);
 
         // Monitoring.
-        _targets = new Targets(options, Id, _view, _locations, _clock);
+        var monitor = options.Monitor;
+        var processes = new PeerTable(options.Self, options.ForgetPeerAfter);
+        var installer = new ProjectionInstaller(options, _view, probes, _clock);
+        var roles = new WatchedRoles(
+            new UnitRole(probes, _view, installer), new SequencerRole(probes, _view, installer),
+            new AcceptorRole(probes, _view), new AgentRole(Self, probes, _view, processes, _clock));
+        _targets = new Targets(monitor, Id, _view, roles, processes, _locations, _clock);
         _verdicts = new Verdicts(options.Detector, _targets, _clock, logger);
         var order = new AgentOrder(options.Self, _targets, _verdicts);
-        var prober = new Prober(Self, probes, _view, time);
-        _monitor = new Monitor(options, _targets, _verdicts,
-            new ProbeSchedule(options, _targets, _verdicts, order, _clock), prober, new ProbeAnswers(_view, _targets),
-            new ProjectionInstaller(options, _view, probes, _clock), _loop);
+        var schedule = new ProbeSchedule(monitor, _targets, _verdicts, order, _clock);
+        var prober = new Prober(probes, roles, time);
+        _monitor = new Monitor(monitor, _targets, _verdicts, schedule, prober, _loop);
         foreach (var process in options.Peers.Prepend(options.Self)) _targets.AddProcess(process);
 
         // Changes.
-        _suspicions = new SuspicionPoll(options, _view, _targets, _verdicts, order, prober, probes, _clock);
+        _suspicions = new SuspicionPoll(monitor, _view, _targets, _verdicts, order, prober, probes, _clock);
         var reconfigurer = new Reconfigurer(transport, layout, time, logger, reconfiguration);
         _change = new ChangeState(options, _view, _verdicts, order, _suspicions, reconfigurer, _clock, logger);
 

@@ -4,6 +4,7 @@ namespace Corfu.Agent;
 
 /// <summary>The newest projection, and whether agents act on their own. Both only get newer.</summary>
 internal sealed class ClusterView(AgentOptions options, LayoutClient layout, AgentClock clock, ILogger logger)
+    : IMembership
 {
     private const long MaxVersionsAhead = 1L << 32;
 
@@ -16,6 +17,8 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
     public Projection? Projection => _projection;
 
     public Epoch Epoch => _projection?.Epoch ?? Epoch.None;
+
+    public ImmutableArray<NamedNode> Named { get; private set; } = [];
 
     public Automation Automation { get; private set; } = options.Automation ?? new Automation(0, options.Automatic);
 
@@ -33,6 +36,12 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
     {
         if (projection.Epoch <= Epoch) return;
         _projection = projection;
+        Named =
+        [
+            .. projection.Units.Select(unit => new NamedNode(unit, NodeRole.Unit)),
+            .. projection.Acceptors.Select(acceptor => new NamedNode(acceptor, NodeRole.Acceptor)),
+            new NamedNode(projection.Sequencer, NodeRole.Sequencer),
+        ];
         AgentLog.Learnt(logger, projection.ToString(), projection.Reason);
     }
 

@@ -99,7 +99,7 @@ internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdic
         {
             change = await WithoutSilentAcceptorAsync(change, cancellationToken);
             if (change.IsEmpty) return;
-            if (!await suspicions.IsAgreedAsync(change, projection, cancellationToken))
+            if (!await suspicions.IsAgreedAsync(change.Suspects(projection), cancellationToken))
             {
                 AgentTelemetry.Disagreements.Add(1);
                 AgentLog.Disagreed(logger, change.ToString());

@@ -17,6 +17,14 @@ internal sealed record PlannedChange(ImmutableArray<UnitExit> Exits, NodeId OldS
         && (OldSequencer, NewSequencer) == (other.OldSequencer, other.NewSequencer)
         && (Joins, Acceptor) == (other.Joins, other.Acceptor);
 
+    /// <summary>The nodes whose verdicts the change rests on.</summary>
+    public IEnumerable<NamedNode> Suspects(Projection projection)
+    {
+        if (NewSequencer is not null) yield return new NamedNode(projection.Sequencer, NodeRole.Sequencer);
+        if (Acceptor is { } acceptor) yield return new NamedNode(acceptor.Old, NodeRole.Acceptor);
+        foreach (var exit in Exits) yield return new NamedNode(exit.Unit, NodeRole.Unit);
+    }
+
     public bool IsEmpty => Exits.IsEmpty && NewSequencer is null && Acceptor is null && Joins is null;
 
     /// <exception cref="ReconfigurationException">A chain would have no full replica left (R14).</exception>

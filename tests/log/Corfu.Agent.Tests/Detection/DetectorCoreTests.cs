@@ -228,7 +228,7 @@ public sealed class DetectorCoreTests
     public void R7_a_sequencer_that_said_good_bye_is_missed_at_once()
     {
         _core.Forget(Unit);
-        _core.Watch(AddressOf(Unit), NodeRole.Sequencer, _now);
+        _core.Watch(AddressOf(Unit), NodeRole.Sequencer, _now, mayReturn: false);
         Run(20, ProbeOutcome.Answered);
         _core.RecordLeaving(Unit, _now);
         Run(10, ProbeOutcome.Refused);

@@ -3,24 +3,18 @@ namespace Corfu.Agent;
 /// <summary>The second observer, both sides: asks other agents whether they share a suspicion, those first that watch
 /// the node, and answers when asked. It probes the node before it answers, so that it can answer about any
 /// node.</summary>
-internal sealed class SuspicionPoll(AgentOptions options, ClusterView view, Targets targets, Verdicts verdicts,
-    AgentOrder order, Prober prober, ITransport probes, AgentClock clock)
+internal sealed class SuspicionPoll(MonitorOptions options, IMembership membership, Targets targets,
+    Verdicts verdicts, AgentOrder order, Prober prober, ITransport probes, AgentClock clock)
 {
     private const int MaxAsked = 3;
 
     private readonly ProbeBudget _budget = new(clock);
 
-    /// <summary>Whether enough other agents share the suspicions that a change rests on.</summary>
-    public async Task<bool> IsAgreedAsync(PlannedChange change, Projection projection,
-        CancellationToken cancellationToken)
+    /// <summary>Whether enough other agents share the suspicion of each of these nodes.</summary>
+    public async Task<bool> IsAgreedAsync(IEnumerable<NamedNode> suspects, CancellationToken cancellationToken)
     {
-        List<Task<bool>> questions = [];
-        if (change.NewSequencer is not null)
-            questions.Add(IsAgreedAsync(NodeRole.Sequencer, projection.Sequencer, cancellationToken));
-        if (change.Acceptor is { } acceptor)
-            questions.Add(IsAgreedAsync(NodeRole.Acceptor, acceptor.Old, cancellationToken));
-        foreach (var exit in change.Exits) questions.Add(IsAgreedAsync(NodeRole.Unit, exit.Unit, cancellationToken));
-        var agreed = await Task.WhenAll(questions);
+        var agreed = await Task.WhenAll(
+            suspects.Select(suspect => IsAgreedAsync(suspect.Role, suspect.Address, cancellationToken)).ToList());
         return agreed.All(yes => yes);
     }
 
@@ -41,7 +35,7 @@ internal sealed class SuspicionPoll(AgentOptions options, ClusterView view, Targ
         List<NodeAddress> others = [.. from agent in order.WatchersOf(node.Endpoint)
             where !verdicts.Of(agent).IsCertain select agent.Address];
         List<SuspicionResponse> answers = [];
-        var request = new SuspicionRequest(view.Epoch, role, node);
+        var request = new SuspicionRequest(membership.Epoch, role, node);
         List<Task<SuspicionResponse?>> asked = [.. others.Take(MaxAsked).Select(
             agent => probes.TryCallAsync(agent, request, options.SuspicionTimeout, clock.Time, cancellationToken))];
         // Agents that are silent themselves are not waited for when they could not change the outcome.
@@ -72,7 +66,7 @@ internal sealed class SuspicionPoll(AgentOptions options, ClusterView view, Targ
         verdicts.Record(request.Suspect.Id, sample);
         var verdict = targets.Find(request.Suspect.Id) is { } suspect ? verdicts.Of(suspect) : default;
         return new SuspicionResponse(
-            Status.Ok, view.Epoch, sample.IsAnswer, HealthOf(sample, verdict), verdict.Why);
+            Status.Ok, membership.Epoch, sample.IsAnswer, HealthOf(sample, verdict), verdict.Why);
     }
 
     // The probe is certain, though this agent would wait before it acted on its own.

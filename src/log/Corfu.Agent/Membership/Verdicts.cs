@@ -9,8 +9,8 @@ internal sealed class Verdicts(DetectorOptions options, Targets targets, AgentCl
 
     public bool Watches(MonitoredNode node) => _detector.Watches(node.Address.Id);
 
-    public void Watch(MonitoredNode node) =>
-        _detector.Watch(node.Address, node.Role, clock.Now, node.HasAnswered);
+    public void Watch(MonitoredNode node) => _detector.Watch(
+        node.Address, node.Role, clock.Now, node.HasAnswered, node.Kind.ReturnsAfterLeaving);
 
     public void Forget(NodeId id) => _detector.Forget(id);
 

@@ -1,16 +1,16 @@
 namespace Corfu.Agent;
 
-/// <summary>The processes that this agent knows, and the nodes that it monitors: those of the newest projection, and
-/// the roles of all known processes, so that spares, standbys and agents are among them.</summary>
-internal sealed class Targets(AgentOptions options, NodeId self, ClusterView view, NodeLocations locations,
-    AgentClock clock)
+/// <summary>The nodes that this agent monitors: those that the newest epoch names, and the roles of all known
+/// processes, so that spares, standbys and agents are among them.</summary>
+internal sealed class Targets(MonitorOptions options, NodeId self, IMembership membership, WatchedRoles roles,
+    PeerTable processes, NodeLocations locations, AgentClock clock)
 {
     // Sorted, so that nothing depends on how keys hash.
     private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
-    private Projection? _projection;
+    private Epoch _chosen;
     private bool _isStale;
 
-    public PeerTable Processes { get; } = new(options.Self, options.ForgetPeerAfter);
+    public PeerTable Processes => processes;
 
     public IEnumerable<MonitoredNode> Nodes => _nodes.Values;
 
@@ -23,11 +23,10 @@ internal sealed class Targets(AgentOptions options, NodeId self, ClusterView vie
 
     public NodeDuty DutyOf(MonitoredNode node)
     {
-        if (view.Projection is not { } projection) return NodeDuty.None;
-        var id = node.Address.Id;
-        if (node.Role == NodeRole.Agent || projection.HasUnit(id) || projection.Sequencer.Id == id
-            || projection.Acceptors.Any(acceptor => acceptor.Id == id)) return NodeDuty.Serving;
-        if (node.Role != NodeRole.Unit) return NodeDuty.Standby;
+        if (membership.Epoch == Epoch.None) return NodeDuty.None;
+        if (node.Role == NodeRole.Agent || membership.Named.Any(named => named.Address.Id == node.Address.Id))
+            return NodeDuty.Serving;
+        if (!node.Kind.HoldsData) return NodeDuty.Standby;
         return node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None;
     }
 
@@ -63,38 +62,30 @@ internal sealed class Targets(AgentOptions options, NodeId self, ClusterView vie
             : TimeSpan.MaxValue;
     }
 
-    /// <summary>Chooses the nodes anew if the projection or a process has changed.</summary>
+    /// <summary>Chooses the nodes anew if the epoch or a process has changed.</summary>
     /// <returns>Identities that are not monitored any more, or at another address.</returns>
     public ImmutableArray<NodeId> Choose()
     {
-        if (view.Projection is { } projection)
+        if (membership.Epoch > _chosen)
         {
-            if (projection.Epoch != _projection?.Epoch)
-            {
-                _projection = projection;
-                _isStale = true;
-                foreach (var node in NodesOf(projection)) AddProcess(node.Endpoint);
-            }
-
-            if (Processes.Forget(process => NodesOf(projection).Any(node => node.Endpoint == process), clock.Now))
-                _isStale = true;
+            _chosen = membership.Epoch;
+            _isStale = true;
+            foreach (var node in membership.Named) AddProcess(node.Address.Endpoint);
         }
 
+        if (_chosen > Epoch.None && Processes.Forget(IsNamed, clock.Now)) _isStale = true;
         if (!_isStale) return [];
         _isStale = false;
         return Replace(Wanted());
     }
 
-    private SortedDictionary<NodeId, (NodeAddress Address, NodeRole Role)> Wanted()
-    {
-        SortedDictionary<NodeId, (NodeAddress Address, NodeRole Role)> wanted = [];
-        if (_projection is { } projection)
-        {
-            foreach (var unit in projection.Units) wanted[unit.Id] = (unit, NodeRole.Unit);
-            foreach (var acceptor in projection.Acceptors) wanted[acceptor.Id] = (acceptor, NodeRole.Acceptor);
-            wanted[projection.Sequencer.Id] = (projection.Sequencer, NodeRole.Sequencer);
-        }
+    private bool IsNamed(NodeEndpoint process) =>
+        membership.Named.Any(node => node.Address.Endpoint == process);
 
+    private SortedDictionary<NodeId, NamedNode> Wanted()
+    {
+        SortedDictionary<NodeId, NamedNode> wanted = [];
+        foreach (var node in membership.Named) wanted[node.Address.Id] = node;
         Dictionary<NodeId, NodeEndpoint> located = [];
         // A node that has moved is not dead at its old address.
         foreach (var process in Processes.All.OrderBy(process => process.LastHeard))
@@ -103,7 +94,7 @@ internal sealed class Targets(AgentOptions options, NodeId self, ClusterView vie
             {
                 if (wanted.TryGetValue(role.Id, out var named) && !HasLeft(role.Id, named.Address.Endpoint, process))
                     continue;
-                wanted[role.Id] = (new NodeAddress(role.Id, process.Endpoint), role.Role);
+                wanted[role.Id] = new NamedNode(new NodeAddress(role.Id, process.Endpoint), role.Role);
                 located[role.Id] = process.Endpoint;
             }
         }
@@ -113,25 +104,23 @@ internal sealed class Targets(AgentOptions options, NodeId self, ClusterView vie
     }
 
     // Two processes with one identity: one has a copied folder, and would forget what the other promises (R2). The
-    // process that the projection names counts as long as it answers.
+    // process that the epoch names counts as long as it answers.
     private bool HasLeft(NodeId id, NodeEndpoint endpoint, Peer other) => endpoint == other.Endpoint
         || (!other.IsSilent && Processes.Find(endpoint) is { } there
             && (there.IsSilent || (!there.Roles.IsEmpty && there.Roles.All(role => role.Id != id))));
 
-    private ImmutableArray<NodeId> Replace(SortedDictionary<NodeId, (NodeAddress Address, NodeRole Role)> wanted)
+    private ImmutableArray<NodeId> Replace(SortedDictionary<NodeId, NamedNode> wanted)
     {
         List<NodeId> gone = [.. _nodes.Keys.Where(id => !wanted.ContainsKey(id))];
         foreach (var id in gone) _nodes.Remove(id);
-        foreach (var (id, (address, role)) in wanted)
+        foreach (var (id, (address, name)) in wanted)
         {
             if (_nodes.TryGetValue(id, out var known) && known.Address == address) continue;
+            if (roles.Find(name) is not { } role) continue;
             _nodes[id] = new MonitoredNode(address, role);
             gone.Add(id);
         }
 
         return [.. gone];
     }
-
-    private static IEnumerable<NodeAddress> NodesOf(Projection projection) =>
-        [.. projection.Units, .. projection.Acceptors, projection.Sequencer];
 }

@@ -1,10 +1,10 @@
 namespace Corfu.Agent;
 
 /// <summary>Probes nodes and follows up on what came of it: <see cref="Targets"/> says whom to watch,
-/// <see cref="ProbeSchedule"/> when, <see cref="Prober"/> sends, <see cref="Verdicts"/> judges, and
-/// <see cref="ProjectionInstaller"/> brings a node that is behind up to date.</summary>
-internal sealed class Monitor(AgentOptions options, Targets targets, Verdicts verdicts, ProbeSchedule schedule,
-    Prober prober, ProbeAnswers answers, ProjectionInstaller installer, AgentLoop loop)
+/// <see cref="ProbeSchedule"/> when, <see cref="Prober"/> sends, <see cref="Verdicts"/> judges, and a node's
+/// <see cref="IWatchedRole"/> takes what an answer says besides.</summary>
+internal sealed class Monitor(MonitorOptions options, Targets targets, Verdicts verdicts, ProbeSchedule schedule,
+    Prober prober, AgentLoop loop)
 {
     /// <summary>Starts the probes that are due.</summary>
     /// <returns>How long until the next ones are due.</returns>
@@ -49,12 +49,12 @@ internal sealed class Monitor(AgentOptions options, Targets targets, Verdicts ve
         var sample = probe.Sample;
         verdicts.Record(node.Address.Id, sample);
         node.Record(sample);
-        answers.Record(node, probe.Answer);
+        if (probe.Answer is { } answer) node.Kind.Record(node, answer);
         schedule.Record(node, sample);
         // A change is decided as soon as a node is found gone. Any other silent node is probed again before the next
         // tick.
         if (verdicts.Report(node)) loop.StepWithin(TimeSpan.Zero);
         else if (!sample.IsAnswer) loop.StepWithin(options.Step);
-        if (sample.Outcome == ProbeOutcome.Answered) await installer.InstallIfBehindAsync(node, stopped);
+        if (sample.Outcome == ProbeOutcome.Answered) await node.Kind.CatchUpAsync(node, stopped);
     }
 }

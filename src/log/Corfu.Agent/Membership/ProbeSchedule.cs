@@ -4,7 +4,7 @@ namespace Corfu.Agent;
 /// <see cref="DetectorOptions.Interval"/> through its agent, its roles at <see cref="AgentOptions.SlowInterval"/>, and
 /// all at once when its agent does not answer. In every <see cref="AgentOptions.SlowInterval"/> one of the other
 /// processes is polled, so that spares and leaders are known; this agent never holds them gone.</summary>
-internal sealed class ProbeSchedule(AgentOptions options, Targets targets, Verdicts verdicts, AgentOrder order,
+internal sealed class ProbeSchedule(MonitorOptions options, Targets targets, Verdicts verdicts, AgentOrder order,
     AgentClock clock)
 {
     private TimeSpan _nextPoll;
@@ -93,7 +93,7 @@ internal sealed class ProbeSchedule(AgentOptions options, Targets targets, Verdi
         process.AgentAnswers = sample.IsAnswer;
         if (sample.IsAnswer) return;
         process.IdentifyBy(now);
-        foreach (var other in targets.NodesAt(process.Endpoint).Where(other => other.Role != NodeRole.Acceptor))
+        foreach (var other in targets.NodesAt(process.Endpoint).Where(other => !other.Kind.IsAlwaysSlow))
             other.NextProbe = Min(other.NextProbe, now);
     }
 
@@ -104,7 +104,7 @@ internal sealed class ProbeSchedule(AgentOptions options, Targets targets, Verdi
         if (sample.Outcome == ProbeOutcome.Answered)
         {
             var hasAgent = targets.Processes.Find(node.Address.Endpoint) is { AgentAnswers: true };
-            var isSlow = node.Role == NodeRole.Acceptor || (node.Role != NodeRole.Agent && hasAgent);
+            var isSlow = node.Kind.IsAlwaysSlow || (node.Role != NodeRole.Agent && hasAgent);
             return NextTick(isSlow ? now + options.SlowInterval - options.Detector.Interval : now);
         }
 

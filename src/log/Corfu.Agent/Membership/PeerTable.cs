@@ -64,7 +64,7 @@ internal sealed class PeerTable(NodeEndpoint self, TimeSpan forgetAfter)
         if (_peers.Count < MaxPeers && !_peers.ContainsKey(endpoint)) _peers.Add(endpoint, new Peer(endpoint, now));
     }
 
-    /// <summary>Drops processes that were silent for long and that the projection does not name. Agents tell each other
+    /// <summary>Drops processes that were silent for long and that the epoch does not name. Agents tell each other
     /// only of processes that they have heard themselves (<see cref="Heard"/>), or they would never forget one that is
     /// gone.</summary>
     /// <returns>Whether any was dropped.</returns>

@@ -31,7 +31,7 @@ internal sealed class ProcessState(DetectorOptions options, TimeSpan watchedSinc
 
 /// <summary>State of a node.</summary>
 internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessState process, TimeSpan watchedSince,
-    bool hasAnswered)
+    bool hasAnswered, bool mayReturn)
 {
     private const double Smoothing = 0.1;
 
@@ -40,6 +40,8 @@ internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessSta
     public NodeRole Role => role;
 
     public ProcessState Process => process;
+
+    public bool MayReturn => mayReturn;
 
     public TimeSpan WatchedSince { get; private set; } = watchedSince;
 

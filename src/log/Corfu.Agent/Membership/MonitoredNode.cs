@@ -1,11 +1,13 @@
 namespace Corfu.Agent;
 
 /// <summary>A role of a process, and what its last answers said besides that it is alive.</summary>
-internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
+internal sealed class MonitoredNode(NodeAddress address, IWatchedRole role)
 {
     public NodeAddress Address => address;
 
-    public NodeRole Role => role;
+    public NodeRole Role => role.Role;
+
+    public IWatchedRole Kind => role;
 
     public bool IsProbing { get; set; }
 
@@ -20,13 +22,14 @@ internal sealed class MonitoredNode(NodeAddress address, NodeRole role)
     /// <summary>The epoch that it serves.</summary>
     public Epoch Epoch { get; set; }
 
-    /// <summary>A unit that was formatted and has served no projection (R2: only such a unit may join).</summary>
+    /// <summary>Freshly formatted: the node has served no epoch (R2: only such a node may join with its
+    /// data).</summary>
     public bool IsFresh { get; set; }
 
     /// <summary>The node's own report when it is not well.</summary>
     public string Says { get; set; } = "";
 
-    /// <summary>When it is next told the newest projection.</summary>
+    /// <summary>The time from which on it is told the newest epoch if it is behind.</summary>
     public TimeSpan NextInstall { get; set; }
 
     /// <summary>Another agent reaches it and this one does not; false again when it answers.</summary>

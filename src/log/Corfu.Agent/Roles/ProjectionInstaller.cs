@@ -6,14 +6,14 @@ internal sealed class ProjectionInstaller(AgentOptions options, ClusterView view
     AgentClock clock)
 {
     /// <summary>The first time nothing is sent, because the proposer installs an epoch everywhere itself.</summary>
-    public async Task InstallIfBehindAsync(MonitoredNode node, CancellationToken stopped)
+    public async Task InstallIfBehindAsync(MonitoredNode node, Func<Projection, AckRequest> request,
+        CancellationToken stopped)
     {
         if (view.Projection is not { } newest || node.Epoch >= newest.Epoch || clock.Now < node.NextInstall) return;
         if (!newest.HasUnit(node.Address.Id) && newest.Sequencer.Id != node.Address.Id) return;
         var isFirst = node.NextInstall == TimeSpan.Zero;
         node.NextInstall = clock.Now + options.SlowInterval;
         if (isFirst) return;
-        AckRequest request = node.Role == NodeRole.Unit ? new InstallRequest(newest) : new BootstrapRequest(newest);
-        await transport.TryCallAsync(node.Address, request, options.ProbeTimeout, clock.Time, stopped);
+        await transport.TryCallAsync(node.Address, request(newest), options.ProbeTimeout, clock.Time, stopped);
     }
 }

@@ -20,13 +20,15 @@ internal sealed class DetectorCore
 
     /// <summary>Starts to watch a node. For a node that is watched already, only its endpoint changes.</summary>
     /// <param name="hasAnswered">The node answered before it was watched, so it is not starting.</param>
-    public void Watch(NodeAddress node, NodeRole role, TimeSpan now, bool hasAnswered = false)
+    /// <param name="mayReturn">Whether it may come back under its identity after it has said that it stops.</param>
+    public void Watch(
+        NodeAddress node, NodeRole role, TimeSpan now, bool hasAnswered = false, bool mayReturn = true)
     {
         if (_nodes.TryGetValue(node.Id, out var known) && known.Endpoint == node.Endpoint) return;
         Forget(node.Id);
         if (!_processes.TryGetValue(node.Endpoint, out var process))
             _processes.Add(node.Endpoint, process = new ProcessState(_options, now));
-        _nodes.Add(node.Id, new NodeState(node.Endpoint, role, process, now, hasAnswered));
+        _nodes.Add(node.Id, new NodeState(node.Endpoint, role, process, now, hasAnswered, mayReturn));
     }
 
     public void Forget(NodeId node)
@@ -46,11 +48,11 @@ internal sealed class DetectorCore
         else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) state.Process.Refuse();
     }
 
-    /// <summary>The node has said that it stops. A sequencer never returns under its identity (R7), so it is missed as
-    /// soon as it refuses: a standby takes over.</summary>
+    /// <summary>The node has said that it stops. A node that never returns under its identity is missed as soon as it
+    /// refuses: another takes over.</summary>
     public void RecordLeaving(NodeId node, TimeSpan now)
     {
-        if (_nodes.TryGetValue(node, out var state) && state.Role != NodeRole.Sequencer) state.LeftAt = now;
+        if (_nodes.TryGetValue(node, out var state) && state.MayReturn) state.LeftAt = now;
     }
 
     /// <summary>Called at least once per <see cref="DetectorOptions.Interval"/>. After a longer pause the agent itself

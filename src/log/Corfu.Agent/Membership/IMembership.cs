@@ -1,0 +1,13 @@
+namespace Corfu.Agent;
+
+/// <summary>The newest epoch that this agent knows, and the nodes that it names.</summary>
+internal interface IMembership
+{
+    /// <summary><see cref="Epoch.None"/>: not known yet.</summary>
+    Epoch Epoch { get; }
+
+    ImmutableArray<NamedNode> Named { get; }
+}
+
+/// <summary>A node that an epoch names for a role.</summary>
+internal readonly record struct NamedNode(NodeAddress Address, NodeRole Role);
