@@ -6,5 +6,5 @@ public class TangoDirectoryException(string message) : TangoException(message)
 {
     internal static TangoDirectoryException UnknownType(DirectoryEntry entry) => new(
         $"'{entry.Name}' is of type {entry.TypeName}, which this program does not know: add it to "
-        + $"{nameof(TangoOptions)}.{nameof(TangoOptions.Types)}");
+        + "TangoOptions.Types");
 }

@@ -24,7 +24,7 @@ public sealed class FloorTests
         Repository.Root, Repository.FolderOf("src", "Tango"));
 
     [Fact]
-    public void File_uses_the_own_floor_and_lower_floors()
+    public void File_uses_no_higher_floor()
     {
         var upward = SourceGraph.OfProject(s_root).Uses()
             .Where(use => FloorOf(use.File) < FloorOf(use.Used))

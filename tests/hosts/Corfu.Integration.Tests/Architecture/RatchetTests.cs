@@ -30,8 +30,8 @@ public sealed class RatchetTests
     [InlineData("comments without a subject", 0)]
     [InlineData("comment lines of rule numbers", 0)]
     [InlineData("test names without a subject", 0)]
-    [InlineData("methods above 60 lines", 11)]
-    [InlineData("constructors above 8 parameters", 5)]
+    [InlineData("methods above 60 lines", 8)]
+    [InlineData("constructors above 8 parameters", 2)]
     public void Count_over_the_repository_only_falls(string rule, int limit)
     {
         var found = s_trees.Value.SelectMany(s_rules[rule]).Select(Describe).ToArray();
