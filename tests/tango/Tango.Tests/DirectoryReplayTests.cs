@@ -45,6 +45,25 @@ public class DirectoryReplayTests
             claims.Cohorts.Select(cohort => ((int)cohort.Key.Value, (int)cohort.Value.Forget.Offset)));
     }
 
+    /// <summary>Found by the fuzzer: such a record released the beginning that the directory still needs.</summary>
+    [Fact]
+    public void First_record_releases_nothing_that_the_directory_needs()
+    {
+        ITangoView directory = new TangoDirectory();
+        Apply(directory, Mutators.Release, ClaimFormat.Release(new LogPosition(5)), 7);
+        var claims = ((TangoDirectory)directory).Claims;
+        Assert.Equal(LogPosition.Zero, claims.Released);
+        Assert.Equal(LogPosition.Zero, claims.Lowest);
+    }
+
+    [Fact]
+    public void Refused_first_record_claims_nothing()
+    {
+        ITangoView directory = new TangoDirectory();
+        Assert.NotEqual("", Apply(directory, Mutators.Delete, ClaimFormat.Delete(new ObjectId(300)), 3));
+        Assert.Empty(((TangoDirectory)directory).Claims.Cohorts);
+    }
+
     [Fact]
     public void Ids_and_histories_of_deleted_cohorts_do_not_return()
     {

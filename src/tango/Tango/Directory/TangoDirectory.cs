@@ -109,15 +109,25 @@ internal sealed partial class TangoDirectory : TangoObject, ITangoObject<TangoDi
     void ITangoView.Apply(int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments,
         in ApplyContext context)
     {
-        var reader = new MessagePackReader(arguments);
-        if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
-        else if (Mutators.IsAboutMembers(mutator)) ApplyToMembers(mutator, ref reader, context);
-        else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
-        else throw new TangoUnknownRecordException(s_type.Name, mutator);
+        var before = _claims;
         // A program without a checkpoint plays the directory from the log's beginning: holes of its stream that were
         // closed may stand below its first record.
         if (!_claims.Cohorts.ContainsKey(ObjectId.Directory))
             _claims = _claims.Create(ObjectId.Directory, LogPosition.Zero);
+        try
+        {
+            var reader = new MessagePackReader(arguments);
+            if (Mutators.IsAboutNames(mutator)) ApplyToNames(mutator, ref reader, context);
+            else if (Mutators.IsAboutMembers(mutator)) ApplyToMembers(mutator, ref reader, context);
+            else if (Mutators.IsAboutClaims(mutator)) ApplyToClaims(mutator, ref reader, context);
+            else throw new TangoUnknownRecordException(s_type.Name, mutator);
+        }
+        catch
+        {
+            // A refused record changes nothing.
+            _claims = before;
+            throw;
+        }
     }
 
     private void ApplyToNames(int mutator, ref MessagePackReader reader, in ApplyContext context)
