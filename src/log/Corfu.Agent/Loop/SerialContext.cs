@@ -13,7 +13,9 @@ internal sealed class SerialContext : SynchronizationContext, IThreadPoolWorkIte
     public override void Post(SendOrPostCallback d, object? state)
     {
         _posted.Enqueue((d, state));
+#pragma warning disable RS0030 // Production only: the simulator gives the loop a context of its own.
         if (Interlocked.Increment(ref _count) == 1) ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+#pragma warning restore RS0030
     }
 
     /// <summary>Nothing waits for the loop with a blocked thread.</summary>
