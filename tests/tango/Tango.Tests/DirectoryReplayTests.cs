@@ -47,7 +47,7 @@ public class DirectoryReplayTests
 
     /// <summary>Found by the fuzzer: such a record released the beginning that the directory still needs.</summary>
     [Fact]
-    public void First_record_releases_nothing_that_the_directory_needs()
+    public void Release_as_first_record_keeps_the_beginning_for_the_directory()
     {
         ITangoView directory = new TangoDirectory();
         Apply(directory, Mutators.Release, ClaimFormat.Release(new LogPosition(5)), 7);
@@ -57,7 +57,7 @@ public class DirectoryReplayTests
     }
 
     [Fact]
-    public void Refused_first_record_claims_nothing()
+    public void Refused_first_record_leaves_the_directory_without_a_claim()
     {
         ITangoView directory = new TangoDirectory();
         Assert.NotEqual("", Apply(directory, Mutators.Delete, ClaimFormat.Delete(new ObjectId(300)), 3));
