@@ -12,7 +12,7 @@ public sealed class ComponentTests
 
     private static readonly Dictionary<string, (int Files, int Folders)> s_limits = new()
     {
-        ["Tango"] = (16, 5),
+        ["Tango"] = (10, 5),
         ["Corfu.Client"] = (7, 11),
         ["Corfu.Cli"] = (37, 8),
         ["Corfu.Protocol"] = (36, 10),

@@ -14,11 +14,24 @@ internal sealed class LocalNodes : IDisposable
 
     public string PathOf(string name) => _folder.File(name);
 
+    /// <summary>An address that nothing uses. Its port is below those that the system gives to clients, of which one
+    /// would take it meanwhile.</summary>
     public static string FreeAddress()
     {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return $"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}";
+        while (true)
+        {
+            var port = Random.Shared.Next(10_000, 20_000);
+            try
+            {
+                using var listener = new TcpListener(IPAddress.Loopback, port);
+                listener.Start();
+                return $"127.0.0.1:{port}";
+            }
+            catch (SocketException)
+            {
+                // The port is in use.
+            }
+        }
     }
 
     /// <summary>The first node of a cluster.</summary>
