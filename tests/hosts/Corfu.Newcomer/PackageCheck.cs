@@ -13,14 +13,13 @@ internal static class PackageCheck
     private static readonly string[] s_forClients =
     [
         "Corfu.Abstractions", "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent", "Corfu.Backup",
-        "Corfu.Extensions", "Tango",
-        "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol", "Corfu.Grpc.Client",
+        "Corfu.Extensions", "Tango", "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol", "Corfu.Grpc.Client",
     ];
 
     private static readonly string[] s_forServers =
     [
-        "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc",
-        "Corfu.Orleans", "Corfu.Orleans.Journaling",
+        "Corfu.Storage", "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli",
+        "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling",
     ];
 
     private static readonly string[] s_others = ["Corfu.Templates"];
