@@ -12,14 +12,15 @@ internal static class PackageCheck
     // Programs that only use a cluster reference these, alone or together.
     private static readonly string[] s_forClients =
     [
-        "Corfu.Abstractions", "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent", "Corfu.Backup",
-        "Corfu.Extensions", "Tango", "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol", "Corfu.Grpc.Client",
+        "Corfu.Abstractions", "Corfu.Storage", "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent",
+        "Corfu.Backup", "Corfu.Extensions", "Tango", "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol",
+        "Corfu.Grpc.Client",
     ];
 
     private static readonly string[] s_forServers =
     [
-        "Corfu.Storage", "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli",
-        "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling",
+        "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc",
+        "Corfu.Orleans", "Corfu.Orleans.Journaling",
     ];
 
     private static readonly string[] s_others = ["Corfu.Templates"];
