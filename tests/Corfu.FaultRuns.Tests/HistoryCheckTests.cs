@@ -31,7 +31,7 @@ public sealed class HistoryCheckTests : IDisposable
 
     [Theory]
     [InlineData("log\t2\tdata c1-2", "log\t2\tjunk", "the final log has Junk")]
-    [InlineData("log\t2\tdata c1-2", "log\t2\tdata damaged", "which nobody appended")]
+    [InlineData("log\t2\tdata c1-2", "log\t2\tdata damaged", "and no client appended it")]
     [InlineData("log\t3\tjunk", "log\t3\tdata c1-3", "refused, but at 3")]
     [InlineData("log\t3\tjunk", "log\t3\tdata c1-1", "at 0 and again at 3")]
     [InlineData("log\t3\tjunk", "log\t3\tunwritten", "position 3 is still a hole")]

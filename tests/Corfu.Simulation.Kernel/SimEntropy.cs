@@ -1,6 +1,6 @@
 namespace Corfu.Simulation.Kernel;
 
-/// <summary>Seeded identities. One per process, so that what one process draws shifts nobody else's.</summary>
+/// <summary>Seeded identities. One per process, so that the draws of one process shift no other's.</summary>
 public sealed class SimEntropy(SimRandom random) : IEntropy
 {
     public Guid NewGuid()

@@ -39,15 +39,13 @@ public sealed class World
     /// <summary>Null unless the run is traced; a line per event otherwise.</summary>
     public Action<string>? Trace { get; set; }
 
-    /// <summary>Failures so far: foreign threads, exceptions that nobody handled, broken invariants.</summary>
+    /// <summary>Failures so far: foreign threads, unhandled exceptions, broken invariants.</summary>
     public IReadOnlyList<string> Failures => _failures;
 
     /// <summary>Share of continuations that the simulated operating system delays (a busy machine).</summary>
     public double SlowScheduling { get; set; }
 
     public long DelayedContinuations { get; private set; }
-
-    public int PendingEvents => _queue.Count;
 
     public void Fail(string what)
     {

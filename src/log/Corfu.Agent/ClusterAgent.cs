@@ -121,7 +121,7 @@ public sealed class ClusterAgent : IRoleHandler
                 reply.Send(Describe());
                 break;
             case LatestRequest:
-                // For an operator who has lost the acceptors: any node may be the one that survived.
+                // The projection serves an operator who has lost the acceptors: any node may have survived them.
                 var known = Projection ?? _options.Remembered;
                 reply.Send(new LayoutResponse(Status.Ok, known?.Epoch ?? Epoch.None, null, known));
                 break;

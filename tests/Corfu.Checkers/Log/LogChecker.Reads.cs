@@ -56,7 +56,7 @@ public static partial class LogChecker
         }
     }
 
-    /// <summary>A value that was read had been appended, and not in the reader's future; trimmed only where somebody
+    /// <summary>A value that was read had been appended, and not in the reader's future; trimmed only where a client
     /// trims.</summary>
     public static void ReadsSeeWhatIsThere(LogHistory history, List<Violation> found)
     {
@@ -68,7 +68,7 @@ public static partial class LogChecker
                 if (!byPayload.TryGetValue(read.Payload, out AppendOp? append))
                 {
                     found.Add(new(CheckerNames.ReadValue,
-                        $"position {read.Position}: {history.Show(read)}, which nobody appended"));
+                        $"position {read.Position}: {history.Show(read)}, and no client appended it"));
                 }
                 else if (append.Start > read.End)
                 {
@@ -81,7 +81,7 @@ public static partial class LogChecker
                     t => t.Start < read.End && (t.Prefix ? t.Position > read.Position : t.Position == read.Position)))
             {
                 found.Add(new(CheckerNames.ReadValue,
-                    $"position {read.Position}: {history.Show(read)} though nobody had asked for a trim"));
+                    $"position {read.Position}: {history.Show(read)} though no client had asked for a trim"));
             }
         }
     }

@@ -26,7 +26,7 @@ public static partial class LogChecker
         return found;
     }
 
-    /// <summary>Every acknowledged append is in the final log at its position with its bytes, unless somebody trimmed
+    /// <summary>Every acknowledged append is in the final log at its position with its bytes, unless a client trimmed
     /// it.</summary>
     public static void NothingLost(LogHistory history, List<Violation> found)
     {
@@ -41,7 +41,8 @@ public static partial class LogChecker
             {
                 if (!history.Trims.Any(t => t.Prefix ? t.Position > append.Position : t.Position == append.Position))
                 {
-                    found.Add(new(CheckerNames.NothingLost, $"{history.Show(append)}: trimmed though nobody asked"));
+                    found.Add(new(CheckerNames.NothingLost,
+                        $"{history.Show(append)}: trimmed, and no client asked for it"));
                 }
             }
             else if (entry.Kind != SeenKind.Data || entry.Payload != append.Payload)
@@ -72,7 +73,7 @@ public static partial class LogChecker
             if (!byPayload.TryGetValue(entry.Payload, out AppendOp? append))
             {
                 found.Add(new(CheckerNames.ExactlyOnce,
-                    $"position {entry.Position} holds {history.Name(entry.Payload)}, which nobody appended"));
+                    $"position {entry.Position} holds {history.Name(entry.Payload)}, and no client appended it"));
                 continue;
             }
 

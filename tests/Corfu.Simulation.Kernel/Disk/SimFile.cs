@@ -15,9 +15,6 @@ public sealed class SimFile(string name)
 
     public int Length => _length;
 
-    /// <summary>Un-flushed writes.</summary>
-    public int Dirty => _cache.Count;
-
     /// <summary>Content that a power cut that loses all un-flushed writes would leave.</summary>
     internal ReadOnlyMemory<byte> Durable => _durable.AsMemory(0, _durableLength);
 

@@ -19,6 +19,6 @@ public interface IMessageObserver
 
 /// <param name="Node">The role that takes it.</param>
 /// <param name="Client">The process that sent it.</param>
-/// <param name="Bytes">The whole frame; nobody changes it.</param>
+/// <param name="Bytes">The whole frame; it never changes.</param>
 /// <param name="ReceivedAt">Event number at which the role got it.</param>
 public sealed record MessageInfo(NodeId Node, string Client, byte[] Bytes, long ReceivedAt);

@@ -63,8 +63,6 @@ public sealed class SimNetwork
         }
     }
 
-    public bool IsBlocked(string from, string to) => LinkOf(from, to).Blocked;
-
     /// <summary>Sends a message: <paramref name="deliver"/> runs on the receiver never, once or twice, and not before
     /// the given time.</summary>
     public void Send(string from, string to, SimProcess receiver, byte[] message, Action<byte[]> deliver,

@@ -17,7 +17,7 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
     {
         cancellationToken.ThrowIfCancellationRequested();
         SimHost target = internet.HostAt(to.Endpoint)
-            ?? throw new TransportException($"nobody has ever listened at {to.Endpoint}", false);
+            ?? throw new TransportException($"no process has ever listened at {to.Endpoint}", false);
         SimConnection connection = await ConnectAsync(to, target, cancellationToken);
         uint correlation = ++_correlation;
         var call = new PendingCall<TResponse>(request);
@@ -41,10 +41,10 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
     public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)
     {
         SimHost target = internet.HostAt(endpoint)
-            ?? throw new TransportException($"nobody has ever listened at {endpoint}", false);
+            ?? throw new TransportException($"no process has ever listened at {endpoint}", false);
         await RoundTripAsync(target, cancellationToken);
         return target.Process is null
-            ? throw new TransportException($"nobody listens at {endpoint}", false)
+            ? throw new TransportException($"no process listens at {endpoint}", false)
             : target.Describe();
     }
 
@@ -77,7 +77,7 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         if (target.Process is not { Alive: true } server)
         {
             network.Stats.Refused++;
-            throw new TransportException($"nobody listens at {to.Endpoint}", outcomeUnknown: false)
+            throw new TransportException($"no process listens at {to.Endpoint}", outcomeUnknown: false)
             { Fault = TransportFault.Refused };
         }
 

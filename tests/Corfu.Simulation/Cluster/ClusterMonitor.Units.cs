@@ -72,8 +72,8 @@ public sealed partial class ClusterMonitor
         if (!response.IsOk) return;
         var rests = header.Opcode is Opcode.Write or Opcode.Fill or Opcode.Complete or Opcode.CompleteMany
             or Opcode.ConfirmEpoch;
-        // An installation counts by its arrival: its answer may be lost or late. Only an epoch that nobody sent to the
-        // unit is an error.
+        // An installation counts by its arrival: its answer may be lost or late. Only an epoch that was never sent
+        // to the unit is an error.
         if ((rests
             || header.Opcode is Opcode.Read or Opcode.StreamTails or Opcode.ListStreamTails or Opcode.ImportStreamTails)
             && header.Epoch.Value > unit.Installed)

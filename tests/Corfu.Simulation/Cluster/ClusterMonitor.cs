@@ -137,7 +137,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     {
         if (!TryChain(position.Offset, position.Epoch.Value, out Chain chain))
         {
-            Report(CheckerNames.AckComplete, $"{position} was acknowledged in an epoch that nobody installed");
+            Report(CheckerNames.AckComplete, $"{position} was acknowledged in an epoch that no node installed");
             return;
         }
 

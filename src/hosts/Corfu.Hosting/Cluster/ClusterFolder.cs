@@ -70,8 +70,6 @@ public sealed class ClusterFolder
 
     public string ConfigPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), ConfigName);
 
-    public string LogPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), node.Name + ".log");
-
     /// <summary>Folders for the nodes may be there already, as mount points of their disks.</summary>
     /// <exception cref="NodeStartException">Other files are there.</exception>
     public static void RequireEmpty(string path)

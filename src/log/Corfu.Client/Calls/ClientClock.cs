@@ -21,7 +21,7 @@ internal sealed class ClientClock(TimeProvider time, LoopContext loops)
 
     public void ThrowIfClosed()
     {
-        // Both clients are closed here; this class knows neither of them.
+        // CorfuClient and ClusterClient share one clock, and end with it.
         if (_closed.IsCancellationRequested) throw new ObjectDisposedException("The client of the log");
     }
 

@@ -51,8 +51,11 @@ public sealed class SessionTests
         var waiting = AcquireAsync(second, next, Front.Patience);
         await WaitForLineAsync(front, 2);
 
-        if (stops) await first.StopAsync();
-        else await session.DisposeAsync();
+        var stopped = stops ? first.StopAsync() : Task.CompletedTask;
+        if (stops) Assert.Equal(StatusCode.Unavailable, (await TangoFrontEnd.FailureOf(session.NextAsync)).Code);
+        // The front end closes its connections when their callers have ended their streams too.
+        await session.DisposeAsync();
+        await stopped;
         var again = stops ? second : first;
         var gone = new Holding { Object = "mutex", FencingToken = token!.Value + 1000 };
         var missing = new Holding { Object = "missing", FencingToken = 1 };
