@@ -1,7 +1,7 @@
 using Corfu.Client;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
-using Corfu.Simulation.Workload;
+using Corfu.Simulation.Workload.Objects;
 
 namespace Corfu.Simulation.Cluster;
 

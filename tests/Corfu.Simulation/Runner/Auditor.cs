@@ -2,15 +2,16 @@ using System.Collections.Immutable;
 using Corfu.Protocol;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
-using Corfu.Simulation.Workload;
+using Corfu.Simulation.Workload.Log;
 using Corfu.Transport;
 
 namespace Corfu.Simulation.Runner;
 
 /// <summary>Looks at the whole log once everything is healed and nothing moves: by the client library, and at each
 /// replica by itself.</summary>
+/// <param name="scanned">Told of each entry, in log order.</param>
 public sealed class Auditor(
-    World world, SeedPlan plan, SimCluster cluster, LogHistory log, TxHistory transactions, List<Violation> found)
+    World world, SimCluster cluster, LogHistory log, Action<LogEntry> scanned, List<Violation> found)
 {
     private const int Batch = 50;
 
@@ -47,26 +48,6 @@ public sealed class Auditor(
                 [.. Enumerable.Range(0, (int)Math.Min(Batch, end.Offset - from))
                     .Select(i => new LogPosition(from + i))];
             foreach (LogReadResult result in await client.ReadManyAsync(positions)) Note(result);
-        }
-    }
-
-    /// <summary>Plays each stream from its beginning, by its backpointers.</summary>
-    public async Task WalkStreamsAsync(SimClientNode node)
-    {
-        // A walk from the start meets what was trimmed: that is an error by design (R22), so only untrimmed runs are
-        // walked.
-        if (log.Trims.Count > 0) return;
-        for (int i = 0; i < plan.Streams; i++)
-        {
-            var stream = new StreamId(StreamId.FirstRawValue + (ulong)i);
-            long start = world.Steps;
-            IStreamCursor cursor = node.OpenCursor();
-            cursor.Add(stream, LogPosition.Zero);
-            await cursor.SyncAsync();
-            List<(long, long)> seen = [];
-            while (await cursor.ReadNextAsync() is { } entry)
-                seen.Add((entry.Position.Offset, LogWorkload.PayloadNumber(entry.Payload.Span)));
-            log.StreamReads.Add(new StreamReadOp(node.Number, stream.Value, start, world.Steps, seen));
         }
     }
 
@@ -172,9 +153,8 @@ public sealed class Auditor(
         if (kind == SeenKind.Data)
         {
             ReadOnlySpan<byte> bytes = result.Entry!.Payload.Span;
-            payload = LogWorkload.PayloadNumber(bytes);
-            if (plan.Kind == WorkloadKind.Tango)
-                TangoWorkload.Locate(transactions, result.Entry, cluster.Monitor);
+            payload = LogPayload.NumberOf(bytes);
+            scanned(result.Entry);
         }
 
         ImmutableArray<StreamHeader> headers = kind == SeenKind.Data ? result.Entry!.Streams : [];

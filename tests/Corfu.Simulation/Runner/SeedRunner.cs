@@ -1,4 +1,3 @@
-using Corfu.Simulation.Checkers;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
@@ -20,12 +19,7 @@ public static class SeedRunner
         var run = new SimulationRun(plan, trace) { EndAt = endAt };
         run.Execute();
         World world = run.World;
-        List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations];
-        bool audited = run.Log.Final.Count > 0;
-        if (plan.Kind == WorkloadKind.Log)
-            violations.AddRange(audited ? LogChecker.CheckAll(run.Log) : LogChecker.CheckAnswers(run.Log));
-        if (audited && plan.Kind == WorkloadKind.Tango) violations.AddRange(TxChecker.CheckAll(run.Transactions));
-        violations.AddRange(CoordinationChecker.CheckAll(run.Coordination));
+        List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations, .. run.Verdicts()];
         violations.AddRange(world.Failures.Select(f => new Violation(CheckerNames.Unhandled, f)));
         if (violations.Count == 0 && run.Ledger.Acknowledged < FewestOperations)
         {

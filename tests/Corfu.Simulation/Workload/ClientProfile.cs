@@ -32,7 +32,10 @@ public sealed record ClientProfile
     /// <summary>Transactions write nothing.</summary>
     public bool ReadsOnly => Append + Burst <= 0;
 
-    public double Total => Append + Burst + Read + Check + ReadStream + Fill + Trim;
+    /// <summary>Pauses as a worker does between two operations.</summary>
+    public Task ThinkAsync(TimeProvider time, SimRandom random) => Think > 0
+        ? Task.Delay(TimeSpan.FromTicks(random.Exponential(Think) + 1), time)
+        : Task.CompletedTask;
 
     public static ClientProfile Draw(SimRandom random, bool first)
     {

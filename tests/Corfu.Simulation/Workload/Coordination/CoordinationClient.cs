@@ -1,12 +1,14 @@
+using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Workload.Objects;
 using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Coordination;
 
 /// <summary>The objects of one client that coordinates with others: a lock and what it guards, a queue and what was
 /// done of it, and numbered slots.</summary>
-public sealed class CoordinationClient
+internal sealed class CoordinationClient
 {
     public const string LockName = "lock";
     public const string GuardedName = "guarded";
@@ -14,7 +16,16 @@ public sealed class CoordinationClient
     public const string DoneName = "done";
     public const string SlotsName = "slots";
 
-    private CoordinationClient(TangoRuntime runtime) => Runtime = runtime;
+    private CoordinationClient(SimClientNode node, TangoOptions options, ILogger logger)
+    {
+        (Number, Time) = (node.Number, node.Process!.Time);
+        Runtime = new TangoRuntime(
+            node.Log!, node.OpenCursor, Time, node.Entropy, options, logger, TangoClient.LoopsHere());
+    }
+
+    public int Number { get; }
+
+    public TimeProvider Time { get; }
 
     public TangoRuntime Runtime { get; }
 
@@ -30,11 +41,10 @@ public sealed class CoordinationClient
 
     /// <param name="isGroup">Whether all are one group: else guarded transactions have decision records.</param>
     public static async Task<CoordinationClient> OpenAsync(
-        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, bool isGroup,
-        TangoOptions options, ILogger logger)
+        SimClientNode node, bool isGroup, TangoOptions options, ILogger logger)
     {
-        var runtime = new TangoRuntime(log, openCursor, time, entropy, options, logger, TangoClient.LoopsHere());
-        var client = new CoordinationClient(runtime);
+        var client = new CoordinationClient(node, options, logger);
+        TangoRuntime runtime = client.Runtime;
         if (isGroup)
         {
             await runtime.OpenGroupAsync("coordination", group =>
@@ -54,5 +64,19 @@ public sealed class CoordinationClient
         client.Done = await runtime.OpenAsync<TangoList<string>>(DoneName, OpenMode.Create);
         client.Slots = await runtime.OpenAsync<TangoSortedDictionary<string, string>>(SlotsName, OpenMode.Create);
         return client;
+    }
+
+    /// <summary>Adds all updates of an object that the log has.</summary>
+    public async Task ReadChangesAsync<T>(string name, List<TangoChange<T>> changes)
+        where T : TangoObject, ITangoObject<T>
+    {
+        await Runtime.SyncAsync();
+        LogPosition end = Runtime.Log.PlayedTo;
+        var prompt = new FeedOptions { ProgressEvery = 1 };
+        await foreach (TangoChange<T> change in Runtime.History.ChangesAsync<T>(name, LogPosition.Zero, prompt))
+        {
+            if (change.Kind == TangoChangeKind.Update) changes.Add(change);
+            else if (change.Place.Position >= end) return;
+        }
     }
 }

@@ -1,15 +1,15 @@
-using Corfu.Protocol;
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Log;
 
-public sealed partial class LogWorkload
+/// <summary>A caller of a front end whose answer never came: the append is settled by its origin and its bound, while
+/// the front end is at it, or before it wakes up and begins. The checker compares with the log.</summary>
+internal sealed class LostAnswers(World world, LogHistory history, ClusterMonitor monitor, Ledger ledger)
 {
     private static readonly WriterId s_caller = new(new Guid("ca11ca11-ca11-ca11-ca11-ca11ca11ca11"));
 
-    /// <summary>As a caller of a front end whose answer never came: the append is settled by its origin and its bound,
-    /// while the front end is at it, or before it wakes up and begins. The checker compares with the log.</summary>
-    private async Task LoseAnswerAsync(int client, IDelegatedLog log, SimRandom random)
+    public async Task LoseAsync(int client, IDelegatedLog log, SimRandom random)
     {
         long id = ledger.NextPayload();
         var terms = new AppendTerms(new EntryOrigin(s_caller, id), null);
@@ -52,9 +52,9 @@ public sealed partial class LogWorkload
     {
         try
         {
-            await log.AppendAsync(PayloadOf(id, 0), [], terms, CancellationToken.None);
+            await log.AppendAsync(LogPayload.Of(id, 0), [], terms, CancellationToken.None);
         }
-        catch (Exception e) when (e is LogUnavailableException or CorfuStatusException { Status: Status.NoSpace })
+        catch (Exception e) when (LogRefusal.Is(e))
         {
             monitor.Mark("operation given up");
         }

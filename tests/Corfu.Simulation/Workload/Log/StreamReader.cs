@@ -1,12 +1,11 @@
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Log;
 
-/// <summary>The cursors of one worker. One that failed midway is not used again: nobody says where it stands.</summary>
-internal sealed class StreamReader(int client, Func<IStreamCursor> openCursor)
+/// <summary>The cursors of one worker. A cursor that failed midway is not used again: its place is not known.</summary>
+internal sealed class StreamReader(Func<IStreamCursor> openCursor)
 {
     private readonly SortedDictionary<ulong, (IStreamCursor Cursor, List<(long, long)> Seen)> _lasting = [];
 
-    public int Client => client;
-
+    /// <param name="lasting">Goes on with the cursor of earlier reads, through epochs; else a new one begins.</param>
     /// <returns>All that the cursor has seen since the stream's beginning: positions and payload numbers.</returns>
     public async Task<IReadOnlyList<(long Position, long Payload)>> ReadAsync(StreamId stream, bool lasting)
     {
@@ -25,7 +24,7 @@ internal sealed class StreamReader(int client, Func<IStreamCursor> openCursor)
         await reading.Cursor.SyncAsync();
         while (await reading.Cursor.ReadNextAsync() is { } entry)
         {
-            reading.Seen.Add((entry.Position.Offset, LogWorkload.PayloadNumber(entry.Payload.Span)));
+            reading.Seen.Add((entry.Position.Offset, LogPayload.NumberOf(entry.Payload.Span)));
         }
 
         if (lasting) _lasting[stream.Value] = reading;

@@ -1,14 +1,16 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Log;
 
-public sealed partial class LogWorkload
+/// <summary>A client that has lost the epoch of an append, or has a position of another cluster: it resolves an
+/// acknowledged append by its bare position, and appends at positions that were not granted.</summary>
+internal sealed class WildAppends(World world, LogHistory history, ClusterMonitor monitor, Ledger ledger)
 {
     private static readonly WriterId s_foreigner = new(new Guid("f0f0f0f0-f0f0-f0f0-f0f0-f0f0f0f0f0f0"));
 
-    /// <summary>As a client that has lost the epoch of an append, or has a position of another cluster: resolves what
-    /// is acknowledged by its bare position, and appends at positions that were not granted.</summary>
-    private async Task ResolveWildlyAsync(int slot, ICorfuLog log, AppendResult known, SimRandom random)
+    /// <param name="slot">Place of the acknowledged append in the history.</param>
+    public async Task ResolveAsync(int slot, ICorfuLog log, AppendResult known, SimRandom random)
     {
         var bare = known with
         {
@@ -17,7 +19,7 @@ public sealed partial class LogWorkload
         };
         AppendOutcome outcome = await log.ResolveAsync(bare);
         if (outcome == AppendOutcome.Appended) monitor.Mark("append resolved without its epoch");
-        // Not so: the checker compares it with the log.
+        // The answer contradicts the acknowledgement: the checker compares it with the log.
         if (outcome == AppendOutcome.NotAppended)
             history.Appends[slot] = history.Appends[slot] with { Outcome = AppendFate.Refused };
 

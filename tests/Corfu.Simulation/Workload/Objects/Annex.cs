@@ -1,6 +1,6 @@
 using Tango;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>A register of a type that a client knows once it runs newer code: until then it plays it without a view
 /// (R20).</summary>

@@ -1,6 +1,6 @@
 using Tango;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>
 /// Lets a ticket pass or refuses it (R23), by what passed last. The refusal depends on more than the key that the call
@@ -30,7 +30,7 @@ public sealed partial class Gate : TangoObject
     private void ApplyPass(long number, string ticket)
     {
 #pragma warning disable TANGO024 // On purpose, see above.
-        if (Refuses(TangoWorkload.NumberOf(_last), number)) throw Reject($"{ticket} may not follow {_last}");
+        if (Refuses(WrittenValue.NumberOf(_last), number)) throw Reject($"{ticket} may not follow {_last}");
 #pragma warning restore TANGO024
         _last = ticket;
         Stumbles.At(number);

@@ -1,39 +1,54 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Tango;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
-// R20: the group grows while it is used. Half of the clients become newer at some moment: they know one member more,
-// and add it if it is not there. The others, and these before, play it without a view. To the model it is a register
-// like others, in the transactions of those who have it open. In some seeds it is removed at times, and is added again:
-// another register under the same name.
-public sealed partial class TangoWorkload
+/// <summary>
+/// R20: the group grows while it is used. Half of the clients become newer at some moment: they know one member more,
+/// and add it if it is not there. The others, and these before, play it without a view. To the model it is a register
+/// like others, in the transactions of the clients that have it open. In some seeds it is removed at times, and is
+/// added again: another register under the same name.
+/// </summary>
+internal sealed class GrowthWorkload(
+    SeedPlan plan, ClusterMonitor monitor, RecordedCalls calls, DeletedObjects deleted) : ITangoWorkload
 {
-    private const double ShareOfGrowth = 0.05;
     private const int MostAtBirth = 4;
-    private const double ShareOfRemovals = 0.03;
     private const int MostAtRemoval = 20;
 
-    private bool BecomesNewer(int client) => plan.Grows && !plan.IsOld(client) && client % 2 == 0;
+    public IEnumerable<Detour> Detours =>
+    [
+        new(0.03, client => plan.Removes && client.AnnexKey is not null, (client, _) => RemoveAsync(client)),
+        new(0.05, static client => client.AnnexKey is null && BecomesNewer(client), OpenAsync),
+    ];
 
-    private async Task OpenAnnexAsync(int client, TangoClient tango, SimRandom random)
+    /// <summary>Clients that became newer open the member, so that the checks have the views of all members.</summary>
+    public async Task SettleAsync(TangoClient client)
     {
-        if (!await TryOpenAnnexAsync(tango) || tango.AnnexKey is not { } key) return;
-        // In the member's stream alone, so that hosts that are behind find them there and nowhere else.
-        for (int left = random.Next(MostAtBirth); left > 0; left--)
-            await UpdateAsync(client, tango, key, 0);
+        if (BecomesNewer(client) && client.AnnexKey is null
+            && await client.Runtime.Directory.ExistsAsync(TangoClient.AnnexName))
+            await TryOpenAsync(client);
     }
 
-    private async Task<bool> TryOpenAnnexAsync(TangoClient tango)
+    private static bool BecomesNewer(TangoClient client) => !client.IsOld && client.Number % 2 == 0;
+
+    private async Task OpenAsync(TangoClient client, SimRandom random)
+    {
+        if (!await TryOpenAsync(client) || client.AnnexKey is not { } key) return;
+        // In the member's stream alone, so that hosts that are behind find them there and nowhere else.
+        for (int left = random.Next(MostAtBirth); left > 0; left--) await calls.UpdateAsync(client, key);
+    }
+
+    private async Task<bool> TryOpenAsync(TangoClient client)
     {
         try
         {
-            bool isThere = await tango.Runtime.Directory.ExistsAsync(TangoClient.AnnexName);
-            await tango.OpenAnnexAsync();
+            bool isThere = await client.Runtime.Directory.ExistsAsync(TangoClient.AnnexName);
+            await client.OpenAnnexAsync();
             monitor.Mark(isThere ? "member got its view" : "member added to a group");
             return true;
         }
-        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
+        catch (Exception e) when (e is TangoInDoubtException || LogRefusal.Is(e))
         {
             monitor.Mark("new member in doubt");
             return false;
@@ -46,27 +61,27 @@ public sealed partial class TangoWorkload
     }
 
     /// <summary>While it is used, by this client too: some of the writes stand behind the removal.</summary>
-    private async Task RemoveAnnexAsync(int client, TangoClient tango)
+    private async Task RemoveAsync(TangoClient client)
     {
-        string key = tango.AnnexKey!;
-        ObjectId id = IdOf(tango.FindAnnex(key)!);
-        Task removal = RemoveAsync();
+        string key = client.AnnexKey!;
+        ObjectId id = DeletedObjects.IdOf(client.FindAnnex(key)!);
+        Task removal = DeleteAsync();
         await Task.WhenAll(removal, WriteOnAsync());
 
-        async Task RemoveAsync()
+        async Task DeleteAsync()
         {
             try
             {
-                await tango.Runtime.Directory.DeleteAsync(TangoClient.AnnexName);
+                await client.Runtime.Directory.DeleteAsync(TangoClient.AnnexName);
                 // If another one had the name, this one was removed before.
-                _gone.Add(id);
+                deleted.Add(id);
                 monitor.Mark("member removed from a group");
             }
             catch (TangoDirectoryException)
             {
                 monitor.Mark("member was removed meanwhile");
             }
-            catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
+            catch (Exception e) when (e is TangoInDoubtException || LogRefusal.Is(e))
             {
                 monitor.Mark("removal in doubt");
             }
@@ -75,21 +90,7 @@ public sealed partial class TangoWorkload
         async Task WriteOnAsync()
         {
             for (int left = MostAtRemoval; left > 0 && !removal.IsCompleted; left--)
-                await UpdateAsync(client, tango, key, 0);
+                await calls.UpdateAsync(client, key);
         }
-    }
-
-    private void LoseAnnex(TangoClient tango, TangoObjectDeletedException told)
-    {
-        monitor.Mark("removed member refused");
-        tango.LoseAnnex(TxHistory.KeyOfTemporary(told.ObjectId.Value));
-    }
-
-    /// <summary>At the end, for what has to have the views of all members.</summary>
-    private async Task OpenExistingAnnexAsync(int client, TangoClient tango)
-    {
-        if (BecomesNewer(client) && tango.AnnexKey is null
-            && await tango.Runtime.Directory.ExistsAsync(TangoClient.AnnexName))
-            await TryOpenAnnexAsync(tango);
     }
 }

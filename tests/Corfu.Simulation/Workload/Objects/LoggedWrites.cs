@@ -1,17 +1,19 @@
 using System.Buffers;
-using System.Globalization;
-using System.Text;
-using System.Text.RegularExpressions;
 using Corfu.Simulation.Cluster;
 using Tango;
 using Tango.Checkpoints;
 using Tango.Formatting;
 using Tango.Records;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
-public sealed partial class TangoWorkload
+/// <summary>Reads the entries of objects, from their bytes alone.</summary>
+internal static class LoggedWrites
 {
+    /// <summary>Entries of checkpoints hold values too, which are no writes.</summary>
+    public static bool IsOfCheckpoint(LogEntry entry) =>
+        entry.Streams.Any(static header => header.Stream.Value >= ObjectId.EndOfUser && !header.Stream.IsRaw);
+
     /// <summary>Notes where the values of updates and commit records stand, from the bytes of an entry alone. Entries
     /// come in log order.</summary>
     public static void Locate(TxHistory history, LogEntry entry, ClusterMonitor monitor)
@@ -32,7 +34,7 @@ public sealed partial class TangoWorkload
             var kind = (RecordKind)record.ReadInt32();
             if (kind == RecordKind.Spill)
             {
-                history.Spilled.Add((position, index), [.. ValuesIn(whole.ReadRaw().ToArray())]);
+                history.Spilled.Add((position, index), [.. WrittenValue.NumbersIn(whole.ReadRaw().ToArray())]);
                 monitor.Mark("transaction spilled");
                 continue;
             }
@@ -49,7 +51,7 @@ public sealed partial class TangoWorkload
                 history.Delete(cohort, position, order++);
             }
 
-            foreach (long value in ValuesIn(whole.ReadRaw().ToArray())) Place(value);
+            foreach (long value in WrittenValue.NumbersIn(whole.ReadRaw().ToArray())) Place(value);
         }
 
         void Place(long value)
@@ -105,7 +107,7 @@ public sealed partial class TangoWorkload
         }
     }
 
-    private static bool HoldsDecision(ReadOnlyMemory<byte> payload)
+    public static bool HoldsDecision(ReadOnlyMemory<byte> payload)
     {
         var reader = new MessagePackReader(payload);
         for (int left = EntryFormat.ReadHeader(ref reader).Records; left > 0; left--)
@@ -143,11 +145,4 @@ public sealed partial class TangoWorkload
 
         return values;
     }
-
-    private static IEnumerable<long> ValuesIn(ReadOnlySpan<byte> record) =>
-        ValuePattern().Matches(Encoding.Latin1.GetString(record))
-            .Select(static match => long.Parse(match.Groups[1].ValueSpan, CultureInfo.InvariantCulture));
-
-    [GeneratedRegex("v([0-9]{7}):-?[0-9]+")]
-    private static partial Regex ValuePattern();
 }

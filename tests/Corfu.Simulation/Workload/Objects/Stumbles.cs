@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using Tango;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>
 /// R23: lets Apply fail at one client and at no other: its gate, half-way through, once for each of some tickets of the

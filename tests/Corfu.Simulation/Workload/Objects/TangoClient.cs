@@ -1,10 +1,12 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Microsoft.Extensions.Logging;
 using Tango;
 using Tango.Collections;
 using Tango.Runtime;
+using Tango.Tests;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>
 /// The objects of one Tango client: a group of two dictionaries, two registers and a gate, opened together, and two
@@ -23,7 +25,19 @@ public sealed class TangoClient
 
     private const string Group = "simulation";
 
-    private TangoClient(TangoRuntime runtime, TimeProvider time) => (Runtime, Time) = (runtime, time);
+    private static readonly string[] s_sharedKeys =
+        ["cells/k0", "cells/k1", "cells/k2", "cells/k3", "cells/k4", "r0", "r1"];
+
+    private TangoClient(SimClientNode node, TangoRuntime runtime, bool isOld)
+    {
+        (Number, Time) = (node.Number, node.Process!.Time);
+        (Runtime, IsOld) = (runtime, isOld);
+    }
+
+    public int Number { get; }
+
+    /// <summary>Runs older code.</summary>
+    public bool IsOld { get; }
 
     public TimeProvider Time { get; }
 
@@ -62,16 +76,28 @@ public sealed class TangoClient
     // By key, those that were open here: calls of removed ones may be under way.
     private readonly Dictionary<string, Annex> _annexes = new(StringComparer.Ordinal);
 
+    /// <summary>Keys of the group that all clients can read and write.</summary>
+    public static IReadOnlyList<string> SharedKeys => s_sharedKeys;
+
+    public string[] ReadableKeys => [.. GroupKeys, .. Readable, .. Remote];
+
+    public string[] WritableKeys => [.. GroupKeys, .. Writable];
+
+    private string[] GroupKeys => AnnexKey is { } annex ? [.. s_sharedKeys, annex] : s_sharedKeys;
+
     private TangoRegister<string>[] Solo { get; } = new TangoRegister<string>[SoloKeys.Length];
 
     /// <param name="hosted">Which of the lone registers to host; -1: all of them.</param>
     /// <param name="readsRemote">Whether the others are read; else they are only written.</param>
     public static async Task<TangoClient> OpenAsync(
-        ICorfuLog log, Func<IStreamCursor> openCursor, TimeProvider time, IEntropy entropy, int hosted,
-        bool readsRemote, TangoOptions options, ILogger logger)
+        SimClientNode node, ICorfuLog log, int hosted, bool readsRemote, bool isOld, TangoOptions options,
+        ILogger logger)
     {
-        var client = new TangoClient(new TangoRuntime(log, openCursor, time, entropy, options, logger,
-            LoopsHere()), time);
+        Func<IStreamCursor> openCursor =
+            isOld ? () => new OldCodeCursor(node.OpenCursor(), WrittenValue.IsNewer) : node.OpenCursor;
+        var runtime = new TangoRuntime(
+            log, openCursor, node.Process!.Time, node.Entropy, options, logger, LoopsHere());
+        var client = new TangoClient(node, runtime, isOld);
         for (int i = 0; i < SoloKeys.Length; i++)
         {
             bool hosts = hosted < 0 || hosted == i;
@@ -140,6 +166,15 @@ public sealed class TangoClient
         if (slash < 0) return await Register(key).ReadAsync();
         Lookup<string> found = await Dictionary(key).TryGetAsync(key[(slash + 1)..]);
         return found.Found ? found.Value : null;
+    }
+
+    /// <summary>R17: other transactions get between two reads, and must not show.</summary>
+    /// <param name="random">Null: without pauses.</param>
+    public async Task<string?> ReadPatientlyAsync(string key, SimRandom? random)
+    {
+        if (random?.Chance(0.3) ?? false) await Task.Yield();
+        if (random?.Chance(0.1) ?? false) await Task.Delay(TimeSpan.FromMilliseconds(random.Between(1, 5)), Time);
+        return await ReadAsync(key);
     }
 
     public ValueTask WriteAsync(string key, string value)

@@ -1,100 +1,88 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Tango;
 using Tango.Collections;
-using Tango.Runtime;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
-// Registers that are created, used and deleted under the same names again and again. To the model each is a key of its
-// own, by its id, and its deletion is a write: nothing of the old object may be seen in the new one.
-public sealed partial class TangoWorkload
+/// <summary>
+/// Registers that are created, used and deleted under the same names again and again. To the model each is a key of its
+/// own, by its id, and its deletion is a write: nothing of the old object may be seen in the new one.
+/// </summary>
+internal sealed class TemporaryWorkload(
+    ClusterMonitor monitor, TxRecorder recorder, RecordedCalls calls, DeletedObjects deleted) : ITangoWorkload
 {
-    private const double ShareOfTemporary = 0.1;
-    private static readonly string[] s_temporary = ["t0", "t1"];
+    public static readonly string[] Names = ["t0", "t1"];
 
     // By name: the ids that opens have returned.
     private readonly Dictionary<string, HashSet<ObjectId>> _incarnations = [];
 
-    // Deleted by a call that was acknowledged.
-    private readonly HashSet<ObjectId> _gone = [];
+    public IEnumerable<Detour> Detours => [new(0.1, static client => !client.IsOld, UseAsync)];
 
-    private async Task UseTemporaryAsync(int client, TangoClient tango, SimRandom random)
+    private async Task UseAsync(TangoClient client, SimRandom random)
     {
-        string name = random.Pick(s_temporary);
+        string name = random.Pick(Names);
         double dice = random.NextDouble();
         try
         {
-            if (dice < 0.15) await DeleteTemporaryAsync(tango, name);
-            else if (dice < 0.3 || !tango.Temporary.ContainsKey(name)) await OpenTemporaryAsync(tango, name);
+            if (dice < 0.15) await DeleteAsync(client, name);
+            else if (dice < 0.3 || !client.Temporary.ContainsKey(name)) await OpenAsync(client, name);
             else if (dice < 0.5)
             {
-                TangoRegister<string> handle = tango.Temporary[name];
-                await ReadDeletableAsync(client, tango, handle, () => handle.ReadAsync());
+                TangoRegister<string> handle = client.Temporary[name];
+                await calls.ReadDeletableAsync(client, handle, () => handle.ReadAsync());
             }
-            else await WriteTemporaryAsync(client, tango, tango.Temporary[name], random);
+            else await WriteAsync(client, client.Temporary[name], random);
         }
         catch (TangoObjectDeletedException)
         {
             monitor.Mark("deleted object refused");
-            if (tango.Temporary.Remove(name, out TangoRegister<string>? gone)
-                && !tango.Runtime.Services.Playback.Hosted.IsOpen(IdOf(gone)))
+            if (client.Temporary.Remove(name, out TangoRegister<string>? gone)
+                && !client.Runtime.Services.Playback.Hosted.IsOpen(DeletedObjects.IdOf(gone)))
                 monitor.Mark("deleted object left memory");
         }
         catch (TangoDirectoryException)
         {
             monitor.Mark("name was free or deleted meanwhile");
         }
-        catch (Exception e) when (e is TangoInDoubtException || IsLogsRefusal(e))
+        catch (Exception e) when (e is TangoInDoubtException || LogRefusal.Is(e))
         {
             monitor.Mark("deletion or creation in doubt");
         }
     }
 
-    private async Task OpenTemporaryAsync(TangoClient tango, string name)
+    private async Task OpenAsync(TangoClient client, string name)
     {
-        ObjectId[] gone = [.. _gone];
-        TangoRegister<string> handle = await tango.Runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create);
-        if (gone.Contains(IdOf(handle)))
-            monitor.Found(CheckerNames.Deleted, $"{IdOf(handle)} was deleted before, and '{name}' is opened as it");
+        IReadOnlySet<ObjectId> before = deleted.Now();
+        TangoRegister<string> handle = await client.Runtime.OpenAsync<TangoRegister<string>>(name, OpenMode.Create);
+        ObjectId id = DeletedObjects.IdOf(handle);
+        if (before.Contains(id))
+            monitor.Found(CheckerNames.Deleted, $"{id} was deleted before, and '{name}' is opened as it");
         if (!_incarnations.TryGetValue(name, out HashSet<ObjectId>? ids)) _incarnations[name] = ids = [];
-        if (ids.Add(IdOf(handle)) && ids.Count > 1) monitor.Mark("name of a deleted object used again");
-        tango.Temporary[name] = handle;
+        if (ids.Add(id) && ids.Count > 1) monitor.Mark("name of a deleted object used again");
+        client.Temporary[name] = handle;
     }
 
-    // A name has one object at a time: whatever is deleted now, those that are known are gone when it is.
-    private async Task DeleteTemporaryAsync(TangoClient tango, string name)
+    // A name has one object at a time: those that are known when a deletion begins are gone when it is acknowledged.
+    private async Task DeleteAsync(TangoClient client, string name)
     {
         ObjectId[] known = [.. _incarnations.GetValueOrDefault(name, [])];
-        await tango.Runtime.Directory.DeleteAsync(name);
-        _gone.UnionWith(known);
+        await client.Runtime.Directory.DeleteAsync(name);
+        deleted.Add(known);
         monitor.Mark("object deleted");
     }
 
-    private async Task ReadDeletableAsync(
-        int client, TangoClient tango, TangoObject handle, Func<ValueTask<string?>> read)
+    private async Task WriteAsync(TangoClient client, TangoRegister<string> handle, SimRandom random)
     {
-        bool isGone = _gone.Contains(IdOf(handle));
-        await ReadAsync(client, KeyOf(handle), read);
-        if (isGone)
-            monitor.Found(CheckerNames.Deleted,
-                $"client {client} reads {IdOf(handle)}, which was deleted before, at {tango.Runtime.Log.PlayedTo}");
-    }
-
-    private async Task WriteTemporaryAsync(
-        int client, TangoClient tango, TangoRegister<string> handle, SimRandom random)
-    {
-        var op = new TxAttempt(_recorder, client);
-        await using TangoTransaction tx = tango.Runtime.BeginTx();
-        string key = random.Pick(s_keys);
-        if (random.Chance(0.5)) op.Read(KeyOf(handle), await handle.ReadAsync());
-        if (random.Chance(0.5)) op.Read(key, await tango.ReadAsync(key));
-        if (random.Chance(0.5)) await tango.WriteAsync(key, op.Write(key, 0));
-        await handle.WriteAsync(op.Write(KeyOf(handle), 0));
+        var op = new TxAttempt(recorder, client.Number);
+        await using TangoTransaction tx = client.Runtime.BeginTx();
+        string key = random.Pick(TangoClient.SharedKeys);
+        string own = DeletedObjects.KeyOf(handle);
+        if (random.Chance(0.5)) op.Read(own, await handle.ReadAsync());
+        if (random.Chance(0.5)) op.Read(key, await client.ReadAsync(key));
+        if (random.Chance(0.5)) await client.WriteAsync(key, op.Write(key, 0));
+        await handle.WriteAsync(op.Write(own, 0));
         op.Started(tx);
         op.Decided(await tx.EndTxAsync());
     }
-
-    private static ObjectId IdOf(TangoObject handle) => ((ObjectHost)handle.Host).Entry.Id;
-
-    private static string KeyOf(TangoObject temporary) => TxHistory.KeyOfTemporary(IdOf(temporary).Value);
 }

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>A client's log: tells of prefix trims before they are carried out, and of objects' entries that are known
 /// to be in the log.</summary>

@@ -1,9 +1,8 @@
-using System.Globalization;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Tango;
 
-namespace Corfu.Simulation.Workload;
+namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>Destination of the attempts of all clients.</summary>
 internal sealed record TxRecorder(World World, TxHistory History, ClusterMonitor Monitor, Ledger Ledger);
@@ -17,7 +16,7 @@ internal sealed class TxAttempt(TxRecorder to, int client)
     private readonly long _start = to.World.Steps;
     private int _slot = -1;
 
-    public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, TangoWorkload.NumberOf(value)));
+    public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, WrittenValue.NumberOf(value)));
 
     /// <summary>R16: a call that may be refused reads a key of the object, also where it is refused.</summary>
     public void Ask(string name) => _asked.Add(name);
@@ -27,11 +26,33 @@ internal sealed class TxAttempt(TxRecorder to, int client)
     public string Write(string key, long id, int balance)
     {
         _writes.Add(KeyValuePair.Create(key, id));
-        return ValueOf(id, balance);
+        return WrittenValue.Of(id, balance);
     }
 
-    public static string ValueOf(long id, int balance) =>
-        string.Create(CultureInfo.InvariantCulture, $"v{id:D7}:{balance}");
+    /// <summary>Makes a call that is no part of a transaction, and records its outcome.</summary>
+    public Task CallAsync(Func<ValueTask> call) => CallAsync(async () =>
+    {
+        await call();
+        return 0;
+    });
+
+    /// <param name="call">Returns how many of its writes were refused.</param>
+    public async Task CallAsync(Func<Task<int>> call)
+    {
+        Started();
+        try
+        {
+            Decided(TxDecision.Committed, await call());
+        }
+        catch (TangoInDoubtException)
+        {
+            Decided(TxDecision.Unknown);
+        }
+        catch (Exception e) when (LogRefusal.Is(e))
+        {
+            Decided(TxDecision.NotWritten);
+        }
+    }
 
     /// <param name="tx">Null: a call of its own. What the transaction reads it has read.</param>
     public void Started(TangoTransaction? tx = null)
@@ -71,8 +92,27 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         }
     }
 
-    /// <summary>Records the outcome of a transaction that had been in doubt.</summary>
-    public void Resolved(TxOutcome outcome)
+    /// <summary>Records the outcome. An outcome that is found later for a transaction in doubt must be true as
+    /// well.</summary>
+    public async Task DecidedAsync(TangoRuntime runtime, TxOutcome outcome)
+    {
+        if (outcome is not TxOutcome.InDoubt inDoubt)
+        {
+            Decided(outcome);
+            return;
+        }
+
+        try
+        {
+            Resolved(await runtime.ResolveAsync(inDoubt));
+        }
+        catch (Exception e) when (e is TangoTrimmedException || LogRefusal.Is(e))
+        {
+            Decided(outcome);
+        }
+    }
+
+    private void Resolved(TxOutcome outcome)
     {
         to.Monitor.Mark($"in doubt, resolved {outcome.GetType().Name}");
         if (outcome is TxOutcome.Committed) Decided(TxDecision.Committed, refused: null);
