@@ -12,16 +12,11 @@ internal static class PackageCheck
     // Programs that only use a cluster reference these, alone or together.
     private static readonly string[] s_forClients =
     [
-        "Corfu.Abstractions", "Corfu.Storage", "Corfu.Protocol", "Corfu.Transport", "Corfu.Client", "Corfu.Agent",
-        "Corfu.Backup", "Corfu.Extensions", "Tango", "Tango.Collections", "Tango.Testing", "Corfu.Grpc.Protocol",
-        "Corfu.Grpc.Client",
+        "Corfu.Abstractions", "Corfu.Client", "Corfu.Extensions", "Corfu.Grpc.Client", "Tango", "Tango.Testing",
     ];
 
     private static readonly string[] s_forServers =
-    [
-        "Corfu.Server", "Corfu.Unit", "Corfu.Sequencer", "Corfu.Layout", "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc",
-        "Corfu.Orleans", "Corfu.Orleans.Journaling",
-    ];
+        ["Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling"];
 
     private static readonly string[] s_others = ["Corfu.Templates"];
 
@@ -53,7 +48,7 @@ internal static class PackageCheck
         else if (repository.Attribute("commit")?.Value is not { Length: 40 }) Fault("it names no commit");
         else CheckReadme(url);
         if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
-        CheckDocumentation();
+        CheckAssemblies();
         if (!s_others.Contains(package.Id)) CheckSymbols();
         foreach (var assembly in new[] { "Tango.Generators.dll", "Tango.Generators.CodeFixes.dll" })
         {
@@ -86,11 +81,11 @@ internal static class PackageCheck
             }
         }
 
-        void CheckDocumentation()
+        void CheckAssemblies()
         {
-            var assemblies = package.Files.Where(file => file.StartsWith("lib/", StringComparison.Ordinal)
-                && file.EndsWith(".dll", StringComparison.Ordinal));
-            foreach (var assembly in assemblies)
+            if (s_forClients.Concat(s_forServers).Contains(package.Id) && !package.Assemblies.Any())
+                Fault("it has no assembly");
+            foreach (var assembly in package.Assemblies)
             {
                 var documentation = Path.ChangeExtension(assembly, ".xml");
                 if (!package.Files.Contains(documentation))
@@ -114,9 +109,13 @@ internal static class PackageCheck
             }
 
             using var symbols = ZipFile.OpenRead(path);
-            var file = symbols.Entries.FirstOrDefault(entry => entry.Name == $"{package.Assembly}.pdb");
-            if (file is null) Fault($"its symbols lack {package.Assembly}.pdb");
-            else if (!HasSourceLink(file)) Fault("its symbols do not say where the sources are");
+            foreach (var assembly in package.Assemblies)
+            {
+                var name = Path.GetFileNameWithoutExtension(assembly) + ".pdb";
+                var file = symbols.Entries.FirstOrDefault(entry => entry.Name == name);
+                if (file is null) Fault($"its symbols lack {name}");
+                else if (!HasSourceLink(file)) Fault($"{name} does not say where the sources are");
+            }
         }
 
         // A client's machine has no ASP.NET runtime, and needs no server.
@@ -161,7 +160,11 @@ internal static class PackageCheck
 
         public string Id => Value("id");
 
-        public string Assembly => Id == "Corfu.Cli" ? "corfu" : Id;
+        /// <summary>The project's assemblies: a tool brings others along.</summary>
+        public IEnumerable<string> Assemblies => Id == "Corfu.Cli"
+            ? Files.Where(file => file.EndsWith("/corfu.dll", StringComparison.Ordinal))
+            : Files.Where(file => file.StartsWith("lib/", StringComparison.Ordinal)
+                && file.EndsWith(".dll", StringComparison.Ordinal));
 
         public IEnumerable<string> Dependencies => _metadata.Descendants()
             .Where(element => element.Name.LocalName == "dependency")
