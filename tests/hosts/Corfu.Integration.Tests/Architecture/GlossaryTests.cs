@@ -3,8 +3,27 @@ using System.Text.RegularExpressions;
 namespace Corfu.Integration.Tests.Architecture;
 
 /// <summary>docs/glossary.md gives each word one meaning, and names types that exist.</summary>
-public sealed class GlossaryTests
+public sealed partial class GlossaryTests
 {
+    // Names of other projects, words of .NET, and words with the meaning that any reader knows.
+    private const string PlainWords = """
+        aborted ack address answer apply attribute buffer builder canonical change codec collection config connection
+        copy corfu damaged data device dictionary durable element embedded endpoint entropy exception
+        extension failed fault file folder format formatter found frame grpc handler hash header health
+        history i id image immutable in info key kind large leased limit list lookup many memory message mode
+        name not only open option ordinal orlean ping process progress queue range read reader reason
+        reconfigurer registry reply report request response result server service set setting shape silo
+        sorted state status store stored tango tcp telemetry test too tree trimmed tx type unavailable unknown
+        wire worker write
+        """;
+
+    private static readonly string[] s_publicTypes =
+    [
+        .. Directory.EnumerateFiles(Repository.Projects("src"), "PublicAPI.Shipped.txt", SearchOption.AllDirectories)
+            .SelectMany(File.ReadLines).Select(line => TypeLine().Match(line)).Where(match => match.Success)
+            .Select(match => match.Groups["name"].Value).Distinct(),
+    ];
+
     private static readonly string[][] s_rows =
     [
         .. File.ReadLines(Path.Combine(Repository.Root, "docs", "glossary.md"))
@@ -17,6 +36,20 @@ public sealed class GlossaryTests
     {
         string[] words = [.. s_rows.Select(row => row[0])];
         Assert.Equal(words.Distinct().Order(StringComparer.Ordinal), words);
+    }
+
+    /// <summary>A word that two public types share is a term: it has a meaning here, or is one of these.</summary>
+    [Fact]
+    public void Term_of_public_types_stands_in_the_glossary()
+    {
+        var known = s_rows.SelectMany(row => Letters().Matches(row[0])).Select(match => Singular(match.Value))
+            .Concat(PlainWords.Split([' ', '\n', '\r'], StringSplitOptions.RemoveEmptyEntries)).ToHashSet();
+        var terms =
+            from word in s_publicTypes.SelectMany(type => WordsOf(type).Distinct())
+            group word by word into uses
+            where uses.Count() > 1 && !known.Contains(uses.Key)
+            select $"{uses.Key}: {string.Join(", ", s_publicTypes.Where(type => WordsOf(type).Contains(uses.Key)))}";
+        Assert.Empty(terms);
     }
 
     [Fact]
@@ -32,4 +65,23 @@ public sealed class GlossaryTests
                 $"{row[0]}: src has no type {type}.");
         }
     }
+
+    private static IEnumerable<string> WordsOf(string type) =>
+        Words().Matches(type).Select(match => Singular(match.Value.ToLowerInvariant()));
+
+    private static string Singular(string word) =>
+        word.EndsWith("ies", StringComparison.Ordinal) ? word[..^3] + "y"
+        : word.EndsWith('s') && !word.EndsWith("ss", StringComparison.Ordinal)
+            && !word.EndsWith("us", StringComparison.Ordinal) ? word[..^1]
+        : word;
+
+    // A line of PublicAPI.Shipped.txt that declares a type: neither members nor modifiers follow.
+    [GeneratedRegex(@"^(static )?([A-Za-z]\w*\.)*(?<name>[A-Za-z]\w*)(<[^>]*>)?$")]
+    private static partial Regex TypeLine();
+
+    [GeneratedRegex("[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")]
+    private static partial Regex Words();
+
+    [GeneratedRegex("[a-z]+")]
+    private static partial Regex Letters();
 }
