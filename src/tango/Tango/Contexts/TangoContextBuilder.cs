@@ -1,6 +1,9 @@
+using System.ComponentModel;
+
 namespace Tango;
 
 /// <summary>Opens the objects of a <see cref="TangoContext"/>. For generated code.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public sealed class TangoContextBuilder
 {
     // Null: each object is opened alone.

@@ -1,9 +1,11 @@
+using System.ComponentModel;
 using Corfu;
 
 namespace Tango;
 
 /// <summary>Context of an <see cref="ITangoView.Apply"/> call: where it stands in the log. It also tells the runtime
 /// the mutator's result, if the caller is in this process.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public readonly struct ApplyContext
 {
     private readonly ApplyResult? _result;

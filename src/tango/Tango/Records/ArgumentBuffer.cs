@@ -1,9 +1,11 @@
 using System.Buffers;
+using System.ComponentModel;
 
 namespace Tango;
 
 /// <summary>Buffer in which generated code encodes a key or the arguments of one call. Not thread-safe; owned by the
 /// helper it is passed to.</summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
 public sealed class ArgumentBuffer : IBufferWriter<byte>
 {
     // The writer asks for a few bytes at a time; most keys and arguments fit.

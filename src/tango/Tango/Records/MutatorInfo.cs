@@ -1,3 +1,5 @@
+using System.ComponentModel;
+
 namespace Tango;
 
 /// <summary>Facts about one mutator that the runtime must know. Generated code keeps one static instance per
@@ -9,4 +11,5 @@ namespace Tango;
 /// reads joins the read set.
 /// </param>
 // A caller may act on the result, so that the commit must validate it (R16).
+[EditorBrowsable(EditorBrowsableState.Never)]
 public sealed record MutatorInfo(int Number, string Name, bool Reads);
