@@ -2,6 +2,7 @@ using Corfu;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Chores;
 using Tango.Formatting;
 using Tango.Model;
 using Tango.Playback;
@@ -54,7 +55,7 @@ public class BlockedEntryTests
         var loader = new CohortLoader(new CheckpointReader(log, FeatureLevel.Newest, logger));
         var context = new PlaybackContext(
             log, log.OpenCursor, calls, loader, directory, new TangoOptions(), TimeProvider.System, LoopContext.Pool,
-            SystemEntropy.Instance, logger);
+            new ChoreLoop(TimeProvider.System, LoopContext.Pool, lifetime.Token), SystemEntropy.Instance, logger);
         var applier = new RecordApplier(
             hosted, commits, new SpilledWrites(log), context.Directory, calls, null, logger);
         var played = (await log.ReadManyAsync([LogPosition.Zero]))[0].Entry!;

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Chores;
 
 namespace Tango.Feeds;
 
@@ -7,7 +8,8 @@ namespace Tango.Feeds;
 /// Feeds whose readers have seen everything share one check of the log. It says which of them have news; these read
 /// them by themselves. A feed without news costs no request of its own.
 /// </summary>
-internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loops, CancellationToken lifetime)
+internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, ChoreLoop chores, CancellationToken lifetime)
+    : IChore
 {
     // Streams in one request.
     private const int MaxStreams = 256;
@@ -16,22 +18,15 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
 
     // Guarded by _gate.
     private readonly List<WaitingFeed> _waiters = [];
-    private bool _isRunning;
 
     /// <summary>Completes when the feed has something to do, or it is not known that it has not.</summary>
     public async ValueTask WaitAsync(FeedWait wait, CancellationToken cancellationToken)
     {
         var waiter = new WaitingFeed(wait, time.GetTimestamp());
-        lock (_gate)
-        {
-            _waiters.Add(waiter);
-            if (!_isRunning)
-            {
-                _isRunning = true;
-                loops.Start(RunAsync);
-            }
-        }
-
+        lock (_gate) _waiters.Add(waiter);
+        chores.Schedule(this, wait.Interval);
+        using var end = lifetime.UnsafeRegister(
+            static over => ((TaskCompletionSource)over!).TrySetResult(), waiter.Over);
         try
         {
             await waiter.Over.Task.WaitOrCancelAsync(cancellationToken);
@@ -42,21 +37,19 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
         }
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        while (FindInterval() is { } interval)
+        try
         {
-            try
-            {
-                await Task.Delay(interval, time, lifetime);
-                await LookAsync();
-            }
-            catch (Exception)
-            {
-                // Each asks the log by itself and hears what is wrong.
-                foreach (var waiter in ListWaiters()) waiter.Over.TrySetResult();
-            }
+            await LookAsync();
         }
+        catch (Exception)
+        {
+            // Each asks the log by itself and hears what is wrong.
+            foreach (var waiter in ListWaiters()) waiter.Over.TrySetResult();
+        }
+
+        lock (_gate) return _waiters.Count > 0 ? _waiters.Min(static waiter => waiter.Wait.Interval) : null;
     }
 
     private async ValueTask LookAsync()
@@ -86,15 +79,6 @@ internal sealed class FeedPoll(ICorfuLog log, TimeProvider time, LoopContext loo
             return tail >= wait.End || tail.Epoch != wait.Seen.Epoch
                 || wait.Streams.Any(stream => newest.TryGetValue(stream, out var last) && last >= wait.Seen)
                 || time.GetElapsedTime(waiter.Since) >= wait.Longest;
-        }
-    }
-
-    private TimeSpan? FindInterval()
-    {
-        lock (_gate)
-        {
-            _isRunning = _waiters.Count > 0 && !lifetime.IsCancellationRequested;
-            return _isRunning ? _waiters.Min(static waiter => waiter.Wait.Interval) : null;
         }
     }
 

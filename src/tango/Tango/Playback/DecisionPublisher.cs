@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
-using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
+using Tango.Chores;
 using Tango.Model;
 using Tango.Records;
 
@@ -15,68 +15,41 @@ namespace Tango.Playback;
 /// <param name="sync">Completes when playback has reached the tail.</param>
 internal sealed class DecisionPublisher(
     Commits commits, CallBatcher calls, Func<CancellationToken, Task> sync, TimeSpan orphanTimeout, TimeProvider time,
-    LoopContext loops, ILogger logger, CancellationToken lifetime)
+    ChoreLoop chores, ILogger logger, CancellationToken lifetime) : IChore
 {
-    private readonly Lock _gate = new();
-
-    // Guarded by _gate. Invariant: the watch runs if a record was decided here whose decision record is not played.
-    private bool _isWatching;
-
     /// <summary>Playback may have decided records.</summary>
     public void OnDecided()
     {
         Send(commits.TakeOwn());
-        if (!commits.HasDecided) return;
-        lock (_gate)
-        {
-            if (_isWatching) return;
-            _isWatching = true;
-        }
-
-        loops.Start(WatchOrphansAsync);
+        if (commits.HasDecided) chores.Schedule(this, orphanTimeout);
     }
 
     /// <summary>Playback has ended without another that goes on from here.</summary>
     public void PublishAll() => Send(commits.TakeAll());
 
-    private void Send(ImmutableArray<DecidedCommit> decided)
-    {
-        foreach (var one in decided) calls.SendDecision(one, () => commits.NotSent(one.Commit));
-    }
-
-    /// <summary>The watch ends when nothing waits for its decision record, with the runtime, or when decisions
+    /// <summary>Publishes orphans. Rests when nothing waits for its decision record, and when decisions
     /// differ.</summary>
-    private async Task WatchOrphansAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
         try
         {
-            do
-            {
-                await Task.Delay(orphanTimeout, time, lifetime);
-                await SyncForAWhileAsync();
-            }
-            while (TryPublishOrphans());
+            await SyncForAWhileAsync();
+            if (!commits.HasDecided) return null;
+            Send(commits.TakeDecidedBy(
+                time.GetTimestamp() - (long)(orphanTimeout.TotalSeconds * time.TimestampFrequency)));
+            return orphanTimeout;
         }
         catch (Exception e)
         {
-            lock (_gate) _isWatching = false;
             if (!lifetime.IsCancellationRequested)
                 logger.LogWarning(e, "Orphaned commit records are not watched until the next one");
+            return null;
         }
     }
 
-    /// <returns>False: the watch has ended.</returns>
-    private bool TryPublishOrphans()
+    private void Send(ImmutableArray<DecidedCommit> decided)
     {
-        lock (_gate)
-        {
-            _isWatching = commits.HasDecided;
-            if (!_isWatching) return false;
-        }
-
-        Send(commits.TakeDecidedBy(
-            time.GetTimestamp() - (long)(orphanTimeout.TotalSeconds * time.TimestampFrequency)));
-        return true;
+        foreach (var one in decided) calls.SendDecision(one, () => commits.NotSent(one.Commit));
     }
 
     /// <summary>

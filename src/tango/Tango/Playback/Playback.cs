@@ -56,7 +56,7 @@ internal sealed class Playback
         _time = context.Time;
         if (sync is not null)
             _publisher = new DecisionPublisher(
-                Commits, context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Loops,
+                Commits, context.Calls, sync, context.Options.OrphanTimeout, context.Time, context.Chores,
                 context.Logger, lifetime);
         _spilled = new SpilledWrites(context.Log);
         _applier = new RecordApplier(

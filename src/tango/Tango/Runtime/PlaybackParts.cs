@@ -1,5 +1,6 @@
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;
 
@@ -12,6 +13,7 @@ internal sealed class PlaybackParts
     public PlaybackParts(RuntimeEnvironment given, ulong runtime, CancellationToken lifetime)
     {
         var (log, openCursor, options, time, entropy, loops, logger) = given;
+        Chores = new ChoreLoop(time, loops, lifetime);
         Calls = new CallBatcher(log, runtime, options, loops, logger, lifetime);
         Views = new ViewPublisher();
         Directory = new PlayedDirectory(Views);
@@ -19,11 +21,13 @@ internal sealed class PlaybackParts
         CheckpointReader = new CheckpointReader(log, options.NewestLevel, logger);
         Hosted = new HostedCohorts(options.RemoteStay, options.MaxRemoteCohorts, time, Calls);
         var context = new PlaybackContext(
-            log, openCursor, Calls, new CohortLoader(CheckpointReader), Directory, options, time, loops, entropy,
-            logger);
+            log, openCursor, Calls, new CohortLoader(CheckpointReader), Directory, options, time, loops, Chores,
+            entropy, logger);
         Player = new Player(context, Views, Hosted, lifetime);
         Cohorts = new CohortOpenings(Hosted, Player, context, Directory, Types, lifetime);
     }
+
+    public ChoreLoop Chores { get; }
 
     public CallBatcher Calls { get; }
 

@@ -16,12 +16,12 @@ internal sealed class RuntimeServices
 {
     public RuntimeServices(RuntimeEnvironment given)
     {
-        var (log, _, options, time, entropy, loops, logger) = given;
+        var (log, _, options, time, entropy, _, _) = given;
         // Recognises this runtime's own entries: only by this number, so that no other incarnation may ever use it.
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         var playback = new PlaybackParts(given, id, Lifetime.Token);
         var (directory, cohorts) = (playback.Directory, playback.Cohorts);
-        var changes = new ChangeWaits(playback.Player, options.WaitInterval, time, loops, Lifetime.Token);
+        var changes = new ChangeWaits(playback.Player, options.WaitInterval, playback.Chores, Lifetime.Token);
         playback.Player.Played += changes.OnPlayed;
         var objects = new ObjectServices(given, playback, Flow, changes, new CallReader(log), Lifetime.Token);
         var upkeep = new UpkeepParts(given, id, playback, Handle, NewLeaseHandle, Lifetime);
@@ -34,7 +34,8 @@ internal sealed class RuntimeServices
         Transactions = new TransactionRunner(objects);
         Resolver = new OutcomeResolver(log, cohorts, Lifetime);
         var feeds = new FeedOpener(
-            Access, Flow, directory, cohorts.Beside, new FeedPoll(log, time, loops, Lifetime.Token), Lifetime);
+            Access, Flow, directory, cohorts.Beside, new FeedPoll(log, time, playback.Chores, Lifetime.Token),
+            Lifetime);
         SecondViews = new SecondViewOpener(Access, feeds, objects, Lifetime);
         Past = new PastPlayback(log, Access, playback.Types, playback.CheckpointReader, cohorts.Beside, Lifetime);
         var histories = new HistoryOpener(log, Flow, Past, directory, playback.Types, objects.CallReader);

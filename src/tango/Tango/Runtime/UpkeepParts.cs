@@ -15,7 +15,7 @@ internal sealed class UpkeepParts
         Func<HostedObject, ITangoLeased> newLeaseHandle, RuntimeLifetime lifetime)
     {
         var (log, _, options, time, _, loops, logger) = given;
-        var (player, cohorts) = (playback.Player, playback.Cohorts);
+        var (player, cohorts, chores) = (playback.Player, playback.Cohorts, playback.Chores);
         Trimmer = new Trimmer(log, directory, time, loops, logger);
         Counted = new CountedCheckpoints(
             new CheckpointWriter(log, runtime, options), playback.CheckpointReader, directory, playback.Directory);
@@ -23,13 +23,13 @@ internal sealed class UpkeepParts
             player, playback.Hosted, playback.Directory, cohorts.Beside, options.Types, Counted,
             new ClaimHolders(cohorts.Beside, lifetime.Token), lifetime);
         var checkpointer = new Checkpointer(
-            runtime, options.Checkpoints, playback.Directory, Maker, Trimmer, loops, logger, lifetime.Token);
+            runtime, options.Checkpoints, playback.Directory, Maker, Trimmer, chores, logger, lifetime.Token);
         player.Played += checkpointer.OnPlayed;
         player.Left += checkpointer.Unwatch;
         cohorts.Opened += checkpointer.Watch;
         if (options.IdlePlayback is { } period)
-            player.Played += new QuietPlayback(player, period, time, loops, lifetime.Token).OnPlayed;
-        var leases = new LeaseWatch(runtime, player, newLeaseHandle, time, loops, logger, lifetime.Token);
+            player.Played += new QuietPlayback(player, period, chores).OnPlayed;
+        var leases = new LeaseWatch(runtime, player, newLeaseHandle, time, chores, logger, lifetime.Token);
         player.Played += leases.OnPlayed;
         player.Left += leases.Unwatch;
         player.Grown += leases.Watch;

@@ -1,4 +1,5 @@
 using Corfu;
+using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;
 using Tango.Runtime;
@@ -8,14 +9,13 @@ namespace Tango.Upkeep;
 /// <summary>Callers that wait until an object has changed here. While there are any, the runtime plays now and then;
 /// what is played for others ends their waits, too.</summary>
 /// <param name="interval">Between two checks of the log.</param>
-internal sealed class ChangeWaits(
-    Player player, TimeSpan interval, TimeProvider time, LoopContext loops, CancellationToken lifetime)
+internal sealed class ChangeWaits(Player player, TimeSpan interval, ChoreLoop chores, CancellationToken lifetime)
+    : IChore
 {
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
     private readonly List<Waiter> _waiters = [];
-    private bool _isRunning;
 
     /// <summary>Completes when the object's published view is the one that is waited for, was lost or has stopped.
     /// </summary>
@@ -30,13 +30,11 @@ internal sealed class ChangeWaits(
         {
             if (waiter.IsOver(player.Published)) return true;
             _waiters.Add(waiter);
-            if (!_isRunning)
-            {
-                _isRunning = true;
-                loops.Start(RunAsync);
-            }
         }
 
+        chores.Schedule(this, interval);
+        using var end = lifetime.UnsafeRegister(
+            static over => ((TaskCompletionSource<bool>)over!).TrySetResult(false), waiter.Over);
         try
         {
             await waiter.Over.Task.WaitOrCancelAsync(cancellationToken);
@@ -61,33 +59,19 @@ internal sealed class ChangeWaits(
         }
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        while (HasWaiters())
+        try
         {
-            try
-            {
-                await Task.Delay(interval, time, lifetime);
-                await player.CatchUpAsync();
-            }
-            catch (Exception)
-            {
-                lock (_gate) EndAll();
-            }
+            await player.CatchUpAsync();
         }
-    }
-
-    private bool HasWaiters()
-    {
-        lock (_gate)
+        catch (Exception)
         {
-            // A wait may have begun since the loop heard that the runtime ends.
-            if (lifetime.IsCancellationRequested) EndAll();
-            return _isRunning = _waiters.Count > 0 && !lifetime.IsCancellationRequested;
+            lock (_gate) _waiters.ForEach(static waiter => waiter.Over.TrySetResult(false));
         }
-    }
 
-    private void EndAll() => _waiters.ForEach(static waiter => waiter.Over.TrySetResult(false));
+        lock (_gate) return _waiters.Count > 0 ? interval : null;
+    }
 
     private sealed record Waiter(HostedObject Hosted, Func<FrozenView, bool> Until)
     {

@@ -1,6 +1,7 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Checkpoints;
+using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;
 
@@ -16,7 +17,7 @@ namespace Tango.Upkeep;
 /// <param name="directory">Tells no claims while it is not served.</param>
 internal sealed class Checkpointer(
     ulong runtime, CheckpointPolicy? policy, PlayedDirectory directory, CheckpointMaker maker, Trimmer trimmer,
-    LoopContext loops, ILogger logger, CancellationToken lifetime)
+    ChoreLoop chores, ILogger logger, CancellationToken lifetime) : IChore
 {
     // Largest number of checkpoints that follow one that was due. A runtime with thousands of idle objects must not
     // write theirs only.
@@ -34,7 +35,6 @@ internal sealed class Checkpointer(
 
     // Guarded by _gate. Null stands for a look at all cohorts.
     private readonly Queue<Cohort?> _due = [];
-    private bool _isRunning;
 
     // Guarded by _gate: what was played when all cohorts were looked at last.
     private LogPosition? _lookedAt;
@@ -85,32 +85,19 @@ internal sealed class Checkpointer(
     // Within a cycle of the player, so that nothing is done here.
     private void Enqueue(Cohort? cohort)
     {
-        lock (_gate)
-        {
-            _due.Enqueue(cohort);
-            if (_isRunning) return;
-            _isRunning = true;
-        }
-
-        loops.Start(RunAsync);
+        lock (_gate) _due.Enqueue(cohort);
+        chores.Schedule(this, TimeSpan.Zero);
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        // Out of the cycle.
-        await Task.Yield();
         while (true)
         {
             Cohort? cohort;
             LogPosition? end;
             lock (_gate)
             {
-                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out cohort))
-                {
-                    _isRunning = false;
-                    return;
-                }
-
+                if (lifetime.IsCancellationRequested || !_due.TryDequeue(out cohort)) return null;
                 end = _lookedAt;
             }
 

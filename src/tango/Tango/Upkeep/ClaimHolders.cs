@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
 using Tango.Checkpoints;
+using Tango.Chores;
 using Tango.Playback;
 using Tango.Records;
 
@@ -12,71 +13,39 @@ namespace Tango.Upkeep;
 /// is gone, and no runtime hosts all that they read. A runtime that is blocked by such a record decides it. A record
 /// that writes only to objects which are not open anywhere blocks no runtime.
 /// </summary>
-internal sealed class ClaimHolders(PlaybackContext context, CancellationToken lifetime)
+internal sealed class ClaimHolders(PlaybackContext context, CancellationToken lifetime) : IChore
 {
     private readonly Lock _gate = new();
 
     // Guarded by _gate, by cohort: how to find its records that have no decision yet.
     private Dictionary<ObjectId, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>> _found = [];
-    private bool _isRunning;
 
     /// <summary>A checkpoint of the cohort met commit records without decisions.</summary>
     /// <param name="find">Finds the records that have no decision after a while.</param>
     public void Start(ObjectId cohort, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>> find)
     {
-        lock (_gate)
-        {
-            _found[cohort] = find;
-            if (_isRunning) return;
-            _isRunning = true;
-        }
-
-        context.Loops.Start(RunAsync);
+        lock (_gate) _found[cohort] = find;
+        // As long as runtimes wait that are blocked: the client, or a host of all that was read, comes first.
+        context.Chores.Schedule(this, 2 * context.Options.OrphanTimeout);
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        while (await WaitForFoundAsync() is { } found)
+        Dictionary<ObjectId, Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>> found;
+        lock (_gate) (found, _found) = (_found, []);
+        foreach (var find in found.Values)
         {
-            foreach (var find in found)
+            try
             {
-                try
-                {
-                    foreach (var held in (await find(lifetime)).ToImmutableArray()) await TryDecideAsync(held.Commit);
-                }
-                catch (Exception e)
-                {
-                    Report(e);
-                }
+                foreach (var held in (await find(lifetime)).ToImmutableArray()) await TryDecideAsync(held.Commit);
+            }
+            catch (Exception e)
+            {
+                Report(e);
             }
         }
-    }
 
-    /// <returns>Null: nothing was found, and the next one starts the loop again.</returns>
-    private async ValueTask<IEnumerable<Func<CancellationToken, ValueTask<IEnumerable<AwaitedDecision>>>>?>
-        WaitForFoundAsync()
-    {
-        lock (_gate)
-        {
-            _isRunning = _found.Count > 0 && !lifetime.IsCancellationRequested;
-            if (!_isRunning) return null;
-        }
-
-        try
-        {
-            // As long as runtimes wait that are blocked: the client, or a host of all that was read, comes first.
-            await Task.Delay(2 * context.Options.OrphanTimeout, context.Time, lifetime);
-        }
-        catch (OperationCanceledException)
-        {
-            // The runtime has ended: so does the loop.
-        }
-
-        lock (_gate)
-        {
-            (var found, _found) = (_found, []);
-            return found.Values;
-        }
+        return null;
     }
 
     private async ValueTask TryDecideAsync(RecordVersion commit)

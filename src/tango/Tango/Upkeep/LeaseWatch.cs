@@ -1,18 +1,19 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
+using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;
 
 namespace Tango.Upkeep;
 
 /// <summary>Expires the leases of the open objects whose owners are silent. Each runtime does: any one that lives is
-/// enough, and Apply ends a lease once. One loop serves all objects, with one check of the log a round.</summary>
+/// enough, and Apply ends a lease once. A round serves all objects, with one check of the log.</summary>
 /// <param name="runtime">The runtime's number: runtimes that find the same leases silent begin at different ones.
 /// </param>
 /// <param name="newHandle">Makes a handle of a hosted object, by the user's constructor.</param>
 internal sealed class LeaseWatch(
     ulong runtime, Player player, Func<HostedObject, ITangoLeased> newHandle, TimeProvider time,
-    LoopContext loops, ILogger logger, CancellationToken lifetime)
+    ChoreLoop chores, ILogger logger, CancellationToken lifetime) : IChore
 {
     private const int MaxExpiriesAtOnce = 64;
 
@@ -21,14 +22,8 @@ internal sealed class LeaseWatch(
     // Guarded by _gate: the open objects that may have leases.
     private readonly SortedDictionary<ObjectId, Watched> _watched = [];
 
-    // Guarded by _gate. Invariant: the loop runs if any watched object has leases.
-    private bool _isRunning;
-
-    // Guarded by _gate: an object has leases that the loop has not listed.
-    private bool _hasMore;
-
-    // Guarded by _gate; ends the loop's pause. Null: the loop does not pause.
-    private CancellationTokenSource? _pause;
+    // Used by RunAsync alone: when the newest round began. Null: no object had leases.
+    private long? _round;
 
     /// <summary>The cohort is open, or has got a member.</summary>
     public void Watch(Cohort cohort)
@@ -57,85 +52,51 @@ internal sealed class LeaseWatch(
 
     private void FindFirst()
     {
+        var found = false;
         lock (_gate)
         {
             foreach (var watched in _watched.Values)
             {
-                if (!watched.HasLeases) _hasMore |= watched.HasLeases = TellsLeases(watched);
+                if (!watched.HasLeases) found |= watched.HasLeases = TellsLeases(watched);
             }
-
-            if (!_hasMore) return;
-            _pause?.Cancel();
-            if (_isRunning) return;
-            _isRunning = true;
-            loops.Start(RunAsync);
         }
+
+        // How long the first pause is takes a look at each lease.
+        if (found) chores.Schedule(this, TimeSpan.Zero);
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        var round = time.GetTimestamp();
-        while (ListLeased() is { Length: > 0 } leased)
+        Watched[] leased;
+        lock (_gate) leased = [.. _watched.Values.Where(static watched => watched.HasLeases)];
+        if (leased.Length == 0)
         {
-            try
-            {
-                foreach (var watched in leased)
-                {
-                    if (!watched.Leases.Any) Look(watched);
-                }
-
-                // From round to round: first leases of other objects may shorten a pause, and never begin it again.
-                var left = leased.Min(static watched => watched.Leases.Pause) - time.GetElapsedTime(round);
-                if (left > TimeSpan.Zero && !await PauseAsync(left)) continue;
-                round = time.GetTimestamp();
-                await player.CatchUpAsync();
-                foreach (var watched in leased) await ExpireSilentAsync(watched);
-            }
-            catch (Exception e) when (!lifetime.IsCancellationRequested)
-            {
-                // The player has logged it. The next round tries again.
-                logger.LogDebug(e, "Leases could not be looked at");
-            }
-            catch (Exception)
-            {
-                return;
-            }
-        }
-    }
-
-    private Watched[] ListLeased()
-    {
-        lock (_gate)
-        {
-            Watched[] leased = [.. _watched.Values.Where(static watched => watched.HasLeases)];
-            (_isRunning, _hasMore) = (leased.Length > 0, false);
-            return leased;
-        }
-    }
-
-    /// <returns>False: another object has leases now, which may be shorter.</returns>
-    private async ValueTask<bool> PauseAsync(TimeSpan length)
-    {
-        using var pause = CancellationTokenSource.CreateLinkedTokenSource(lifetime);
-        lock (_gate)
-        {
-            if (_hasMore) return false;
-            _pause = pause;
+            _round = null;
+            return null;
         }
 
+        _round ??= time.GetTimestamp();
+        foreach (var watched in leased)
+        {
+            if (!watched.Leases.Any) Look(watched);
+        }
+
+        // From round to round: first leases of other objects may shorten a pause, and never begin it again.
+        var left = leased.Min(static watched => watched.Leases.Pause) - time.GetElapsedTime(_round.Value);
+        if (left > TimeSpan.Zero) return left;
+        _round = time.GetTimestamp();
         try
         {
-            await Task.Delay(length, time, pause.Token);
-            return true;
+            await player.CatchUpAsync();
+            foreach (var watched in leased) await ExpireSilentAsync(watched);
         }
-        catch (OperationCanceledException) when (!lifetime.IsCancellationRequested)
+        catch (Exception e) when (!lifetime.IsCancellationRequested)
         {
-            return false;
+            // The player has logged it. The next round tries again.
+            logger.LogDebug(e, "Leases could not be looked at");
         }
-        finally
-        {
-            lock (_gate) _pause = null;
-        }
+
+        return TimeSpan.Zero;
     }
 
     /// <summary>Many at once, but few after a look: other runtimes expire the same leases.</summary>

@@ -1,12 +1,12 @@
 using Corfu;
+using Tango.Chores;
 using Tango.Playback;
 
 namespace Tango.Upkeep;
 
 /// <summary>Plays now and then while nothing uses the runtime. Playback is demand-driven (Tango 3.1); without this, a
 /// quiet host would decide nothing, and runtimes that cannot decide themselves would wait for it (R20, R23).</summary>
-internal sealed class QuietPlayback(
-    Player player, TimeSpan period, TimeProvider time, LoopContext loops, CancellationToken lifetime)
+internal sealed class QuietPlayback(Player player, TimeSpan period, ChoreLoop chores) : IChore
 {
     private int _hasStarted;
     private volatile bool _hasPlayed;
@@ -14,29 +14,22 @@ internal sealed class QuietPlayback(
     /// <summary>A cycle has ended. The first one starts the clock.</summary>
     public void OnPlayed(LogPosition end)
     {
-        _hasPlayed = true;
-        if (Interlocked.Exchange(ref _hasStarted, 1) != 0) return;
-        loops.Start(RunAsync);
+        if (Interlocked.Exchange(ref _hasStarted, 1) == 0) chores.Schedule(this, period);
+        else _hasPlayed = true;
     }
 
-    private async Task RunAsync()
+    public async Task<TimeSpan?> RunAsync()
     {
-        while (true)
+        try
         {
-            try
-            {
-                _hasPlayed = false;
-                await Task.Delay(period, time, lifetime);
-                if (!_hasPlayed) await player.CatchUpAsync();
-            }
-            catch (Exception) when (lifetime.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (Exception)
-            {
-                // The player has logged it. It is tried again after the next period.
-            }
+            if (!_hasPlayed) await player.CatchUpAsync();
         }
+        catch (Exception)
+        {
+            // The player has logged it. It is tried again after the next period.
+        }
+
+        _hasPlayed = false;
+        return period;
     }
 }

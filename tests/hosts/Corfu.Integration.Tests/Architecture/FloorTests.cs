@@ -11,8 +11,8 @@ public sealed class FloorTests
         ["Objects"],
         // State that playback changes: no task, no log, no clock.
         ["Model", "Directory"],
-        // Records on their way into the log.
-        ["Calls"],
+        // Records on their way into the log; the loop that runs what is due.
+        ["Calls", "Chores"],
         ["Playback", "Checkpoints"],
         // Work that goes on by itself.
         ["Upkeep"],
