@@ -11,7 +11,7 @@ namespace Tango.Calls;
 /// something is. Each caller's outcome stays its own.
 /// </summary>
 internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions options, LoopContext loops, ILogger logger,
-    CancellationToken lifetime) : IOwnEntries
+    CancellationToken lifetime)
 {
     // Bytes that the writer asks for at once.
     private const int MinimumBuffer = 256;
@@ -74,6 +74,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
         }
     }
 
+    /// <summary>Called by playback for every entry: whether this runtime wrote it, and the calls that still wait for
+    /// it.</summary>
     public (bool IsOwn, PendingCall[]? Calls) TakePlayed(EntryHeader header)
     {
         if (header.Runtime != runtime) return (false, null);

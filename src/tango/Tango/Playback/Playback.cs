@@ -47,7 +47,7 @@ internal sealed class Playback
     /// <param name="probe">Not null: playback ends where the probe says.</param>
     /// <param name="grown">Called when a cohort that is played here has got a member.</param>
     /// <param name="deleted">Called when a cohort that is played here was deleted.</param>
-    public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, IOwnEntries? calls,
+    public Playback(PlaybackContext context, Func<CancellationToken, Task>? sync, CallBatcher? calls,
         DecisionProbe? probe, CancellationToken lifetime, Action<Cohort>? grown = null,
         Action<Cohort>? deleted = null)
     {

@@ -13,7 +13,7 @@ namespace Tango.Playback;
 /// </summary>
 /// <param name="calls">Null in a probe, which answers no caller.</param>
 internal sealed class RecordApplier(HostedObjects hosted, Commits commits, SpilledWrites spilled,
-    IPlaybackDirectory directory, IOwnEntries? calls, IProbe? probe, ILogger logger)
+    IPlaybackDirectory directory, CallBatcher? calls, IProbe? probe, ILogger logger)
 {
     // R19: what playback waits for; empty: a decision (R20).
     private readonly List<RecordVersion> _missing = [];
