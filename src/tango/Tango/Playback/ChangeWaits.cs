@@ -1,10 +1,8 @@
 using Corfu;
 using Tango.Chores;
 using Tango.Model;
-using Tango.Playback;
-using Tango.Runtime;
 
-namespace Tango.Upkeep;
+namespace Tango.Playback;
 
 /// <summary>Callers that wait until an object has changed here. While there are any, the runtime plays now and then;
 /// what is played for others ends their waits, too.</summary>
