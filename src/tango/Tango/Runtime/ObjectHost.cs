@@ -15,8 +15,8 @@ namespace Tango.Runtime;
 /// <param name="remote">The cohort of an object that is hosted while it is read; null otherwise.</param>
 /// <param name="enlisted">The transaction that the calls belong to; null: the one that flows with the caller.</param>
 internal sealed class ObjectHost(
-    ObjectServices services, DirectoryEntry entry, HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null,
-    TangoTransaction? enlisted = null)
+    RuntimeEnvironment given, PlaybackParts playback, TransactionRunner transactions, DirectoryEntry entry,
+    HostedObject? hosted, IReadOnlyList<DirectoryEntry>? remote = null, TangoTransaction? enlisted = null)
     : IObjectHost
 {
     private readonly ImmutableArray<StreamId> _streams = [entry.Id.Stream];
@@ -25,9 +25,9 @@ internal sealed class ObjectHost(
 
     public ObjectId Id => entry.Id;
 
-    public TimeProvider Time => services.Time;
+    public TimeProvider Time => given.Time;
 
-    public LoopContext Loops => services.Loops;
+    public LoopContext Loops => given.Loops;
 
     public bool IsInTransaction => Transaction is not null;
 
@@ -42,9 +42,10 @@ internal sealed class ObjectHost(
     /// <summary>Null: only written from here, or hosted while it is read (Tango 4.1, A and D).</summary>
     public HostedObject? Hosted => hosted;
 
-    private TangoTransaction? Transaction => enlisted ?? services.Flow.Current;
+    private TangoTransaction? Transaction => enlisted ?? transactions.Flow.Current;
 
-    public ObjectHost Enlist(TangoTransaction transaction) => new(services, entry, hosted, remote, transaction);
+    public ObjectHost Enlist(TangoTransaction transaction) =>
+        new(given, playback, transactions, entry, hosted, remote, transaction);
 
     /// <summary>The object with its view, for as long as the caller uses it.</summary>
     /// <exception cref="TangoNotHostedException">The object was opened for writing only.</exception>
@@ -52,14 +53,15 @@ internal sealed class ObjectHost(
     {
         if (hosted is not null) return new ValueTask<CohortUse>(new CohortUse(hosted, null));
         if (remote is null) throw new TangoNotHostedException(Name);
-        if (services.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+        if (playback.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
         return UseRemoteAsync(remote, cancellationToken);
     }
 
+    /// <param name="other">That of the runtime to which the object should belong.</param>
     /// <exception cref="TangoTransactionException">The object belongs to another runtime.</exception>
-    public void RequireSame(ObjectServices other)
+    public void RequireSame(TransactionFlow other)
     {
-        if (!ReferenceEquals(services, other))
+        if (!ReferenceEquals(transactions.Flow, other))
             throw new TangoTransactionException($"Object '{Name}' belongs to another runtime");
     }
 
@@ -99,10 +101,10 @@ internal sealed class ObjectHost(
         while (true)
         {
             // Before the read: a change that it does not see ends the wait.
-            var seen = services.Player.Published.Of(use.Hosted).LastWriteEnd;
+            var seen = playback.Player.Published.Of(use.Hosted).LastWriteEnd;
             var result = await read(cancellationToken);
             if (until(result)) return result;
-            await services.Changes.WaitAsync(use.Hosted, view => view.LastWriteEnd != seen, cancellationToken);
+            await playback.Changes.WaitAsync(use.Hosted, view => view.LastWriteEnd != seen, cancellationToken);
         }
     }
 
@@ -115,12 +117,12 @@ internal sealed class ObjectHost(
         TangoObject? tested = null;
         while (true)
         {
-            await services.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
-            tested = services.Player.Published.Of(use.Hosted).Require(use.Hosted);
+            await playback.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            tested = playback.Player.Published.Of(use.Hosted).Require(use.Hosted);
             var result = read((TView)tested);
             if (until(result)) return ResultCopy<TResult>.Of(result, use.Hosted);
-            if (!await services.Changes.WaitAsync(use.Hosted, IsOver, cancellationToken))
-                await services.Player.SyncAsync(cancellationToken);
+            if (!await playback.Changes.WaitAsync(use.Hosted, IsOver, cancellationToken))
+                await playback.Player.SyncAsync(cancellationToken);
         }
 
         // Playback changes a copy of what is published: the same instance has not changed.
@@ -135,7 +137,7 @@ internal sealed class ObjectHost(
     public async ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken)
     {
         if (place.Own is not { } own || own.Object.Id != entry.Id || Transaction?.IsPending(own) != true)
-            return await services.CallReader.ReadAsync(place, entry, cancellationToken);
+            return await playback.CallReader.ReadAsync(place, entry, cancellationToken);
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }
 
@@ -143,7 +145,7 @@ internal sealed class ObjectHost(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken)
     {
         if (Transaction is not null) return await body();
-        var result = await new TransactionRunner(services).RunAsync(_ => body(), null, cancellationToken);
+        var result = await transactions.RunAsync(_ => body(), null, cancellationToken);
         return result.ThrowIfNotCommitted();
     }
 
@@ -159,7 +161,7 @@ internal sealed class ObjectHost(
             if (hosted is null && !mutator.Reads)
                 return await SendAsync(null, mutator, key, arguments, result, cancellationToken);
             using var use = await UseAsync(cancellationToken);
-            await services.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
+            await playback.Cohorts.RebuildIfStoppedAsync(use.Hosted, cancellationToken);
             var returned = await SendAsync(use.Hosted, mutator, key, arguments, result, cancellationToken);
             return ResultCopy<TResult>.Of(returned, use.Hosted);
         }
@@ -173,8 +175,8 @@ internal sealed class ObjectHost(
         IReadOnlyList<DirectoryEntry> members, CancellationToken cancellationToken)
     {
         // Opening runs outside the caller's transaction.
-        services.Flow.Leave();
-        return await services.Cohorts.UseAsync(members, entry, cancellationToken);
+        transactions.Flow.Leave();
+        return await playback.Cohorts.UseAsync(members, entry, cancellationToken);
     }
 
     private void RequireNoTransaction()
@@ -189,9 +191,9 @@ internal sealed class ObjectHost(
     {
         if (hosted is null)
         {
-            if (services.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
+            if (playback.Directory.IsDeleted(entry.Id)) throw new TangoObjectDeletedException(Name, entry.Id);
         }
-        else if (services.Player.Published.Of(hosted).Stopped is { IsDeletion: true } deleted)
+        else if (playback.Player.Published.Of(hosted).Stopped is { IsDeletion: true } deleted)
         {
             throw deleted.Told;
         }
@@ -203,9 +205,9 @@ internal sealed class ObjectHost(
     {
         using var use = await UseAsync(cancellationToken);
         var target = use.Hosted;
-        await services.Player.SyncAsync(cancellationToken);
-        await services.Cohorts.RebuildIfStoppedAsync(target, cancellationToken);
-        var view = (TView)services.Player.Published.Of(target).Require(target);
+        await playback.Player.SyncAsync(cancellationToken);
+        await playback.Cohorts.RebuildIfStoppedAsync(target, cancellationToken);
+        var view = (TView)playback.Player.Published.Of(target).Require(target);
         return ResultCopy<TResult>.Of(read(view, state), target);
     }
 
@@ -214,11 +216,11 @@ internal sealed class ObjectHost(
         ApplyResult<TResult>? result, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        services.Player.ThrowIfFailed();
-        if (played is not null && services.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
+        playback.Player.ThrowIfFailed();
+        if (played is not null && playback.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
         var call = new UpdateCall<TResult>(
-            Encode(mutator, key, arguments), _streams, mutator.Reads ? services.Player : null, result);
-        services.Calls.Send(call);
+            Encode(mutator, key, arguments), _streams, mutator.Reads ? playback.Player : null, result);
+        playback.Calls.Send(call);
         return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
     }
 

@@ -1,12 +1,13 @@
 using System.Collections.Immutable;
-using Tango.Playback;
+using Tango.Transactions;
 
 namespace Tango.Runtime;
 
 /// <summary>Finds objects by their names, creates those that are missing, and makes handles of them.</summary>
-internal sealed class ObjectOpener(DirectoryAccess access, ObjectServices objects)
+internal sealed class ObjectOpener(
+    DirectoryAccess access, RuntimeEnvironment given, PlaybackParts playback, TransactionRunner transactions)
 {
-    private readonly TangoOptions _options = objects.Options;
+    private readonly TangoOptions _options = given.Options;
 
     /// <summary>Opens the object for good, with its cohort.</summary>
     public async ValueTask OpenAsync<T>(T handle, string name, OpenMode mode, CancellationToken cancellationToken)
@@ -23,7 +24,7 @@ internal sealed class ObjectOpener(DirectoryAccess access, ObjectServices object
         where T : TangoObject, ITangoObject<T>
     {
         var (_, entry) = await FindAsync<T>(name, mode, cancellationToken);
-        handle.Attach(new ObjectHost(objects, entry, null));
+        handle.Attach(new ObjectHost(given, playback, transactions, entry, null));
     }
 
     public async ValueTask OpenRemoteAsync<T>(
@@ -32,7 +33,7 @@ internal sealed class ObjectOpener(DirectoryAccess access, ObjectServices object
     {
         var (directory, entry) = await FindAsync<T>(name, mode, cancellationToken);
         var members = await DirectoryAccess.FindCohortAsync(directory, entry, cancellationToken);
-        handle.Attach(new ObjectHost(objects, entry, null, members));
+        handle.Attach(new ObjectHost(given, playback, transactions, entry, null, members));
     }
 
     /// <summary>Opens the cohort for good, and handles of some of its members.</summary>
@@ -40,11 +41,11 @@ internal sealed class ObjectOpener(DirectoryAccess access, ObjectServices object
         IEnumerable<(TangoObject Handle, DirectoryEntry Entry)> handles, IReadOnlyList<DirectoryEntry> members,
         CancellationToken cancellationToken)
     {
-        var cohort = await objects.Cohorts.OpenAsync(members, cancellationToken);
+        var cohort = await playback.Cohorts.OpenAsync(members, cancellationToken);
         foreach (var (handle, entry) in handles)
         {
-            var hosted = await objects.Cohorts.RequireViewAsync(cohort, entry, cancellationToken);
-            handle.Attach(new ObjectHost(objects, entry, hosted));
+            var hosted = await playback.Cohorts.RequireViewAsync(cohort, entry, cancellationToken);
+            handle.Attach(new ObjectHost(given, playback, transactions, entry, hosted));
         }
     }
 

@@ -25,6 +25,9 @@ internal sealed class PlaybackParts
             entropy, logger);
         Player = new Player(context, Views, Hosted, lifetime);
         Cohorts = new CohortOpenings(Hosted, Player, context, Directory, Types, lifetime);
+        CallReader = new CallReader(log);
+        Changes = new ChangeWaits(Player, options.WaitInterval, Chores, lifetime);
+        Player.Played += Changes.OnPlayed;
     }
 
     public ChoreLoop Chores { get; }
@@ -43,5 +46,10 @@ internal sealed class PlaybackParts
 
     public Player Player { get; }
 
+    /// <summary>Hosts objects while they are used, and rebuilds those that have stopped.</summary>
     public CohortOpenings Cohorts { get; }
+
+    public CallReader CallReader { get; }
+
+    public ChangeWaits Changes { get; }
 }

@@ -1,6 +1,7 @@
 using Corfu;
 using Tango.Checkpoints;
 using Tango.Runtime;
+using Tango.Transactions;
 using Tango.Upkeep;
 
 namespace Tango;
@@ -11,11 +12,13 @@ namespace Tango;
 public sealed class RuntimeCheckpoints
 {
     private readonly DirectoryAccess _access;
-    private readonly ObjectServices _objects;
+    private readonly PlaybackParts _playback;
+    private readonly TransactionFlow _flow;
     private readonly CheckpointMaker _maker;
 
-    internal RuntimeCheckpoints(DirectoryAccess access, ObjectServices objects, CheckpointMaker maker) =>
-        (_access, _objects, _maker) = (access, objects, maker);
+    internal RuntimeCheckpoints(
+        DirectoryAccess access, PlaybackParts playback, TransactionFlow flow, CheckpointMaker maker) =>
+        (_access, _playback, _flow, _maker) = (access, playback, flow, maker);
 
     /// <summary>
     /// Writes a checkpoint of the object into the log, from which it can be opened without its history below: state and
@@ -39,11 +42,11 @@ public sealed class RuntimeCheckpoints
     {
         ArgumentNullException.ThrowIfNull(handle);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
-        host.RequireSame(_objects);
-        _objects.Flow.RequireNone();
+        host.RequireSame(_flow);
+        _flow.RequireNone();
         using var use = await host.UseAsync(cancellationToken);
         await _access.OpenAsync(cancellationToken);
-        await _objects.Cohorts.RebuildIfStoppedAsync(use.Hosted.Cohort, cancellationToken);
+        await _playback.Cohorts.RebuildIfStoppedAsync(use.Hosted.Cohort, cancellationToken);
         return await _maker.MakeAsync(use.Hosted.Cohort, cancellationToken);
     }
 
@@ -62,15 +65,15 @@ public sealed class RuntimeCheckpoints
         var directory = await _access.OpenAsync(cancellationToken);
         var entry = await DirectoryAccess.RequireAsync(directory, name, cancellationToken);
         var members = await DirectoryAccess.FindCohortAsync(directory, entry, cancellationToken);
-        if (!_objects.Hosted.IsOpen(members[0].Id)) return await _maker.MakeUnhostedAsync(members, cancellationToken);
-        var cohort = await _objects.Cohorts.UseAsync(members, cancellationToken);
+        if (!_playback.Hosted.IsOpen(members[0].Id)) return await _maker.MakeUnhostedAsync(members, cancellationToken);
+        var cohort = await _playback.Cohorts.UseAsync(members, cancellationToken);
         try
         {
             return await _maker.MakeAsync(cohort, cancellationToken);
         }
         finally
         {
-            _objects.Hosted.EndUse(cohort);
+            _playback.Hosted.EndUse(cohort);
         }
     }
 
@@ -79,6 +82,6 @@ public sealed class RuntimeCheckpoints
     internal async ValueTask<LogPosition> WriteDirectoryAsync(CancellationToken cancellationToken = default)
     {
         await _access.OpenAsync(cancellationToken);
-        return await _maker.MakeAsync(_objects.Directory.Cohort!, cancellationToken);
+        return await _maker.MakeAsync(_playback.Directory.Cohort!, cancellationToken);
     }
 }

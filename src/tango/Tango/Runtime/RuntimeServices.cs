@@ -4,7 +4,6 @@ using Tango.Model;
 using Tango.Playback;
 using Tango.SecondViews;
 using Tango.Transactions;
-using Tango.Upkeep;
 
 namespace Tango.Runtime;
 
@@ -21,38 +20,38 @@ internal sealed class RuntimeServices
         var id = BitConverter.ToUInt64(entropy.NewGuid().ToByteArray());
         var playback = new PlaybackParts(given, id, Lifetime.Token);
         var (directory, cohorts) = (playback.Directory, playback.Cohorts);
-        var changes = new ChangeWaits(playback.Player, options.WaitInterval, playback.Chores, Lifetime.Token);
-        playback.Player.Played += changes.OnPlayed;
-        var objects = new ObjectServices(given, playback, Flow, changes, new CallReader(log), Lifetime.Token);
+        Transactions = new TransactionRunner(given, playback, Flow, Lifetime.Token);
         var upkeep = new UpkeepParts(given, id, playback, Handle, NewLeaseHandle, Lifetime);
 
         // Upkeep uses the handle as soon as the directory is open.
-        directory.Opening += hosted => Handle.Attach(new ObjectHost(objects, TangoDirectory.OwnEntry, hosted));
+        directory.Opening += hosted => Attach(Handle, TangoDirectory.OwnEntry, hosted);
         Access = new DirectoryAccess(Handle, cohorts, Flow);
-        Opener = new ObjectOpener(Access, objects);
+        Opener = new ObjectOpener(Access, given, playback, Transactions);
         Groups = new GroupOpener(Access, Opener, playback.Calls, playback.Player);
-        Transactions = new TransactionRunner(objects);
         Resolver = new OutcomeResolver(log, cohorts, Lifetime);
         var feeds = new FeedOpener(
             Access, Flow, directory, cohorts.Beside, new FeedPoll(log, time, playback.Chores, Lifetime.Token),
             Lifetime);
-        SecondViews = new SecondViewOpener(Access, feeds, objects, Lifetime);
+        SecondViews = new SecondViewOpener(Access, feeds, Flow, playback.CallReader, given.Loops, Lifetime);
         Past = new PastPlayback(log, Access, playback.Types, playback.CheckpointReader, cohorts.Beside, Lifetime);
-        var histories = new HistoryOpener(log, Flow, Past, directory, playback.Types, objects.CallReader);
+        var histories = new HistoryOpener(log, Flow, Past, directory, playback.Types, playback.CallReader);
         var forks = new ObjectForks(Access, histories, upkeep.Counted, options.Types, Lifetime);
         Directory = new RuntimeDirectory(
             Access, new ObjectDeleter(Access, playback.Calls, playback.Player), playback.Hosted, playback.Views);
         History = new RuntimeHistory(histories, forks, feeds);
-        Checkpoints = new RuntimeCheckpoints(Access, objects, upkeep.Maker);
+        Checkpoints = new RuntimeCheckpoints(Access, playback, Flow, upkeep.Maker);
         Log = new RuntimeLog(given, Access, directory, playback.Views, upkeep.Trimmer);
         (Options, Playback, Trimmer) = (options, playback, upkeep.Trimmer);
 
         ITangoLeased NewLeaseHandle(HostedObject hosted)
         {
             var leased = hosted.Type!.Create();
-            leased.Attach(new ObjectHost(objects, hosted.Entry, hosted));
+            Attach(leased, hosted.Entry, hosted);
             return (ITangoLeased)leased;
         }
+
+        void Attach(TangoObject handle, DirectoryEntry entry, HostedObject hosted) =>
+            handle.Attach(new ObjectHost(given, playback, Transactions, entry, hosted));
     }
 
     public TangoOptions Options { get; }

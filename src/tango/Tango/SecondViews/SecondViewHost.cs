@@ -1,12 +1,14 @@
 using Tango.Model;
-using Tango.Runtime;
+using Tango.Playback;
+using Tango.Transactions;
 
 namespace Tango.SecondViews;
 
 /// <summary>Target of a second view's handles: linearizable reads, and nothing else.</summary>
 /// <param name="holdsMutable">Whether the view's values are copied for readers.</param>
 internal sealed class SecondViewHost(
-    ObjectServices services, ISecondView view, DirectoryEntry entry, bool holdsMutable) : IObjectHost
+    TransactionFlow flow, CallReader callReader, ISecondView view, DirectoryEntry entry, bool holdsMutable)
+    : IObjectHost
 {
     public string Name => entry.Name;
 
@@ -23,14 +25,14 @@ internal sealed class SecondViewHost(
         where TView : TangoObject
     {
         // The view is at another position than the transaction's snapshot.
-        if (services.Flow.Current is { IsActive: true })
+        if (flow.Current is { IsActive: true })
             throw new TangoTransactionException($"A second view, as this one of '{Name}', is not read in transactions");
         var shown = (TView)await view.ReadAsync(cancellationToken);
         return ResultCopy<TResult>.Of(read(shown, state), holdsMutable);
     }
 
     public ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken) =>
-        services.CallReader.ReadAsync(place, entry, cancellationToken);
+        callReader.ReadAsync(place, entry, cancellationToken);
 
     /// <summary>Refuses the body: its reads may be of several positions.</summary>
     public ValueTask<TResult> AsOneAsync<TResult>(

@@ -1,11 +1,15 @@
+using Corfu;
 using Tango.Feeds;
+using Tango.Playback;
 using Tango.Runtime;
+using Tango.Transactions;
 
 namespace Tango.SecondViews;
 
 /// <summary>The second views of one runtime, each kept once for all readers.</summary>
 internal sealed class SecondViewOpener(
-    DirectoryAccess access, FeedOpener feeds, ObjectServices objects, RuntimeLifetime lifetime)
+    DirectoryAccess access, FeedOpener feeds, TransactionFlow flow, CallReader callReader, LoopContext loops,
+    RuntimeLifetime lifetime)
 {
     // The readers of a second view have no place to tell.
     private static readonly FeedOptions s_everyChange = new() { ProgressEvery = long.MaxValue };
@@ -21,7 +25,7 @@ internal sealed class SecondViewOpener(
         where TView : TangoObject, ITangoObject<TView>
     {
         ObjectNames.Require(name);
-        objects.Flow.RequireNone();
+        flow.RequireNone();
         TObject.ObjectType.VerifyFormatters();
         TView.ObjectType.VerifyFormatters();
         RequireMutators(TObject.ObjectType, TView.ObjectType);
@@ -38,13 +42,13 @@ internal sealed class SecondViewOpener(
             if (!_views.TryGetValue((TView.ObjectType.Name, entry.Id), out view))
                 _views[(TView.ObjectType.Name, entry.Id)] = view = new SecondView<TObject, TView>(
                     entry, () => feeds.Create<TObject>(entry, members, null, s_everyChange, lifetime.Token),
-                    objects.Loops);
+                    loops);
         }
 
         // A view that cannot be made is refused here.
         await view.ReadAsync(cancellationToken);
         var handle = TView.ObjectType.Create();
-        handle.Attach(new SecondViewHost(objects, view, entry, TView.ObjectType.HoldsMutableValues));
+        handle.Attach(new SecondViewHost(flow, callReader, view, entry, TView.ObjectType.HoldsMutableValues));
         return (TView)handle;
     }
 

@@ -67,11 +67,11 @@ public sealed partial class TangoTransaction
     /// linearizable.</summary>
     private async ValueTask<TxOutcome> DecideReadOnlyAsync(CancellationToken cancellationToken)
     {
-        if (_snapshot is null) return new TxOutcome.Committed(new RecordVersion(_services.Player.Published.End, 0));
+        if (_snapshot is null) return new TxOutcome.Committed(new RecordVersion(_playback.Player.Published.End, 0));
         if (_isStale) return new TxOutcome.Committed(new RecordVersion(_snapshot.End, 0));
-        await _services.Player.SyncAsync(cancellationToken);
+        await _playback.Player.SyncAsync(cancellationToken);
         await RestartStoppedAsync(cancellationToken);
-        var end = _services.Player.Published.End;
+        var end = _playback.Player.Published.End;
         return FindConflict() ?? (TxOutcome)new TxOutcome.Committed(new RecordVersion(end, 0));
     }
 
@@ -106,21 +106,21 @@ public sealed partial class TangoTransaction
         // Before anything is spilled: no log takes the commit record.
         if (streams.Length > EntryLimits.MaxStreams)
             throw TangoTooLargeException.OfObjects(streams.Length, EntryLimits.MaxStreams);
-        _services.Player.ThrowIfFailed();
+        _playback.Player.ThrowIfFailed();
 
         // 4.
-        var started = _services.Time.GetTimestamp();
+        var started = _given.Time.GetTimestamp();
         var (record, spills) = await EncodeAsync(flags, reads, cancellationToken);
 
         // 5.
-        var call = new CommitCall(record, streams, reads.Count > 0 ? _services.Player : null, spills,
-            _services.Directory.MaxSpan, _writes[0].Object)
+        var call = new CommitCall(record, streams, reads.Count > 0 ? _playback.Player : null, spills,
+            _playback.Directory.MaxSpan, _writes[0].Object)
         {
-            Log = _services.Log,
+            Log = _given.Log,
         };
-        _services.Calls.Send(call);
+        _playback.Calls.Send(call);
         var outcome = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
-        if (!spills.IsEmpty) Spilling = _services.Time.GetElapsedTime(started);
+        if (!spills.IsEmpty) Spilling = _given.Time.GetElapsedTime(started);
         return outcome;
     }
 
@@ -130,9 +130,9 @@ public sealed partial class TangoTransaction
     {
         foreach (var used in _objects)
         {
-            if (used.Hosted is { } hosted && _services.Player.Published.Of(hosted).Stopped is { } stopped)
+            if (used.Hosted is { } hosted && _playback.Player.Published.Of(hosted).Stopped is { } stopped)
                 throw stopped.Told;
-            if (used.Hosted is null && _services.Directory.IsDeleted(used.Host.Entry.Id))
+            if (used.Hosted is null && _playback.Directory.IsDeleted(used.Host.Entry.Id))
                 throw new TangoObjectDeletedException(used.Host.Name, used.Host.Entry.Id);
         }
     }
@@ -143,7 +143,7 @@ public sealed partial class TangoTransaction
         var snapshotEnd = _snapshot?.End ?? LogPosition.Zero;
         var readSet = reads.ConvertAll(static read => read.ReadSet);
         var whole = CommitFormat.Encode(flags, snapshotEnd, readSet, _writes, SpillList.Empty);
-        if (whole.Length <= _services.Calls.MaxRecordBytes) return (whole, SpillList.Empty);
+        if (whole.Length <= _playback.Calls.MaxRecordBytes) return (whole, SpillList.Empty);
         var spills = await SpillAsync(cancellationToken);
         // Spills alone have no effect.
         cancellationToken.ThrowIfCancellationRequested();
@@ -153,7 +153,7 @@ public sealed partial class TangoTransaction
     /// <summary>R19: all of it is in the log before the commit record that names it is written.</summary>
     private async ValueTask<SpillList> SpillAsync(CancellationToken cancellationToken)
     {
-        var spills = SpillFormat.Encode(_writes, _services.Calls.MaxRecordBytes);
+        var spills = SpillFormat.Encode(_writes, _playback.Calls.MaxRecordBytes);
         var written = ImmutableArray.CreateBuilder<SpillReference>(spills.Count);
         var inFlight = new Queue<SpillCall>();
         try
@@ -162,7 +162,7 @@ public sealed partial class TangoTransaction
             {
                 if (inFlight.Count == MaxSpillsInFlight) await TakeWrittenAsync();
                 var call = new SpillCall(record, objects);
-                _services.Calls.Send(call);
+                _playback.Calls.Send(call);
                 inFlight.Enqueue(call);
             }
 

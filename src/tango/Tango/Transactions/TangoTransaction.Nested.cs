@@ -18,7 +18,8 @@ public sealed partial class TangoTransaction
     private bool _isStale;
     private volatile bool _startsFresh;
 
-    private TangoTransaction(TangoTransaction outer) => (_outer, _services) = (outer, outer._services);
+    private TangoTransaction(TangoTransaction outer) =>
+        (_outer, _given, _playback, _flow) = (outer, outer._given, outer._playback, outer._flow);
 
     internal TangoTransaction Join(TransactionOptions options)
     {

@@ -29,7 +29,9 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     // Up to here a list is searched as fast as a table.
     private const int FewObjects = 16;
 
-    private readonly ObjectServices _services;
+    private readonly RuntimeEnvironment _given;
+    private readonly PlaybackParts _playback;
+    private readonly TransactionFlow _flow;
     private readonly bool _isExplicit;
     private readonly Lock _gate = new();
 
@@ -45,9 +47,10 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private bool _isExclusive;
     private volatile bool _isEnded;
 
-    internal TangoTransaction(ObjectServices services, TransactionOptions options)
+    internal TangoTransaction(
+        RuntimeEnvironment given, PlaybackParts playback, TransactionFlow flow, TransactionOptions options)
     {
-        (_services, _isExplicit) = (services, options.Explicit);
+        (_given, _playback, _flow, _isExplicit) = (given, playback, flow, options.Explicit);
         (_isStale, _startsFresh) = (options.StaleSnapshot, options.StartFresh);
     }
 
@@ -73,7 +76,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(handle);
         if (_outer is not null) return _outer.Use(handle);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
-        host.RequireSame(_services);
+        host.RequireSame(_flow);
         lock (_gate) RequireUsable(isBusy: false);
         var enlisted = (T)handle.CloneView();
         enlisted.Attach(host.Enlist(this));
@@ -103,10 +106,10 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     {
         if (_outer is not null) return EndNestedAsync(cancellationToken);
         EnterExclusive();
-        var flowsHere = _isExplicit || ReferenceEquals(_services.Flow.Current, this);
+        var flowsHere = _isExplicit || ReferenceEquals(_flow.Current, this);
         _isEnded = true;
         // Here and not in the asynchronous part: what that does to the flow of the context would be lost to the caller.
-        _services.Flow.Leave(this);
+        _flow.Leave(this);
         ExitExclusive();
         if (!flowsHere || cancellationToken.IsCancellationRequested) LetGo();
         if (!flowsHere)
@@ -131,7 +134,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         var isDropped = !_isEnded;
         _isEnded = true;
         if (isDropped) LetGo();
-        _services.Flow.Leave(this);
+        _flow.Leave(this);
         return ValueTask.CompletedTask;
     }
 
@@ -205,7 +208,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
             if (!_objects.Exists(static o => o.HasReads)) return null;
         }
 
-        await _services.Player.SyncAsync(cancellationToken);
+        await _playback.Player.SyncAsync(cancellationToken);
         await RestartStoppedAsync(cancellationToken);
         lock (_gate) return FindConflict();
     }
@@ -218,7 +221,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
         lock (_gate) objects = [.. _objects];
         foreach (var used in objects)
         {
-            if (used.Hosted is { } hosted) await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
+            if (used.Hosted is { } hosted) await _playback.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         }
     }
 
@@ -241,7 +244,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     private TxObject Touch(ObjectHost host)
     {
-        host.RequireSame(_services);
+        host.RequireSame(_flow);
         var id = host.Entry.Id;
         var known = _index is null ? _objects.Find(used => used.Host.Entry.Id == id) : _index.GetValueOrDefault(id);
         if (known is not null)
@@ -261,7 +264,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     private async ValueTask<HostedObject> PrepareSnapshotAsync(ObjectHost host, CancellationToken cancellationToken)
     {
         var hosted = host.Hosted ?? await KeepAsync(host, cancellationToken);
-        await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
+        await _playback.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         lock (_gate)
         {
             if (_snapshot is not null) return hosted;
@@ -269,17 +272,17 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
         // A session sees what it was told is done: without this, a transaction after a plain update would read the past
         // and abort. A stale one asks the log for nothing.
-        if (_startsFresh) await _services.Player.SyncAsync(cancellationToken);
-        else if (!_isStale) await _services.Player.CatchUpAsync(_services.Calls.AcknowledgedEnd, cancellationToken);
+        if (_startsFresh) await _playback.Player.SyncAsync(cancellationToken);
+        else if (!_isStale) await _playback.Player.CatchUpAsync(_playback.Calls.AcknowledgedEnd, cancellationToken);
         // R22: that may have met a trim.
-        await _services.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
+        await _playback.Cohorts.RebuildIfStoppedAsync(hosted, cancellationToken);
         return hosted;
     }
 
     /// <summary>Tango 4.1, D: the object is hosted until the transaction ends.</summary>
     private async ValueTask<HostedObject> KeepAsync(ObjectHost host, CancellationToken cancellationToken)
     {
-        host.RequireSame(_services);
+        host.RequireSame(_flow);
         var use = await host.UseAsync(cancellationToken);
         lock (_gate)
         {
@@ -307,7 +310,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     /// <exception cref="TangoConflictException">The reads are not all true any more.</exception>
     private PublishedViews SnapshotFor(HostedObject hosted)
     {
-        var newest = _services.Player.Published;
+        var newest = _playback.Player.Published;
         _snapshot ??= newest;
         if (Planted.Is("reads-without-a-snapshot")) return newest;
         var seen = _snapshot.Of(hosted);

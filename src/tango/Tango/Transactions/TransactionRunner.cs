@@ -4,19 +4,23 @@ using Tango.Runtime;
 namespace Tango.Transactions;
 
 /// <summary>Begins transactions, and repeats those that abort.</summary>
-internal sealed class TransactionRunner(ObjectServices objects)
+internal sealed class TransactionRunner(
+    RuntimeEnvironment given, PlaybackParts playback, TransactionFlow flow, CancellationToken lifetime)
 {
     // Each attempt writes all spills again, and takes as long as the one before.
     private const int MaxSpilledTooEarly = 2;
 
+    /// <summary>The transaction that flows with the calling code.</summary>
+    public TransactionFlow Flow => flow;
+
     /// <inheritdoc cref="TangoRuntime.BeginTx"/>
     public TangoTransaction Begin(TransactionOptions? options)
     {
-        RuntimeLifetime.ThrowIfEnded(objects.Lifetime);
+        RuntimeLifetime.ThrowIfEnded(lifetime);
         options ??= TransactionOptions.Default;
-        if (objects.Flow.Current is { IsActive: true } outer) return outer.Join(options);
-        var transaction = new TangoTransaction(objects, options);
-        if (!options.Explicit) objects.Flow.Enter(transaction);
+        if (flow.Current is { IsActive: true } outer) return outer.Join(options);
+        var transaction = new TangoTransaction(given, playback, flow, options);
+        if (!options.Explicit) flow.Enter(transaction);
         return transaction;
     }
 
@@ -24,7 +28,7 @@ internal sealed class TransactionRunner(ObjectServices objects)
         Func<TangoTransaction, ValueTask> body, TransactionOptions? options, CancellationToken cancellationToken)
     {
         options ??= TransactionOptions.Default;
-        if (objects.Flow.Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
+        if (flow.Current is { IsActive: true }) return await JoinAsync(body, options, cancellationToken);
         var spilledTooEarly = 0;
         for (var attempt = 1; ; attempt++)
         {
@@ -32,20 +36,20 @@ internal sealed class TransactionRunner(ObjectServices objects)
             var (outcome, spilling) = await TryOnceAsync(body, options, cancellationToken);
             if (outcome is not TxOutcome.Aborted aborted) return outcome;
             if (aborted.Reason == AbortReason.SpilledTooEarly && ++spilledTooEarly >= MaxSpilledTooEarly)
-                throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, objects.Directory.MaxSpan, spilling);
+                throw TangoAbortedException.OfSpan(aborted, spilledTooEarly, playback.Directory.MaxSpan, spilling);
             if (attempt >= options.MaxAttempts) throw new TangoAbortedException(aborted, attempt);
             var pause = BackOff.After(
-                attempt, objects.Options.RetryDelay, objects.Options.MaxRetryDelay, objects.Entropy, jitter: 1);
-            await Task.Delay(pause, objects.Time, cancellationToken);
+                attempt, given.Options.RetryDelay, given.Options.MaxRetryDelay, given.Entropy, jitter: 1);
+            await Task.Delay(pause, given.Time, cancellationToken);
             // An early abort has appended nothing, and nothing may have been played since: without this, the next
             // attempt would read the same.
-            if (objects.Player.Published.End <= aborted.ConflictingWrite.Position)
+            if (playback.Player.Published.End <= aborted.ConflictingWrite.Position)
             {
-                var cohort = objects.Directory.LastPublished.GroupOf(aborted.ObjectId);
+                var cohort = playback.Directory.LastPublished.GroupOf(aborted.ObjectId);
                 // An object that was hosted for the attempt may have left.
-                await objects.Player.PlayToAsync(
+                await playback.Player.PlayToAsync(
                     aborted.ConflictingWrite.Position.Next, cancellationToken,
-                    () => cohort.Count > 0 && objects.Hosted.IsOpen(cohort[0].Id));
+                    () => cohort.Count > 0 && playback.Hosted.IsOpen(cohort[0].Id));
             }
         }
     }
