@@ -176,7 +176,8 @@ public sealed class PortFuzz(int seed, TextWriter output)
                 var header = FrameHeader.Parse(bytes.AsSpan(at));
                 var end = at + MessageCodec.HeaderSize + header.BodyLength;
                 if (end > bytes.Length) return end <= at + (1 << 16) ? false : true;
-                var request = MessageCodec.ReadRequest(header, bytes.AsMemory((at + MessageCodec.HeaderSize)..end));
+                var request = MessageCodec.ReadRequest(
+                    header, bytes.AsMemory((at + MessageCodec.HeaderSize)..end), SampleMessages.Table);
                 if (!IsHarmless(request)) return false;
                 at = end;
             }

@@ -12,7 +12,7 @@ public sealed class KernelTests
         "IEntropy", "LoopContext", "ITransport", "IRoleHandler", "IReplySink", "ReplyTo", "TransportException",
         "TransportFault", "ISegmentFiles", "IWorkers", "IWorker", "ClusterId", "NodeId", "NodeAddress", "NodeEndpoint",
         "NodeDescription", "NodeRole", "RoleIdentity", "Request", "Request`1", "Response", "Opcode", "FrameBuffer",
-        "FrameHeader", "MessageCodec", "WireProtocol",
+        "FrameHeader", "MessageCodec", "RequestTable",
         // Findings.
         "Violation", "CheckerNames",
     ];

@@ -9,6 +9,8 @@ namespace Corfu.Benchmarks;
 [HotPath]
 public class FrameBenchmarks
 {
+    private static readonly RequestTable s_requests = new(UnitMessages.AddTo, SequencerMessages.AddTo);
+
     private readonly FrameBuffer _output = new(4096);
     private readonly TokenRequest _token = new(new Epoch(3), 1, [new StreamId(300), new StreamId(301)]);
     private readonly WriteRequest _write = new(new Epoch(3), new byte[256]);
@@ -73,7 +75,7 @@ public class FrameBenchmarks
     }
 
     private static Request? Read(byte[] frame) =>
-        MessageCodec.ReadRequest(FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));
+        MessageCodec.ReadRequest(FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize), s_requests);
 
     private static Response Read(Request request, byte[] frame) =>
         MessageCodec.ReadResponse(request, FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize));

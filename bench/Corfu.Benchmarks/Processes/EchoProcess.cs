@@ -18,7 +18,7 @@ internal static class EchoProcess
     {
         var cluster = new ClusterId(Guid.NewGuid());
         var handler = new EchoHandler(new NodeId(Guid.NewGuid()));
-        using var registry = new RoleRegistry(cluster);
+        using var registry = new RoleRegistry(cluster, new RequestTable(UnitMessages.AddTo, SequencerMessages.AddTo));
         registry.Add(handler);
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore()

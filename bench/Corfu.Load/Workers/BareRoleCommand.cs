@@ -32,7 +32,7 @@ internal static class BareRoleCommand
         var cluster = new ClusterId(Guid.NewGuid());
         IRoleHandler handler =
             kind == Echo ? new EchoHandler(new NodeId(Guid.NewGuid())) : new SequencerHandler(SystemEntropy.Instance);
-        using var registry = new RoleRegistry(cluster);
+        using var registry = new RoleRegistry(cluster, new RequestTable(UnitMessages.AddTo, SequencerMessages.AddTo));
         registry.Add(handler);
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Logging.SetMinimumLevel(LogLevel.Warning);

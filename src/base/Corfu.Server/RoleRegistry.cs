@@ -18,11 +18,13 @@ public sealed class RoleRegistry : IDisposable
     private readonly HashSet<ServerConnection> _connections = [];
     private bool _disposed;
 
-    public RoleRegistry(ClusterId cluster, ServerTransportOptions? options = null, TimeProvider? time = null,
-        ILogger? logger = null)
+    /// <param name="requests">The requests of all roles that the process may serve.</param>
+    public RoleRegistry(ClusterId cluster, RequestTable requests, ServerTransportOptions? options = null,
+        TimeProvider? time = null, ILogger? logger = null)
     {
         if (cluster.IsNone) throw new ArgumentException("A process serves one cluster.", nameof(cluster));
         Cluster = cluster;
+        Requests = requests;
         Options = options ?? new ServerTransportOptions();
         Options.Validate();
         Time = time ?? TimeProvider.System;
@@ -33,6 +35,8 @@ public sealed class RoleRegistry : IDisposable
     }
 
     public ClusterId Cluster { get; }
+
+    internal RequestTable Requests { get; }
 
     internal ServerTransportOptions Options { get; }
 

@@ -230,7 +230,7 @@ internal sealed partial class ServerConnection : IReplySink
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
     {
-        var request = MessageCodec.ReadRequest(header, body, _version, _options.Protocol);
+        var request = MessageCodec.ReadRequest(header, body, _registry.Requests, _version);
         Interlocked.Increment(ref _inFlight);
         if (request is null)
         {

@@ -65,7 +65,7 @@ public static class ProtocolTargets
     {
         if (frame.Length < MessageCodec.HeaderSize) return;
         var header = FrameHeader.Parse(frame);
-        var request = MessageCodec.ReadRequest(header, frame.AsMemory(MessageCodec.HeaderSize));
+        var request = MessageCodec.ReadRequest(header, frame.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table);
         if (request is null) return;
 
         // A decoded request encodes to the same bytes; further bytes would be of a later version.

@@ -8,8 +8,8 @@ namespace Corfu.Simulation.Kernel.Network;
 /// A machine that listens on one endpoint: its process may be killed and started again with new role handlers. Requests
 /// that arrive together are handed over together, as from one read of a socket.
 /// </summary>
-public sealed class SimHost(World world, SimNetwork network, IMessageObserver observer, ClusterId cluster,
-    NodeEndpoint endpoint, string name)
+public sealed class SimHost(World world, SimNetwork network, IMessageObserver observer, RequestTable requests,
+    ClusterId cluster, NodeEndpoint endpoint, string name)
 {
     private readonly Queue<Arrival> _inbox = new();
     private ImmutableArray<IRoleHandler> _roles = [];
@@ -70,7 +70,7 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         // The handler gets a copy that dies when it returns: a slice that is kept reads garbage, as with a real buffer.
         byte[] buffer = (byte[])arrival.Message.Clone();
         FrameHeader header = FrameHeader.Parse(buffer);
-        Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize))
+        Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize), requests)
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
         if (world.Trace is not null)
             world.Explain($"{name} <- {arrival.Connection.Client.Name} {observer.Describe(request)}");

@@ -191,7 +191,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private static Request Decode(MessageInfo message)
     {
         FrameHeader header = FrameHeader.Parse(message.Bytes);
-        return MessageCodec.ReadRequest(header, message.Bytes.AsMemory(MessageCodec.HeaderSize))!;
+        return MessageCodec.ReadRequest(header, message.Bytes.AsMemory(MessageCodec.HeaderSize), SimCluster.Requests)!;
     }
 
     private void Report(string checker, string what)

@@ -10,6 +10,10 @@ namespace Corfu.Simulation.Cluster;
 /// <summary>The machines of one run and everything that connects them.</summary>
 public sealed partial class SimCluster
 {
+    /// <summary>The requests of every role.</summary>
+    public static readonly RequestTable Requests = new(
+        UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
+
     private readonly List<SimProcess> _processes = [];
     private readonly List<string> _hostNames = [];
     private readonly List<SimHost> _servers = [];
@@ -72,7 +76,7 @@ public sealed partial class SimCluster
 
     public SimHost AddHost(string name, NodeEndpoint endpoint)
     {
-        var host = new SimHost(World, Network, Monitor, Id, endpoint, name);
+        var host = new SimHost(World, Network, Monitor, Requests, Id, endpoint, name);
         Internet.Add(host);
         _hostNames.Add(name);
         _servers.Add(host);

@@ -13,12 +13,12 @@ public sealed class LimitTests
     {
         var longest = PingFrom(new string('h', MessageLimits.MaxHost));
         var frame = SampleMessages.Frame(longest);
-        Assert.Equal(longest, MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame)));
+        Assert.Equal(longest, Read(frame));
         Assert.Throws<ArgumentException>(() => SampleMessages.Frame(PingFrom(new string('h', 254))));
 
         // The length of the host stands behind the identity.
         BinaryPrimitives.WriteInt32LittleEndian(frame.AsSpan(MessageCodec.HeaderSize + 16), MessageLimits.MaxHost + 1);
-        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame)));
+        Assert.Throws<MalformedDataException>(() => Read(frame));
         Assert.False(NodeEndpoint.TryParse(new string('h', 254) + ":1", out _));
         Assert.True(NodeEndpoint.TryParse(new string('h', 253) + ":1", out _));
     }
@@ -55,7 +55,7 @@ public sealed class LimitTests
         ImmutableArray<StreamId> streams =
             [.. Enumerable.Range(0, EntryLimits.MaxStreams + 1).Select(i => new StreamId(1000 + (ulong)i))];
         var frame = SampleMessages.Frame(new TokenRequest(SampleMessages.Epoch, 1, streams));
-        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame)));
+        Assert.Throws<MalformedDataException>(() => Read(frame));
     }
 
     /// <summary>The reader of such an answer would drop the connection, and ask again.</summary>
@@ -124,6 +124,9 @@ public sealed class LimitTests
     private static PingRequest PingFrom(string host) =>
         new(SampleMessages.Epoch, new NodeAddress(new NodeId(SampleMessages.Id(1)), new NodeEndpoint(host, 1)), false,
             default);
+
+    private static Request? Read(byte[] frame) =>
+        MessageCodec.ReadRequest(FrameHeader.Parse(frame), BodyOf(frame), SampleMessages.Table);
 
     private static ReadOnlyMemory<byte> BodyOf(byte[] frame) => frame.AsMemory(MessageCodec.HeaderSize);
 

@@ -20,7 +20,8 @@ public sealed class MessageCodecTests
             var header = FrameHeader.Parse(frame);
             Assert.Equal(frame.Length - MessageCodec.HeaderSize, header.BodyLength);
             Assert.Equal((17u, request.Epoch, request.Opcode), (header.Correlation, header.Epoch, header.Opcode));
-            var back = MessageCodec.ReadRequest(header, frame.AsMemory(MessageCodec.HeaderSize));
+            var back = MessageCodec.ReadRequest(
+                header, frame.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table);
             Assert.NotNull(back);
             Assert.Equal(request.GetType(), back.GetType());
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back)));
@@ -58,7 +59,8 @@ public sealed class MessageCodecTests
         {
             var frame = SampleMessages.Frame(request);
             byte[] longer = [.. frame[MessageCodec.HeaderSize..], 1, 2, 3];
-            var back = MessageCodec.ReadRequest(FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer);
+            var back = MessageCodec.ReadRequest(
+                FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer, SampleMessages.Table);
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back!)));
         }
 
@@ -97,5 +99,6 @@ public sealed class MessageCodecTests
 
     [Fact]
     public void Unknown_opcode_decodes_to_null() =>
-        Assert.Null(MessageCodec.ReadRequest(new FrameHeader(0, 1, Epoch.First, (Opcode)200, Status.Ok), default));
+        Assert.Null(MessageCodec.ReadRequest(
+            new FrameHeader(0, 1, Epoch.First, (Opcode)200, Status.Ok), default, SampleMessages.Table));
 }

@@ -9,6 +9,9 @@ internal static class SampleMessages
 {
     public static readonly Epoch Epoch = new(5);
     public static readonly NodeAddress[] Units = [.. Enumerable.Range(1, 4).Select(i => Node(i))];
+    public static readonly RequestTable Table = new(
+        UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
+
     public static readonly EntryOrigin Origin = new(new WriterId(Id(77)), 42);
 
     public static Guid Id(int n) => new(n, 0, 0, new byte[8]);

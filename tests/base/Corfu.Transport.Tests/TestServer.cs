@@ -17,6 +17,9 @@ internal sealed class TestServer : IAsyncDisposable
 {
     public static readonly ClusterId Cluster = new(new Guid("11111111-2222-3333-4444-555555555555"));
 
+    private static readonly RequestTable s_requests = new(
+        UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo);
+
     private readonly WebApplication _app;
 
     private TestServer(WebApplication app, RoleRegistry registry, int port)
@@ -31,9 +34,9 @@ internal sealed class TestServer : IAsyncDisposable
     public NodeEndpoint Endpoint { get; }
 
     public static async Task<TestServer> StartAsync(ServerTransportOptions? options = null, TimeProvider? time = null,
-        int port = 0)
+        int port = 0, RequestTable? requests = null)
     {
-        var registry = new RoleRegistry(Cluster, options, time);
+        var registry = new RoleRegistry(Cluster, requests ?? s_requests, options, time);
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l => l.UseCorfu(registry)));

@@ -12,9 +12,14 @@ public sealed class VersionTests
     private const Opcode Later = (Opcode)200;
     private const int None = -1;
 
-    private static readonly WireProtocol Next = WireProtocol.Current.Next(
-        (Opcode.ConfirmEpoch, LongerRequest.Read),
-        (Later, static (Epoch epoch, ref WireReader _) => new LaterRequest(epoch)));
+    private static readonly WireProtocol Next = WireProtocol.Current.Next();
+
+    private static readonly RequestTable s_nextRequests = new(static table =>
+    {
+        table.Add(Opcode.Read, ReadRequest.Read);
+        table.Add(Opcode.ConfirmEpoch, LongerRequest.Read);
+        table.Add(Later, static (epoch, ref _) => new LaterRequest(epoch), Next.Highest);
+    });
 
     [Theory]
     [InlineData(false, false)]
@@ -26,7 +31,8 @@ public sealed class VersionTests
         var role = new BothRole();
         await using var server =
             await TestServer.StartAsync(
-                new ServerTransportOptions { Protocol = newNode ? Next : WireProtocol.Current });
+                new ServerTransportOptions { Protocol = newNode ? Next : WireProtocol.Current },
+                requests: newNode ? s_nextRequests : null);
         server.Registry.Add(role);
         using var transport = new TcpTransport(
             new TcpTransportOptions

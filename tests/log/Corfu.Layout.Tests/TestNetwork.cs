@@ -10,6 +10,8 @@ namespace Corfu.Layout.Tests;
 /// </summary>
 internal sealed class TestNetwork(int seed) : ITransport
 {
+    private static readonly RequestTable s_requests = new(LayoutMessages.AddTo);
+
     private readonly Random _random = new(seed);
     private readonly Dictionary<NodeId, TestDevice> _devices = [];
     private readonly Dictionary<NodeId, AcceptorHandler> _handlers = [];
@@ -76,7 +78,7 @@ internal sealed class TestNetwork(int seed) : ITransport
         var bytes = new FrameBuffer();
         MessageCodec.WriteRequest(bytes, 1, request);
         var received = MessageCodec.ReadRequest(FrameHeader.Parse(bytes.WrittenSpan),
-            bytes.WrittenMemory[MessageCodec.HeaderSize..])!;
+            bytes.WrittenMemory[MessageCodec.HeaderSize..], s_requests)!;
         var sink = new Sink<TResponse>(request);
         AcceptorHandler handler;
         lock (_handlers) handler = _handlers[id];

@@ -62,7 +62,8 @@ public readonly record struct ClusterId(Guid Value)
     public override string ToString() => Value.ToString("D");
 }
 
-/// <summary>Role of a node. Numbers are part of the wire format.</summary>
+/// <summary>Role of a node. Numbers are part of the wire format; those from 128 on belong to other systems' roles. A
+/// process may tell of a role that its peer does not know.</summary>
 public enum NodeRole : byte
 {
     None = 0,

@@ -28,12 +28,12 @@ public static class MessageCodec
         Write(output, correlation, opcode, response.Status, response, version);
 
     /// <summary>Decodes the body of a request; memory in the result is a slice of <paramref name="body"/>.</summary>
-    /// <returns>Null for an opcode that the protocol does not have in that version.</returns>
+    /// <returns>Null for an opcode that the table does not have in that version.</returns>
     /// <exception cref="MalformedDataException">The body is damaged.</exception>
-    public static Request? ReadRequest(FrameHeader header, ReadOnlyMemory<byte> body,
-        ushort version = WireProtocol.Baseline, WireProtocol? protocol = null)
+    public static Request? ReadRequest(FrameHeader header, ReadOnlyMemory<byte> body, RequestTable table,
+        ushort version = WireProtocol.Baseline)
     {
-        if ((protocol ?? WireProtocol.Current).ReaderOf(header.Opcode, version) is not { } read) return null;
+        if (table.ReaderOf(header.Opcode, version) is not { } read) return null;
         var r = new WireReader(body, version);
         return read(header.Epoch, ref r);
     }

@@ -1,7 +1,8 @@
 namespace Corfu.Protocol;
 
 /// <summary>Operation of a frame. Numbers are part of the wire format and never reused; an answer carries its
-/// request's.</summary>
+/// request's. Each role has a range: a unit 1 to 31, a sequencer 32 to 63, an acceptor 64 to 95, an agent 96 to 127.
+/// Numbers from 128 on belong to other systems' roles, which define them beside their messages.</summary>
 public enum Opcode : byte
 {
     None = 0,

@@ -16,6 +16,10 @@ public abstract record Request(Opcode Opcode, Epoch Epoch) : Message(Epoch)
 
     /// <summary>An answer of this request's type that carries a status and nothing else.</summary>
     public abstract Response Fail(Status status, Epoch epoch);
+
+    /// <summary>Whether a decoded answer keeps slices of the reader's input. Its caller then gets an input of its own;
+    /// else the connection's buffer is the input.</summary>
+    public virtual bool AnswerKeepsInput() => false;
 }
 
 /// <summary>A request whose answer is a <typeparamref name="TResponse"/>.</summary>

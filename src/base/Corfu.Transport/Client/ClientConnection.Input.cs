@@ -96,8 +96,7 @@ internal sealed partial class ClientConnection
         if (call is null) return;
         try
         {
-            // Only pages refer to the buffer; other answers are decoded to values.
-            if (!owned && header.Opcode == Opcode.Read && body.Length > 0) body = body.ToArray();
+            if (!owned && body.Length > 0 && call.Request.AnswerKeepsInput()) body = body.ToArray();
             call.Complete(header, body, _version);
         }
         catch (MalformedDataException e)

@@ -54,8 +54,10 @@ public sealed class CorfuNode : IAsyncDisposable
         NodeOptions options, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken = default)
     {
         var logger = loggers.CreateLogger<CorfuNode>();
-        var registry = new RoleRegistry(new ClusterId(options.Cluster), options.Limits.Server, time,
-            logger: loggers.CreateLogger<RoleRegistry>());
+        var requests = new RequestTable(
+            UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
+        var registry = new RoleRegistry(new ClusterId(options.Cluster), requests, options.Limits.Server, time,
+            loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
         try

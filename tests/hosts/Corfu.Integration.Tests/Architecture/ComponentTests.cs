@@ -15,7 +15,7 @@ public sealed class ComponentTests
         ["Tango"] = (10, 5),
         ["Corfu.Client"] = (7, 11),
         ["Corfu.Cli"] = (37, 8),
-        ["Corfu.Protocol"] = (36, 10),
+        ["Corfu.Protocol"] = (7, 4),
     };
 
     public static TheoryData<string> Projects =>

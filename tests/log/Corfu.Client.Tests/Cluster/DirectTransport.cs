@@ -10,6 +10,9 @@ namespace Corfu.Client.Tests.Cluster;
 /// chooses.</summary>
 internal sealed class DirectTransport(ClusterId cluster) : ITransport
 {
+    private static readonly RequestTable s_requests = new(
+        UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
+
     private readonly ConcurrentDictionary<NodeId, IRoleHandler> _nodes = new();
     private readonly ConcurrentDictionary<NodeEndpoint, ImmutableArray<RoleIdentity>> _endpoints = new();
 
@@ -60,7 +63,7 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         var frame = new FrameBuffer();
         MessageCodec.WriteRequest(frame, 1, request);
         var header = FrameHeader.Parse(frame.WrittenSpan);
-        var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..])!;
+        var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..], s_requests)!;
         handler.Handle(received, new ReplyTo(sink, 1, header.Opcode));
         handler.BatchEnd();
         var answer = await sink.Answer.Task.WaitAsync(cancellationToken);

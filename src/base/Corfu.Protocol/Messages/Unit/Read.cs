@@ -11,6 +11,9 @@ public sealed record ReadRequest(Epoch Epoch, ImmutableArray<LogPosition> Positi
         w.Positions(Positions);
     }
 
+    /// <summary>Pages are not copied.</summary>
+    public override bool AnswerKeepsInput() => true;
+
     internal static ReadRequest Read(Epoch epoch, ref WireReader r)
     {
         var detail = (ReadDetail)r.Byte();

@@ -1,0 +1,13 @@
+namespace Corfu.Protocol;
+
+/// <summary>The requests of an agent.</summary>
+public static class AgentMessages
+{
+    public static void AddTo(RequestTable table)
+    {
+        table.Add(Opcode.Ping, PingRequest.Read);
+        table.Add(Opcode.Suspicion, SuspicionRequest.Read);
+        table.Add(Opcode.AgentInfo, static (epoch, ref _) => new AgentInfoRequest(epoch));
+        table.Add(Opcode.SetAutomation, SetAutomationRequest.Read);
+    }
+}
