@@ -24,8 +24,8 @@ internal static class NodeCommand
             NodeInitCommands.Move(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
-            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, [new GrpcNodeFrontEnd()],
-            cancellationToken));
+            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, NodeRoles.Log,
+            [new GrpcNodeFrontEnd()], cancellationToken));
         return command;
     }
 }

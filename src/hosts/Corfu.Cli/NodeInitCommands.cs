@@ -83,15 +83,10 @@ internal static class NodeInitCommands
         return command;
     }
 
-    private static ImmutableArray<NodeRole> RolesOf(string text) =>
+    private static ImmutableArray<INodeRole> RolesOf(string text) =>
     [
-        .. text.Split(',', StringSplitOptions.TrimEntries).Distinct().Select(word => word switch
-        {
-            "unit" => NodeRole.Unit,
-            "acceptor" => NodeRole.Acceptor,
-            "sequencer" => NodeRole.Sequencer,
-            _ => throw new UsageException($"'{word}' is no role: unit, acceptor or sequencer."),
-        }),
+        .. text.Split(',', StringSplitOptions.TrimEntries).Select(word => NodeRoles.Log.Find(word)
+            ?? throw new UsageException($"'{word}' is no role: unit, acceptor or sequencer.")).Distinct(),
     ];
 
     private static async Task<int> DoneAsync(ParseResult result, string folder, ClusterId cluster)

@@ -61,8 +61,8 @@ internal static class StatusCommand
             var known = projection ?? session.Cluster.Projection;
             var roles = RolesOf(known, agents);
             var answers = (await Task.WhenAll(roles.Select(async role =>
-                (role.Address.Id, Answer: await RoleProbe.AskAsync(session.Transport, role.Address, role.Role,
-                    cancellationToken)))))
+                (role.Address.Id, Answer: await NodeRoles.Log.ProbeAsync(session.Transport, role.Address,
+                    role.Role, cancellationToken)))))
                 .ToDictionary(answer => answer.Id, answer => answer.Answer);
             var verdict = ClusterVerdict.Of(projection, answers.GetValueOrDefault);
             if (!verdict.IsServing && TimeProvider.System.GetElapsedTime(began) < Settling)

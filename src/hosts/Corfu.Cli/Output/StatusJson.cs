@@ -31,7 +31,7 @@ internal sealed record HealthJson(string Endpoint, string Role, string Id, strin
         var health = node.Health == NodeHealth.Unknown && answer.Answers ? NodeHealth.Alive : node.Health;
         string[] why = [node.Why, answer.Detail];
         return new HealthJson(node.Address.Endpoint.ToString(), node.Role.ToString().ToLowerInvariant(),
-            node.Address.Id.ToString(), answer.DutyIn(projection, node.Role, node.Address.Id),
+            node.Address.Id.ToString(), NodeRoles.Log.DutyIn(projection, node.Role, node.Address.Id, answer),
             health.ToString().ToLowerInvariant(), string.Join("; ", why.Where(text => text.Length > 0)));
     }
 }

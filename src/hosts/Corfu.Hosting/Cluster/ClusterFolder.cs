@@ -119,7 +119,7 @@ public sealed class ClusterFolder
         if (!NodeEndpoint.TryParse(config.Listen, out var endpoint)) return node;
         var roles =
             node.Roles.Select(
-                role => role with { Id = config.Roles.FirstOrDefault(r => r.Role == role.Role)?.Id ?? role.Id });
+                role => role with { Id = config.Roles.FirstOrDefault(r => r.IsSame(role))?.Id ?? role.Id });
         return node with
         {
             Host = endpoint.Host,

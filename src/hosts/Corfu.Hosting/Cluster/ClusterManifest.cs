@@ -20,18 +20,18 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
 
     /// <summary>The units that are meant to take entries, in placement order: in a new cluster those of the first
     /// projection.</summary>
-    public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRole.Unit, spares: false);
+    public ImmutableArray<NodeAddress> ChainUnits() => Addresses(NodeRoles.Unit, spares: false);
 
     /// <summary>The acceptors of the first projection.</summary>
-    public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRole.Acceptor, spares: false);
+    public ImmutableArray<NodeAddress> Acceptors() => Addresses(NodeRoles.Acceptor, spares: false);
 
     /// <summary>The acceptors of the first projection, and the standbys for acceptors that are gone.</summary>
-    public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRole.Acceptor, spares: true);
+    public ImmutableArray<NodeAddress> AllAcceptors() => Addresses(NodeRoles.Acceptor, spares: true);
 
     /// <summary>The endpoints of the processes that run sequencers, whose identities are new with every
     /// start.</summary>
     public ImmutableArray<NodeEndpoint> SequencerEndpoints() =>
-        [.. Nodes.Where(node => node.Roles.Any(role => role.Role == NodeRole.Sequencer)).Select(node => node.Endpoint)];
+        [.. Nodes.Where(node => node.Roles.Any(role => role.Is(NodeRoles.Sequencer))).Select(node => node.Endpoint)];
 
     /// <summary>The endpoint of an identity of this folder; null for others.</summary>
     public NodeEndpoint? Locate(NodeId id) =>
@@ -45,12 +45,12 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
     public (int Units, int Spares, int Sequencers) Counts() =>
         (ChainUnits().Length, Nodes.Count(node => node.Spare && node.HasUnit), SequencerEndpoints().Length);
 
-    private ImmutableArray<NodeAddress> Addresses(NodeRole role, bool spares) =>
+    private ImmutableArray<NodeAddress> Addresses(INodeRole role, bool spares) =>
     [
         .. from node in Nodes
            where spares || !node.Spare
            from r in node.Roles
-           where r.Role == role
+           where r.Is(role)
            select new NodeAddress(new NodeId(r.Id), node.Endpoint),
     ];
 }

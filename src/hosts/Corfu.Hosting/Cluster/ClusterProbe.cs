@@ -20,7 +20,7 @@ public static class ClusterProbe
         var states = (await Task.WhenAll(probes)).SelectMany(roles => roles).ToList();
         states.AddRange(await Task.WhenAll(Elsewhere(projection, states).Select(async other =>
         {
-            var answer = await RoleProbe.AskAsync(transport, other.Address, other.Role, cancellationToken);
+            var answer = await NodeRoles.Log.ProbeAsync(transport, other.Address, other.Role, cancellationToken);
             return (StateOf("", other.Role, other.Address, null, null, projection, answer), answer);
         })));
         var answers = states.Where(s => !s.State.Id.IsNone).ToDictionary(s => s.State.Id, s => s.Answer);
@@ -80,13 +80,14 @@ public static class ClusterProbe
         return await Task.WhenAll(node.Roles.Select(async role =>
         {
             // The identity of a sequencer is new with every start, that of a unit after its removal.
-            var served = description?.Roles.FirstOrDefault(found => found.Role == role.Role) ?? default;
+            var name = NodeRoles.Log.Find(role.Role)?.Role ?? NodeRole.None;
+            var served = description?.Roles.FirstOrDefault(found => found.Role == name) ?? default;
             var address = new NodeAddress(served.Id.IsNone ? new NodeId(role.Id) : served.Id, node.Endpoint);
             var answer = description is null ? RoleAnswer.Silent(silent)
                 : served.Id.IsNone ? RoleAnswer.Silent($"the process at {node.Endpoint} does not serve it")
-                : await RoleProbe.AskAsync(transport, address, role.Role, cancellationToken);
+                : await NodeRoles.Log.ProbeAsync(transport, address, name, cancellationToken);
             var path = role.Folder is null ? null : Path.Combine(folder.NodePath(node), role.Folder);
-            var state = StateOf(node.Name, role.Role, address, owner, path, projection, answer);
+            var state = StateOf(node.Name, name, address, owner, path, projection, answer);
             return (state with { FrontEnds = node.FrontEnds }, answer);
         }));
     }
@@ -96,7 +97,7 @@ public static class ClusterProbe
         new(name, role, address.Id, address.Endpoint, owner is { ProcessId: > 0 } o ? o.ProcessId : null, folder,
             answer.Answers, answer.Detail)
         {
-            Duty = answer.DutyIn(projection, role, address.Id),
+            Duty = NodeRoles.Log.DutyIn(projection, role, address.Id, answer),
         };
 
     private static async Task<LayoutResponse?> TryAsync(Func<Task<LayoutResponse>> call)

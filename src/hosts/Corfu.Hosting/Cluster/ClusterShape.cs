@@ -98,13 +98,13 @@ public sealed record ClusterShape
 
     private ManifestNode NewUnit(string name, int port, bool spare, bool hasAcceptor, IEntropy entropy)
     {
-        var roles = ImmutableArray.Create(new NodeConfigRole(NodeRole.Unit, entropy.NewGuid(), "unit"));
-        if (hasAcceptor) roles = roles.Add(new NodeConfigRole(NodeRole.Acceptor, entropy.NewGuid(), "acceptor"));
+        var roles = ImmutableArray.Create(new NodeConfigRole(NodeRoles.Unit.Name, entropy.NewGuid(), "unit"));
+        if (hasAcceptor) roles = roles.Add(new NodeConfigRole(NodeRoles.Acceptor.Name, entropy.NewGuid(), "acceptor"));
         return new ManifestNode(name, Host, port, spare, roles);
     }
 
     private ManifestNode NewSequencer(int index, int port) => new(index == 0 ? "sequencer" : $"sequencer-{index}", Host,
-        port, index > 0, [new NodeConfigRole(NodeRole.Sequencer, Guid.Empty, null)]);
+        port, index > 0, [new NodeConfigRole(NodeRoles.Sequencer.Name, Guid.Empty, null)]);
 
     /// <summary>Free ports: from <see cref="Port"/> on, or any.</summary>
     /// <exception cref="NodeStartException">The ports are occupied.</exception>

@@ -17,5 +17,5 @@ public sealed record ManifestNode(string Name, string Host, int Port, bool Spare
 
     [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);
 
-    [JsonIgnore] public bool HasUnit => Roles.Any(role => role.Role == NodeRole.Unit);
+    [JsonIgnore] public bool HasUnit => Roles.Any(role => role.Is(NodeRoles.Unit));
 }

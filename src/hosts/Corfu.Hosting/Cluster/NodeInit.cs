@@ -16,8 +16,8 @@ public static class NodeInit
     {
         loggers ??= NullLoggerFactory.Instance;
         var cluster = new ClusterId(SystemEntropy.Instance.NewGuid());
-        var options = Write(folder, cluster, listen, insecure, [NodeRole.Unit, NodeRole.Acceptor, NodeRole.Sequencer],
-            []);
+        var options = Write(folder, cluster, listen, insecure, [NodeRoles.Unit, NodeRoles.Acceptor,
+            NodeRoles.Sequencer], []);
         await using var node = await CorfuNode.StartAsync(options, loggers, TimeProvider.System, cancellationToken);
         NodeAddress Role(NodeRole role) => new(node.Description.Roles.First(r => r.Role == role).Id, node.Endpoint);
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster }, TimeProvider.System);
@@ -32,7 +32,7 @@ public static class NodeInit
     /// by.</summary>
     /// <param name="join">Any node of the cluster that runs.</param>
     /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
-    public static async Task<ClusterId> JoinAsync(string folder, NodeEndpoint join, ImmutableArray<NodeRole> roles,
+    public static async Task<ClusterId> JoinAsync(string folder, NodeEndpoint join, ImmutableArray<INodeRole> roles,
         string listen, bool insecure, CancellationToken cancellationToken = default)
     {
         using var transport = new TcpTransport(new TcpTransportOptions(), TimeProvider.System);
@@ -50,35 +50,36 @@ public static class NodeInit
     }
 
     private static NodeOptions Write(string folder, ClusterId cluster, string listen, bool insecure,
-        ImmutableArray<NodeRole> roles, ImmutableArray<string> peers)
+        ImmutableArray<INodeRole> roles, ImmutableArray<string> peers)
     {
         var full = Path.GetFullPath(folder);
         ClusterFolder.RequireEmpty(full);
-        var configured = roles.Select(role => role == NodeRole.Sequencer
-            ? new NodeConfigRole(role, Guid.Empty, null)
-            : new NodeConfigRole(role, SystemEntropy.Instance.NewGuid(), role.ToString().ToLowerInvariant()))
+        var known = NodeRoles.Log.With([.. roles.Where(role => NodeRoles.Log.Find(role.Name) is null)]);
+        var configured = roles.Select(role => role.HasFolder
+            ? new NodeConfigRole(role.Name, SystemEntropy.Instance.NewGuid(), role.Name.ToLowerInvariant())
+            : new NodeConfigRole(role.Name, Guid.Empty, null))
             .ToImmutableArray();
         var name = Path.GetFileName(full);
         var config = new NodeConfig(name, cluster.Value, listen, insecure, name + ".log", configured) { Peers = peers };
         try
         {
-            Form(full, config);
+            Form(full, config, known);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
         }
 
-        return NodeConfig.Load(Path.Combine(full, ClusterFolder.ConfigName), out _);
+        return NodeConfig.Load(Path.Combine(full, ClusterFolder.ConfigName), known, out _);
     }
 
     /// <summary>Makes a node's folder, and formats those of its roles. May be repeated before the node has
     /// run.</summary>
-    internal static void Form(string folder, NodeConfig config)
+    internal static void Form(string folder, NodeConfig config, NodeRoles? known = null)
     {
         var path = Path.Combine(folder, ClusterFolder.ConfigName);
         // All faults are found before anything is made.
-        config.ToOptions(path);
+        config.ToOptions(path, known);
         PrivateFolder.Create(folder);
         foreach (var role in config.Roles.Where(role => role.Folder is not null))
             RoleFolder.Format(Path.Combine(folder, role.Folder!), new ClusterId(config.Cluster), role.Role,

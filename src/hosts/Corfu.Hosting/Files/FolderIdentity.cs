@@ -2,8 +2,9 @@ namespace Corfu.Hosting;
 
 /// <summary>The content of <c>identity.json</c> in a role's folder, written when the folder was formatted
 /// (R2).</summary>
+/// <param name="Role">As <see cref="INodeRole.Name"/>.</param>
 /// <param name="Opened">Whether the role has ever served from it: from then on an empty folder is a loss.</param>
-internal sealed record FolderIdentity(int Format, Guid Cluster, NodeRole Role, Guid Id, bool Opened)
+internal sealed record FolderIdentity(int Format, Guid Cluster, string Role, Guid Id, bool Opened)
 {
     public const int CurrentFormat = 1;
 

@@ -3,12 +3,10 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.Hosting;
 
-/// <summary>The files of a cluster folder: indented JSON, camel case, names instead of numbers, unknown members
-/// refused.</summary>
+/// <summary>The files of a cluster folder: indented JSON, camel case, unknown members refused.</summary>
 [JsonSourceGenerationOptions(
     JsonSerializerDefaults.Web,
     WriteIndented = true,
-    UseStringEnumConverter = true,
     UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ClusterManifest))]

@@ -14,7 +14,7 @@ internal sealed class ReformatFiles(NodeOptions node, NodeRoleOptions role) : IR
     }
 
     public void Format(string folder, Guid id) =>
-        RoleFolder.Format(folder, new ClusterId(node.Cluster), role.Role, new NodeId(id));
+        RoleFolder.Format(folder, new ClusterId(node.Cluster), node.KindOf(role).Name, new NodeId(id));
 
     public void Configure(Guid old, Guid id)
     {

@@ -20,7 +20,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
     /// <summary>Gives an empty or new folder its identity. Doing it again with the same identity changes
     /// nothing.</summary>
     /// <exception cref="NodeStartException">The folder holds something else.</exception>
-    public static void Format(string path, ClusterId cluster, NodeRole role, NodeId id)
+    public static void Format(string path, ClusterId cluster, string role, NodeId id)
     {
         try
         {
@@ -35,7 +35,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
             if (Directory.EnumerateFileSystemEntries(path)
                 .Any(entry => !entry.EndsWith(IdentityName + DurableFile.FreshSuffix, StringComparison.Ordinal)))
                 throw new NodeStartException(
-                    $"The folder {path} is not empty and holds no Corfu {role.ToString().ToLowerInvariant()}.");
+                    $"The folder {path} is not empty and holds no Corfu {role.ToLowerInvariant()}.");
             JsonFile.Write(
                 file, new FolderIdentity(FolderIdentity.CurrentFormat, cluster.Value, role, id.Value, false),
                 HostingJson.Default.FolderIdentity);
@@ -49,7 +49,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
 
     /// <summary>Locks the folder and checks whose it is. <paramref name="expected"/> may be
     /// <see cref="NodeId.None"/>.</summary>
-    public static RoleFolder Open(string path, ClusterId cluster, NodeRole role, NodeId expected)
+    public static RoleFolder Open(string path, ClusterId cluster, string role, NodeId expected)
     {
         var held = FolderLock.Take(path, FolderUse.Node);
         try
@@ -96,7 +96,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
         _identity = changed;
     }
 
-    private static FolderIdentity Check(string path, ClusterId cluster, NodeRole role, NodeId expected)
+    private static FolderIdentity Check(string path, ClusterId cluster, string role, NodeId expected)
     {
         var file = System.IO.Path.Combine(path, IdentityName);
         if (!File.Exists(file))
@@ -108,7 +108,7 @@ internal sealed class RoleFolder(string path, FolderIdentity identity, FolderLoc
         if (identity.Cluster != cluster.Value)
             throw new NodeStartException(
                 $"The folder {path} belongs to the cluster {identity.Cluster}, not {cluster}.");
-        if (identity.Role != role)
+        if (!string.Equals(identity.Role, role, StringComparison.OrdinalIgnoreCase))
             throw new NodeStartException($"The folder {path} belongs to a {identity.Role}, not a {role}.");
         // R2: what another identity stored must never be served under this one.
         if (!expected.IsNone && identity.Id != expected.Value)

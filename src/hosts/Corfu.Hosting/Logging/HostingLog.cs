@@ -3,7 +3,7 @@ namespace Corfu.Hosting;
 internal static partial class HostingLog
 {
     [LoggerMessage(1, LogLevel.Information, "{Name} serves {Role} {Id} at {Endpoint}.")]
-    public static partial void Serving(ILogger logger, string name, NodeRole role, NodeId id, NodeEndpoint endpoint);
+    public static partial void Serving(ILogger logger, string name, string role, NodeId id, NodeEndpoint endpoint);
 
     [LoggerMessage(2, LogLevel.Information, "{Name} stops.")]
     public static partial void Stopping(ILogger logger, string name);
@@ -20,10 +20,10 @@ internal static partial class HostingLog
 
     [LoggerMessage(8, LogLevel.Warning,
         "{Name}: {Role} {Id} is not in the cluster any more ({Epoch}) and serves no longer.")]
-    public static partial void Removed(ILogger logger, string name, NodeRole role, NodeId id, Epoch epoch);
+    public static partial void Removed(ILogger logger, string name, string role, NodeId id, Epoch epoch);
 
     [LoggerMessage(9, LogLevel.Information, "{Name}: {Role} {Id} waits as a spare, in a new folder, after {Old}.")]
-    public static partial void Reformatted(ILogger logger, string name, NodeRole role, NodeId id, NodeId old);
+    public static partial void Reformatted(ILogger logger, string name, string role, NodeId id, NodeId old);
 
     [LoggerMessage(10, LogLevel.Information,
         "Deleted {Folder}: every range that it held has all its replicas, or is trimmed.")]

@@ -54,10 +54,8 @@ public sealed class CorfuNode : IAsyncDisposable
         NodeOptions options, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken = default)
     {
         var logger = loggers.CreateLogger<CorfuNode>();
-        var requests = new RequestTable(
-            UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
-        var registry = new RoleRegistry(new ClusterId(options.Cluster), requests, options.Limits.Server, time,
-            loggers.CreateLogger<RoleRegistry>());
+        var registry = new RoleRegistry(new ClusterId(options.Cluster), options.KnownRoles.Requests,
+            options.Limits.Server, time, loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
         try
@@ -80,7 +78,7 @@ public sealed class CorfuNode : IAsyncDisposable
             foreach (var role in roles)
             {
                 if (role.Stopped is { } stopped) HostingLog.RoleFailed(logger, stopped);
-                else HostingLog.Serving(logger, options.Name, role.Handler.Role, role.Handler.Id, options.Endpoint);
+                else HostingLog.Serving(logger, options.Name, role.Kind.Name, role.Handler.Id, options.Endpoint);
                 _ = role.Failure.ContinueWith(_ => node.Report(role, logger), cancellationToken,
                     TaskContinuationOptions.None, TaskScheduler.Default);
             }

@@ -24,16 +24,20 @@ public sealed record NodeConfig(
     internal ImmutableArray<FrontEndOptions> FrontEndsOrNone => FrontEnds is { IsDefault: false } own ? own : [];
 
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
-    public static NodeOptions Load(string path, out string? log)
+    public static NodeOptions Load(string path, out string? log) => Load(path, NodeRoles.Log, out log);
+
+    /// <summary>As above, for a program that serves further roles.</summary>
+    /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
+    public static NodeOptions Load(string path, NodeRoles roles, out string? log)
     {
         var config = JsonFile.Read(path, HostingJson.Default.NodeConfig);
         log = config.Log is null ? null : Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, config.Log);
-        return config.ToOptions(path);
+        return config.ToOptions(path, roles);
     }
 
     /// <param name="path">The path of the configuration's file, which may not exist yet.</param>
     /// <exception cref="NodeStartException">Not valid: all faults in one message.</exception>
-    internal NodeOptions ToOptions(string path)
+    internal NodeOptions ToOptions(string path, NodeRoles? roles = null)
     {
         var full = Path.GetFullPath(path);
         var folder = Path.GetDirectoryName(full)!;
@@ -45,6 +49,7 @@ public sealed record NodeConfig(
             Insecure = Insecure,
             Automatic = Automatic ?? true,
             ConfigFile = full,
+            KnownRoles = roles ?? NodeRoles.Log,
         };
         try
         {
@@ -58,19 +63,26 @@ public sealed record NodeConfig(
         foreach (var peer in Peers.IsDefault ? [] : Peers) options.Peers.Add(peer);
         foreach (var frontEnd in FrontEndsOrNone)
             options.FrontEnds.Add(frontEnd with { Kind = frontEnd.Kind ?? "", Listen = frontEnd.Listen ?? "" });
+        List<string> faults = [];
         foreach (var role in Roles.IsDefault ? [] : Roles)
         {
+            if (options.KnownRoles.Find(role.Role) is not { } known)
+            {
+                faults.Add($"Roles: '{role.Role}' is none that this program serves: {options.KnownRoles}.");
+                continue;
+            }
+
             options.Roles.Add(new NodeRoleOptions
             {
-                Role = role.Role,
+                Role = known.Role,
                 Id = role.Id,
                 Folder = role.Folder is null ? null : Path.Combine(folder, role.Folder),
             });
         }
 
-        var result = new NodeOptionsValidator().Validate(Options.DefaultName, options);
-        return result.Failed
-            ? throw new NodeStartException($"The file {path} is not valid:\n  " + string.Join("\n  ", result.Failures!))
+        faults.AddRange(new NodeOptionsValidator().Validate(Options.DefaultName, options).Failures ?? []);
+        return faults.Count > 0
+            ? throw new NodeStartException($"The file {path} is not valid:\n  " + string.Join("\n  ", faults))
             : options;
     }
 
@@ -79,6 +91,12 @@ public sealed record NodeConfig(
         JsonFile.Write(path, this with { Peers = Peers.IsDefault ? [] : Peers }, HostingJson.Default.NodeConfig);
 }
 
+/// <param name="Role">As <see cref="INodeRole.Name"/>.</param>
 /// <param name="Id">Empty for a sequencer.</param>
 /// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
-public sealed record NodeConfigRole(NodeRole Role, Guid Id, string? Folder);
+public sealed record NodeConfigRole(string Role, Guid Id, string? Folder)
+{
+    internal bool Is(INodeRole role) => role.Name.Equals(Role, StringComparison.OrdinalIgnoreCase);
+
+    internal bool IsSame(NodeConfigRole other) => string.Equals(Role, other.Role, StringComparison.OrdinalIgnoreCase);
+}

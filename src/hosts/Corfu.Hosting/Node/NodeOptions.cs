@@ -27,6 +27,9 @@ public sealed class NodeOptions
 
     public IList<NodeRoleOptions> Roles { get; } = [];
 
+    /// <summary>The roles that <see cref="Roles"/> may name. Default: those of the log.</summary>
+    public NodeRoles KnownRoles { get; set; } = NodeRoles.Log;
+
     /// <summary><c>address:port</c> of other processes of the cluster. A single one that runs is enough: agents tell
     /// each other about all.</summary>
     public IList<string> Peers { get; } = [];
@@ -44,6 +47,9 @@ public sealed class NodeOptions
     public string? ConfigFile { get; set; }
 
     public NodeLimits Limits { get; set; } = new();
+
+    internal INodeRole KindOf(NodeRoleOptions role) => KnownRoles.Find(role.Role)
+        ?? throw new InvalidOperationException("The options were not validated.");
 
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint

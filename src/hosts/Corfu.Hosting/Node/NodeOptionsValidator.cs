@@ -30,9 +30,8 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
             yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
         if (options.Roles.Count == 0) yield return "Roles: a node needs at least one role.";
-        foreach (var roleFault in options.Roles.SelectMany(RoleFaults)) yield return roleFault;
-        if (options.Roles.Count(role => role.Role == NodeRole.Sequencer) > 1)
-            yield return "Roles: more than one sequencer.";
+        foreach (var roleFault in options.Roles.GroupBy(role => role.Role).SelectMany(
+            same => RoleFaults(options.KnownRoles.Find(same.Key), [.. same]))) yield return roleFault;
         foreach (var limitFault in options.Limits.Faults()) yield return limitFault;
         var folders = options.Roles.Where(role => role.Folder is not null)
             .Select(role => Path.GetFullPath(role.Folder!));
@@ -70,22 +69,20 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
                 + "set Insecure to accept that.";
     }
 
-    private static IEnumerable<string> RoleFaults(NodeRoleOptions role)
+    // All roles are of one kind.
+    private static IEnumerable<string> RoleFaults(INodeRole? kind, ImmutableArray<NodeRoleOptions> roles)
     {
-        switch (role.Role)
+        var name = kind?.Name.ToLowerInvariant();
+        if (kind is null) yield return $"Roles: '{roles[0].Role}' is no role.";
+        else if (!kind.HasFolder && roles.Length > 1) yield return $"Roles: more than one {name}.";
+        foreach (var role in roles)
         {
-            case NodeRole.Unit or NodeRole.Acceptor when string.IsNullOrWhiteSpace(role.Folder):
-                yield return $"Roles: the {role.Role.ToString().ToLowerInvariant()} has no folder.";
-                break;
-            case NodeRole.Sequencer when role.Folder is not null:
-                yield return "Roles: a sequencer stores nothing, so it has no folder.";
-                break;
-            case NodeRole.Sequencer when role.Id != Guid.Empty:
-                yield return "Roles: a sequencer's identity is new with every start and cannot be given.";
-                break;
-            case not (NodeRole.Unit or NodeRole.Acceptor or NodeRole.Sequencer):
-                yield return $"Roles: '{role.Role}' is no role.";
-                break;
+            if (kind is { HasFolder: true } && string.IsNullOrWhiteSpace(role.Folder))
+                yield return $"Roles: the {name} has no folder.";
+            if (kind is { HasFolder: false } && role.Folder is not null)
+                yield return $"Roles: a {name} stores nothing, so it has no folder.";
+            if (kind is { HasFolder: false } && role.Id != Guid.Empty)
+                yield return $"Roles: a {name}'s identity is new with every start and cannot be given.";
         }
     }
 }

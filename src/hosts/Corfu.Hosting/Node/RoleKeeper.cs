@@ -97,7 +97,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
         await AnnounceAsync(newest, cancellationToken);
         foreach (var role in _roles)
         {
-            if (role.Options.Folder is not { } folder) continue;
+            if (!role.Kind.IsInProjections || role.Options.Folder is not { } folder) continue;
             var id = role.Handler.Id;
             if (Removal.Names(newest, id))
             {
@@ -127,7 +127,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
             : await _removed.WhyWaitAsync(folder, id, newest, cancellationToken);
         if (wait is null || role.Handler is not StoppedRole stopped || stopped.Reason != wait)
         {
-            HostingLog.Removed(_logger, _node.Name, role.Handler.Role, id, newest.Epoch);
+            HostingLog.Removed(_logger, _node.Name, role.Kind.Name, id, newest.Epoch);
             var removed = role;
             role = Replace(role, NodeRoleHost.Removed(role, wait ?? $"removed before {newest.Epoch}"));
             await removed.DisposeAsync();
@@ -138,7 +138,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
             SystemEntropy.Instance.NewGuid).Run(id.Value, role.Options.Id);
         var fresh = await NodeRoleHost.OpenAsync(_node, role.Options);
         Replace(role, fresh);
-        HostingLog.Reformatted(_logger, _node.Name, fresh.Handler.Role, fresh.Handler.Id, id);
+        HostingLog.Reformatted(_logger, _node.Name, fresh.Kind.Name, fresh.Handler.Id, id);
     }
 
     private NodeRoleHost Replace(NodeRoleHost old, NodeRoleHost role)

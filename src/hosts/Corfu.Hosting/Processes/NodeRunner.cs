@@ -16,15 +16,16 @@ public static class NodeRunner
     /// <exception cref="NodeStartException">The node cannot start: the configuration, a folder in use, an occupied
     /// port...</exception>
     public static Task<int> RunAsync(string configPath, TextWriter output, CancellationToken cancellationToken) =>
-        RunAsync(configPath, output, [], cancellationToken);
+        RunAsync(configPath, output, NodeRoles.Log, [], cancellationToken);
 
-    /// <summary>As above, for a process that can serve other protocols as well.</summary>
+    /// <summary>As above, for a process that can serve other protocols and further roles as well.</summary>
+    /// <param name="roles">Roles that the configuration may ask for by name.</param>
     /// <param name="frontEnds">Front ends that the configuration may ask for by kind.</param>
     /// <exception cref="NodeStartException">The node cannot start.</exception>
-    public static async Task<int> RunAsync(
-        string configPath, TextWriter output, ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken)
+    public static async Task<int> RunAsync(string configPath, TextWriter output, NodeRoles roles,
+        ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken)
     {
-        var options = NodeConfig.Load(configPath, out var log);
+        var options = NodeConfig.Load(configPath, roles, out var log);
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
         foreach (var asked in options.FrontEnds.Where(asked => frontEnds.All(known => known.Kind != asked.Kind)))
@@ -45,9 +46,9 @@ public static class NodeRunner
             throw;
         }
 
-        var roles = string.Join(", ", options.Roles.Select(role => role.Role.ToString().ToLowerInvariant()));
+        var served = string.Join(", ", options.Roles.Select(role => options.KindOf(role).Name.ToLowerInvariant()));
         await output.WriteLineAsync(
-            $"{NodeProcess.ReadyPrefix}{options.Name} ({roles}) at {options.Endpoint}, process "
+            $"{NodeProcess.ReadyPrefix}{options.Name} ({served}) at {options.Endpoint}, process "
             + $"{Environment.ProcessId}"
             + string.Concat(options.FrontEnds.Select(own => $", {own.Kind} at {own.Listen}")));
         await output.FlushAsync(CancellationToken.None);

@@ -10,7 +10,7 @@ namespace Corfu.Hosting;
 public sealed record NodeState(string Node, NodeRole Role, NodeId Id, NodeEndpoint Endpoint, int? ProcessId,
     string? Folder, bool Serving, string Detail)
 {
-    /// <summary>As <see cref="RoleAnswer.DutyIn"/>.</summary>
+    /// <summary>As <see cref="INodeRole.DutyIn"/>.</summary>
     public string Duty { get; init; } = "unknown";
 
     /// <summary>The node's front ends.</summary>

@@ -14,7 +14,7 @@ public static class UnitFormat
     {
         using var node = StoppedNode.Open(nodeFolder);
         var config = node.Config;
-        var unit = config.Roles.FirstOrDefault(role => role.Role == NodeRole.Unit)
+        var unit = config.Roles.FirstOrDefault(role => role.Is(NodeRoles.Unit))
             ?? throw new NodeStartException($"The node in {nodeFolder} has no unit.");
         var folder = Path.Combine(node.Folder, unit.Folder!);
         var kept = RoleReformat.KeptPath(folder, unit.Id);
@@ -25,7 +25,7 @@ public static class UnitFormat
         }
 
         var id = RoleFolder.IdentityOf(folder) ?? SystemEntropy.Instance.NewGuid();
-        RoleFolder.Format(folder, new ClusterId(config.Cluster), NodeRole.Unit, new NodeId(id));
+        RoleFolder.Format(folder, new ClusterId(config.Cluster), NodeRoles.Unit.Name, new NodeId(id));
         node.Save(config with { Roles = config.Roles.Replace(unit, unit with { Id = id }) });
         return new Outcome(new NodeId(unit.Id), new NodeId(id), folder, Directory.Exists(kept) ? kept : null);
     }

@@ -15,7 +15,7 @@ public sealed class FrontEndTests
     public async Task Node_serves_a_front_end_that_the_program_brings()
     {
         using var folder = new TempFolder();
-        var listen = FreeEndpoint();
+        var listen = FreePorts.Endpoint();
         var config = await NewNodeAsync(folder, new JsonObject
         {
             ["kind"] = "tail",
@@ -25,7 +25,7 @@ public sealed class FrontEndTests
         var frontEnd = new TailFrontEnd();
         var output = new ReadyLine();
         using var stop = new CancellationTokenSource();
-        var node = NodeRunner.RunAsync(config, output, [frontEnd], stop.Token);
+        var node = NodeRunner.RunAsync(config, output, NodeRoles.Log, [frontEnd], stop.Token);
         Assert.EndsWith($", tail at {listen}", await output.Line, StringComparison.Ordinal);
         Assert.Equal(["everything"], frontEnd.Allowed);
         using (var client = new TcpClient())
@@ -45,9 +45,9 @@ public sealed class FrontEndTests
     {
         using var folder = new TempFolder();
         var config = await NewNodeAsync(
-            folder, new JsonObject { ["kind"] = "gopher", ["listen"] = FreeEndpoint().ToString() });
+            folder, new JsonObject { ["kind"] = "gopher", ["listen"] = FreePorts.Endpoint().ToString() });
         var fault = await Assert.ThrowsAsync<NodeStartException>(
-            () => NodeRunner.RunAsync(config, TextWriter.Null, [new TailFrontEnd()], default));
+            () => NodeRunner.RunAsync(config, TextWriter.Null, NodeRoles.Log, [new TailFrontEnd()], default));
         Assert.Contains("the front end 'gopher'", fault.Message, StringComparison.Ordinal);
         Assert.Contains("It serves: tail.", fault.Message, StringComparison.Ordinal);
     }
@@ -66,25 +66,18 @@ public sealed class FrontEndTests
         var config = await NewNodeAsync(
             folder, [.. JsonNode.Parse(frontEnds)!.AsArray().Select(own => own!.DeepClone())]);
         var fault = await Assert.ThrowsAsync<NodeStartException>(
-            () => NodeRunner.RunAsync(config, TextWriter.Null, [], default));
+            () => NodeRunner.RunAsync(config, TextWriter.Null, NodeRoles.Log, [], default));
         Assert.Contains(message, fault.Message, StringComparison.Ordinal);
     }
 
     private static async Task<string> NewNodeAsync(TempFolder folder, params JsonNode[] frontEnds)
     {
-        await NodeInit.FirstAsync(folder.File("node"), FreeEndpoint().ToString(), insecure: false);
+        await NodeInit.FirstAsync(folder.File("node"), FreePorts.Endpoint().ToString(), insecure: false);
         var path = folder.File("node/node.json");
         var config = JsonNode.Parse(await File.ReadAllTextAsync(path))!;
         config["frontEnds"] = new JsonArray(frontEnds);
         await File.WriteAllTextAsync(path, config.ToJsonString());
         return path;
-    }
-
-    private static NodeEndpoint FreeEndpoint()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return new NodeEndpoint("127.0.0.1", ((IPEndPoint)listener.LocalEndpoint).Port);
     }
 
     /// <summary>Tells everyone who connects the tail of the log.</summary>
@@ -135,20 +128,6 @@ public sealed class FrontEndTests
                     // The node ends.
                 }
             }
-        }
-    }
-
-    /// <summary>The line that a node prints once it serves.</summary>
-    private sealed class ReadyLine : StringWriter
-    {
-        private readonly TaskCompletionSource<string> _line = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        public Task<string> Line => _line.Task;
-
-        public override Task WriteLineAsync(string? value)
-        {
-            _line.TrySetResult(value!);
-            return Task.CompletedTask;
         }
     }
 }

@@ -57,8 +57,8 @@ public sealed class RoleReformatTests
         var role = new NodeRoleOptions { Role = NodeRole.Unit, Folder = temp.File("unit"), Id = s_old };
         var node = new NodeOptions { Cluster = Guid.NewGuid(), ConfigFile = temp.File("node.json") };
         new NodeConfig("n", node.Cluster, "127.0.0.1:1", false, null,
-            [new NodeConfigRole(NodeRole.Unit, s_old, "unit")]).Save(node.ConfigFile);
-        RoleFolder.Format(role.Folder, new ClusterId(node.Cluster), NodeRole.Unit, new NodeId(s_old));
+            [new NodeConfigRole("Unit", s_old, "unit")]).Save(node.ConfigFile);
+        RoleFolder.Format(role.Folder, new ClusterId(node.Cluster), "Unit", new NodeId(s_old));
         File.WriteAllText(temp.File("unit/entry"), "old");
         var id = new RoleReformat(new ReformatFiles(node, role), role.Folder, Guid.NewGuid).Run(s_old, s_old);
         Assert.Equal(id, NodeConfig.Load(node.ConfigFile, out _).Roles[0].Id);
