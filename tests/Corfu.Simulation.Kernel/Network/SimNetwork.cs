@@ -25,6 +25,9 @@ public sealed class SimNetwork
 
     public NetworkStats Stats { get; } = new();
 
+    /// <summary>Told of every call of every process; null: no observer.</summary>
+    public ICallObserver? Calls { get; set; }
+
     /// <summary>Drops everything sent from one host to another until the link is healed: one way only.</summary>
     public void Block(string from, string to)
     {

@@ -33,9 +33,12 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             call.Fail(new TransportException($"{request.Opcode} to {to} timed out", outcomeUnknown: true));
         });
         byte[] bytes = Frames.Encode(correlation, request);
+        network.Calls?.Sent(process, to.Id, request);
         network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m),
             network.HeldUntil(request));
-        return await call.Task;
+        TResponse response = await call.Task;
+        network.Calls?.Answered(process, to.Id, request, response);
+        return response;
     }
 
     public async ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken)

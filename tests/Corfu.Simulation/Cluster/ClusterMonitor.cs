@@ -55,6 +55,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// <summary>Called with the newest projection when one more is learnt.</summary>
     public Action<Projection> Decided { get; set; } = _ => { };
 
+    /// <summary>Called when a client was told that its append is in the log.</summary>
+    public Action<LogPosition, EntryOrigin> AppendTold { get; set; } = static (_, _) => { };
+
+    /// <summary>Called when a reader was shown a value.</summary>
+    public Action<LogPosition> ReadTold { get; set; } = static _ => { };
+
     public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
 
     public void Received(MessageInfo message)
@@ -135,6 +141,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// chain.</summary>
     public void Acknowledged(LogPosition position, Guid writer, long sequence)
     {
+        AppendTold(position, new EntryOrigin(new WriterId(writer), sequence));
         if (!TryChain(position.Offset, position.Epoch.Value, out Chain chain))
         {
             Report(CheckerNames.AckComplete, $"{position} was acknowledged in an epoch that no node installed");
@@ -168,6 +175,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     /// <summary>R11: what a reader was shown is committed: every full replica of its chain has it.</summary>
     public void Shown(LogPosition position)
     {
+        ReadTold(position);
         if (!TryChain(position.Offset, HighestEpoch, out Chain chain)) return;
         foreach (Replica replica in chain.Replicas.Where(r => !r.Joining))
         {

@@ -1,3 +1,4 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
@@ -14,9 +15,12 @@ public static class SeedRunner
     public static SeedResult Run(ulong seed, Action<string>? trace, string? endAt = null) =>
         Run(SeedPlan.Of(seed), trace, endAt);
 
-    public static SeedResult Run(SeedPlan plan, Action<string>? trace, string? endAt = null)
+    /// <param name="prepare">Called with the cluster before its first event.</param>
+    public static SeedResult Run(SeedPlan plan, Action<string>? trace, string? endAt = null,
+        Action<SimCluster>? prepare = null)
     {
         var run = new SimulationRun(plan, trace) { EndAt = endAt };
+        prepare?.Invoke(run.Cluster);
         run.Execute();
         World world = run.World;
         List<Violation> violations = [.. run.Cluster.Monitor.Violations, .. run.Violations, .. run.Verdicts()];
