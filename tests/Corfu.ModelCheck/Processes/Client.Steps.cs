@@ -155,14 +155,15 @@ public sealed partial record Client
     {
         PageState.Data => Finish(new Observed(Position.Offset, EntryKind.Data, page.Origin)),
         PageState.Junk => Finish(new Observed(Position.Offset, EntryKind.Junk, page.Origin)),
-        PageState.Unwritten =>
-            new Step(this with { Stage = Position < View.Start ? ClientStage.LookAtHead : ClientStage.AskTail }),
+        PageState.Unwritten => new Step(this with { Stage = ClientStage.LookAtHead }),
         _ => Finish(),
     };
 
+    // R10: what the head holds is completed, granted or not; where it holds nothing, only a granted position is filled.
     private Step LookedAtHead(in PageResult page) => page.State switch
     {
-        PageState.Unwritten => new Step(Junk(ClientStage.FillHole)),
+        PageState.Unwritten when Position < View.Start => new Step(Junk(ClientStage.FillHole)),
+        PageState.Unwritten => new Step(this with { Stage = ClientStage.AskTail }),
         PageState.Data or PageState.Junk => Copy(ClientStage.CompleteHole, page),
         _ => Finish(),
     };

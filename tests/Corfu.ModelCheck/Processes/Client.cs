@@ -115,7 +115,18 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
                 ReturnUnchanged = again,
                 TimeOuts = TimeOuts - 1
             };
-            return [new Step(next, [], [Call], $"waits no longer for {Names.Of(Call.Request)}")];
+            var left = new Step(next, [], [Call], $"waits no longer for {Names.Of(Call.Request)}");
+            if (Stage != ClientStage.Write) return [left];
+
+            // A caller gives up, and asks within the same epoch what became of its append.
+            var resolving = this with
+            {
+                Stage = ClientStage.ResolveLook,
+                Entry = default,
+                Replica = 0,
+                TimeOuts = TimeOuts - 1
+            };
+            return [left, new Step(resolving, [], [Call], $"gives {Names.Of(Call.Request)} up and resolves it")];
         }
     }
 
@@ -173,9 +184,7 @@ public sealed partial record Client(char Id, ImmutableArray<ClientTask> Tasks, P
         ClientStage.ResolveComplete or ClientStage.CompleteHole => Completed((WriteResponse)response),
         ClientStage.ReadTail => Shown(((ReadResponse)response).Pages[0]),
         ClientStage.AskTail =>
-            Position.Offset < ((TailResponse)response).Tail.Offset
-                ? new Step(this with { Stage = ClientStage.LookAtHead })
-                : Finish(),
+            Position.Offset < ((TailResponse)response).Tail.Offset ? new Step(Junk(ClientStage.FillHole)) : Finish(),
         ClientStage.LookAtHead => LookedAtHead(((ReadResponse)response).Pages[0]),
         ClientStage.Check => CheckAnswer(call, response),
         _ => throw new InvalidOperationException(),
