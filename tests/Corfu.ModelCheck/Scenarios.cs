@@ -7,6 +7,8 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck;
 
+using Client = Corfu.ModelCheck.Processes.Client;
+
 /// <summary>The searches: each answers a question about reconfiguration or repair, small enough for every
 /// interleaving.</summary>
 public static class Scenarios

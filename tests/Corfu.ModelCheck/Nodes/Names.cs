@@ -23,10 +23,11 @@ public static class Names
 
     public static Guid Proposer(char process, int run) => new(5, (short)process, (short)run, new byte[8]);
 
+    /// <summary>The first digits of the product's random identities.</summary>
     public static string Of(NodeId id)
     {
         var bytes = id.Value.ToByteArray();
-        return $"{"?usa"[bytes[0]]}{bytes[4]}";
+        return bytes.AsSpan(8).ContainsAnyExcept((byte)0) ? id.ToString()[..8] : $"{"?usa"[bytes[0]]}{bytes[4]}";
     }
 
     public static string Of(EntryOrigin origin) => $"{(char)origin.Writer.Value.ToByteArray()[4]}#{origin.Sequence}";
