@@ -125,7 +125,7 @@ public static partial class LogChecker
         List<(long End, long Position)> known =
         [
             .. history.Appends.Where(a => a.Outcome == AppendFate.Acknowledged).Select(a => (a.End, a.Position)),
-            // A value that a client read is in the log as well, whatever its writer was told.
+            // A value that a client read is in the log as well, acknowledged or not.
             .. history.Reads.Where(r => r.Kind is SeenKind.Data).Select(r => (r.End, r.Position)),
         ];
         known.Sort();

@@ -2,7 +2,7 @@ using Corfu.Protocol;
 
 namespace Corfu.Simulation.Kernel.Network;
 
-/// <summary>Who listens where, and how the death of a machine looks from outside.</summary>
+/// <summary>The hosts by their endpoints, and how the death of a machine looks from outside.</summary>
 public sealed class SimInternet(World world)
 {
     private readonly Dictionary<NodeEndpoint, SimHost> _hosts = [];

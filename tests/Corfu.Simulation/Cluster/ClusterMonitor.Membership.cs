@@ -15,7 +15,7 @@ public sealed partial class ClusterMonitor
         if (projection.Segments.Length < before.Segments.Length) Mark("segments merged");
         foreach (NodeAddress unit in projection.Units)
         {
-            // R2: who joins has never held anything.
+            // R2: a unit that joins has never held anything.
             if (!before.HasUnit(unit.Id) && _units[unit.Id].Pages.Count > 0)
             {
                 Report(CheckerNames.Membership,
@@ -77,8 +77,8 @@ public sealed partial class ClusterMonitor
         }
     }
 
-    /// <summary>R5: whoever was told that a position is trimmed was told so when all replicas had the trim, joining
-    /// ones too.</summary>
+    /// <summary>R5: a client is told that a position is trimmed only when all replicas have the trim, joining ones
+    /// too.</summary>
     public void ShownTrimmed(LogPosition position)
     {
         // A range that the projection has forgotten has no chain to ask.

@@ -51,7 +51,7 @@ public sealed partial class ClusterMonitor
                 Mark("position granted again in a later epoch");
             _firstTokenEpoch.TryAdd(position, epoch);
             // A sequencer that was replaced without knowing it grants on: what a later epoch has written there is no
-            // contradiction. What a unit that was removed has kept is nobody's any more (R2).
+            // contradiction. Pages that a removed unit has kept count no more (R2).
             foreach (UnitView unit in projection?.Units.Select(u => _units[u.Id]) ?? [])
             {
                 if (unit.Pages.TryGetValue(position, out StoredPage? page) && page.Epoch > 0 && page.Epoch < epoch)

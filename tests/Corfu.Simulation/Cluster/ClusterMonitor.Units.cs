@@ -129,7 +129,7 @@ public sealed partial class ClusterMonitor
         NoteStreams(message, header, entry);
     }
 
-    /// <summary>Whoever stores a value stands in a chain whose earlier replicas all hold that value.</summary>
+    /// <summary>A unit that stores a value stands in a chain whose earlier replicas all hold that value.</summary>
     private void ChainPrefix(UnitView unit, MessageInfo message, FrameHeader header, long position, StoredPage page)
     {
         if (!TryChain(position, header.Epoch.Value, out Chain chain)) return;

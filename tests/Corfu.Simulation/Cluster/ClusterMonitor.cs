@@ -25,7 +25,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
 
     public Projection Newest { get; private set; } = null!;
 
-    /// <summary>The highest epoch that anybody has tried to seal for.</summary>
+    /// <summary>The highest epoch for which a seal was asked.</summary>
     public long HighestSealAsked { get; private set; }
 
     public long HighestEpoch { get; private set; }
@@ -119,7 +119,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         _introduced.GetValueOrDefault(acceptor) >= Newest.Epoch.Value
         && !_projections.Values.Any(p => p.Acceptors.Any(a => a.Id == acceptor));
 
-    /// <summary>R12: from its votes, too, as whoever watches does before anybody has said that it is decided (seed
+    /// <summary>R12: from its votes, too, as an observer does before an acceptor has said that it is decided (seed
     /// 511).</summary>
     private void LearnFrom(NodeId acceptor, LayoutResponse response)
     {
@@ -245,7 +245,7 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
                 $"{projection.Epoch} starts at {projection.Start.Offset}, far above everything that was granted");
         }
 
-        // Whatever a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position
+        // All that a full replica holds of an older epoch, acknowledged or not, lies below the start: else its position
         // is granted again. A unit that is not a first survivor may hold only what its predecessors hold as well.
         foreach (NodeAddress member in projection.Units)
         {

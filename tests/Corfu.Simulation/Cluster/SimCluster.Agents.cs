@@ -7,8 +7,8 @@ using Corfu.Simulation.Kernel.Network;
 
 namespace Corfu.Simulation.Cluster;
 
-/// <summary>Cluster agents that decide on their own who leaves and who takes over, and machines that lose their
-/// disks.</summary>
+/// <summary>Cluster agents that decide on their own which node leaves and which takes over, and machines that lose
+/// their disks.</summary>
 public sealed partial class SimCluster
 {
     // The machine that the first agent's does not reach for as long as its unit is joining.
@@ -59,8 +59,8 @@ public sealed partial class SimCluster
 
     /// <summary>
     /// A machine loses its disk, and comes back with an empty one, freshly formatted: another unit, another acceptor.
-    /// Only where the cluster can bear it: whatever the machine holds is held elsewhere, and nobody is about to change
-    /// that.
+    /// Only where the cluster can bear it: all pages of the machine are held elsewhere, and no change of the
+    /// projection is under way.
     /// </summary>
     public bool LoseDisk(SimRandom random, long away)
     {

@@ -21,7 +21,7 @@ public sealed partial class SimCluster
         Projection newest = Monitor.Newest;
         if (newest.Units.Length == 0 || _changes > 1) return false;
         NodeAddress unit = random.Pick(newest.Units);
-        // Offered too: units that were removed once. Whoever looks for a spare must pass them over (R2).
+        // Offered too: units that were removed once. A search for a spare must pass them over (R2).
         ImmutableArray<NodeAddress> offered = [.. Units.Where(u => !newest.HasUnit(u.UnitId)).Select(u => u.Address)];
         if (offered.IsEmpty) return false;
         RunChange(async node =>
@@ -59,7 +59,7 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>Somebody finishes what an operator left behind.</summary>
+    /// <summary>Another operator finishes a rebuild that was left behind.</summary>
     private void EnsureRebuilt()
     {
         if (!HasAgents && _changes == 0 && Rebuilder.IsNeeded(Monitor.Newest)) RunChange(RebuildAsync);
@@ -69,7 +69,7 @@ public sealed partial class SimCluster
     {
         Segment active = projection.Segments[^1];
         NodeAddress[] fresh = [.. spares.Where(s => !projection.HasUnit(s.Id)).Take(1)];
-        // No operator builds new chains of units whose disks are lost: nobody could ever seal those again (R14; seed
+        // No operator builds new chains of units whose disks are lost: those could never be sealed again (R14; seed
         // 178).
         IEnumerable<NodeId> present = active.Chains.SelectMany(c => c.Replicas).Select(r => r.Unit).Distinct()
             .Where(id => Units.Exists(u => u.UnitId == id));
@@ -102,7 +102,7 @@ public sealed partial class SimCluster
             }
             catch (Exception e) when (e is CorfuException and not RebuildException)
             {
-                // Every acceptor that this operator knows may have been replaced meanwhile: it finds nobody any more,
+                // Every acceptor that this operator knows may have been replaced meanwhile: it finds none any more,
                 // and the agents have done the work.
                 if (HasAgents && IsWhole) return;
 

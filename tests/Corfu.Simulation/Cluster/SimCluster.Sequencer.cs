@@ -52,7 +52,7 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>Comes back as another incarnation, which nobody has asked for: a standby.</summary>
+    /// <summary>Comes back as another incarnation, which no projection names: a standby.</summary>
     private static void StartIfDown(SimSequencerNode node)
     {
         if (!node.Running) node.Start();

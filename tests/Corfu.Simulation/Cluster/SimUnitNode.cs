@@ -103,7 +103,7 @@ public sealed class SimUnitNode
         log => LogDamage.Choose(log, _cluster.Plan.Store.SegmentSize, random, _cluster.Monitor.IsHeldByAll));
 
     /// <summary>The machine stops and its disk is gone; started again it is formatted with these identities, which
-    /// nobody has seen (R2, R12).</summary>
+    /// are new (R2, R12).</summary>
     public void LoseDisk(NodeId unit, NodeId acceptor)
     {
         Process?.Kill();

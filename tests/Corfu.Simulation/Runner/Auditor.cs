@@ -25,7 +25,7 @@ public sealed class Auditor(
             LogPosition after = await CheckAsync(node, client);
             if (after.Epoch == end.Epoch) return;
 
-            // Agents may begin an epoch even now, and what was granted before and written by nobody is at its tail
+            // Agents may begin an epoch even now. A position that was granted before and not written is at its tail
             // then, and no hole (seed 1419).
             log.Final.Clear();
             end = after;
@@ -59,7 +59,7 @@ public sealed class Auditor(
         foreach (StreamTail tail in check.Streams) cluster.Monitor.CompareTail(tail, asked);
     }
 
-    /// <summary>Replicas of a chain never differ, whatever happened to them.</summary>
+    /// <summary>Replicas of a chain never differ, after all faults.</summary>
     public async Task CompareReplicasAsync(SimClientNode node)
     {
         Projection projection = cluster.Monitor.Newest;
@@ -106,8 +106,7 @@ public sealed class Auditor(
         {
             ReadResponse response = await node.Transport!.CallAsync(unit, request, default);
 
-            // R14: a unit that its reconfigurer missed, and that nobody has needed since, hears of the epoch from
-            // whoever meets it first.
+            // R14: a unit that its reconfigurer missed hears of the epoch from the first client that calls it.
             if (response.Status == Status.NotInstalled)
                 await node.Transport!.CallAsync(unit, new InstallRequest(projection), default);
             return response.IsOk ? response : null;
@@ -125,7 +124,7 @@ public sealed class Auditor(
             Chain chain = projection.ChainOf(new LogPosition(entry.Position));
             PageResult[] copies = [.. chain.Replicas.Where(r => !r.Joining)
                 .Select(r => states[r.Unit].GetValueOrDefault(entry.Position))];
-            // Half-written, and damaged where it is: nobody was told that it is there, and only the unit's removal
+            // Half-written, and damaged where it is: no client was told that it is there, and only the unit's removal
             // decides it (R4).
             if (copies[^1].State == PageState.Unwritten && copies.Any(c => c.State == PageState.Corrupt)) continue;
             foreach (PageResult copy in copies.Where(

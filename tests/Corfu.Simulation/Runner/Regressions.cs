@@ -35,7 +35,7 @@ public static class Regressions
             }),
         (
             "sequencer-left-behind",
-            "A replaced sequencer that nobody tells goes on asking for stream tails: a client that still believed it "
+            "A replaced sequencer that is not told goes on asking for stream tails: a client that still believed it "
             + "asked the sealed units without end.",
             new SeedPlan
             {
@@ -106,7 +106,7 @@ public static class Regressions
             }),
         (
             "probe-meets-a-trim",
-            "Whoever waits long for a decision plays the read set by itself, from its beginning: where that was "
+            "A runtime that waits long for a decision plays the read set from its beginning: where that was "
             + "trimmed, its callers were told that their views could not go on, "
                 + "though the hosts were about to publish the decision (R20, R22).",
             new SeedPlan
@@ -137,7 +137,7 @@ public static class Regressions
         (
             "marked-for-good",
             "A page that two bad reads in a row had marked as damaged stayed so: where it was the head's, and its "
-            + "writer had come no further, nobody could complete or fill the "
+            + "writer had come no further, no client could complete or fill the "
                 + "position, and readers of its stream stood before it for ever (R4, R8).",
             new SeedPlan
             {

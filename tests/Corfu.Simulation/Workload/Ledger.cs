@@ -19,7 +19,7 @@ public sealed class Ledger(long operations)
 
     public void Done() => Acknowledged++;
 
-    /// <summary>The highest position that anybody was told is granted, with the epoch that told it.</summary>
+    /// <summary>The highest position that a client was told is granted, with the epoch that told it.</summary>
     public LogPosition Newest => _known < 0 ? default : new LogPosition(_known, _epoch);
 
     public long NextPayload() => ++_payload;

@@ -36,7 +36,7 @@ internal sealed class CheckpointActs(ClusterMonitor monitor)
     {
         if (client.IsOld) return;
         await client.Runtime.Checkpoints.WriteAsync(client.CellsObject);
-        foreach (string solo in client.Readable) await client.Runtime.Checkpoints.WriteAsync(client.SoloOf(solo));
+        foreach (string solo in client.HostedSolos) await client.Runtime.Checkpoints.WriteAsync(client.SoloOf(solo));
         await client.Runtime.Checkpoints.WriteDirectoryAsync();
         monitor.Mark("object checkpointed");
     }

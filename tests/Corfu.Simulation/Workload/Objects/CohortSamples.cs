@@ -16,7 +16,7 @@ internal sealed class CohortSamples(SeedPlan plan, TxHistory history, ClusterMon
     {
         if (!plan.Checkpoints || client.IsOld) return;
         await TakeAsync(client, client.CellsObject);
-        foreach (string solo in client.Readable) await TakeAsync(client, client.SoloOf(solo));
+        foreach (string solo in client.HostedSolos) await TakeAsync(client, client.SoloOf(solo));
     }
 
     private async Task TakeAsync(TangoClient client, TangoObject handle)

@@ -67,7 +67,7 @@ internal sealed class DiskUseCheck(
 
         // Something new, so that the next checkpoints end above these.
         await client.WriteAsync(TangoClient.SharedKeys[0], WrittenValue.Of(ledger.NextPayload(), 0));
-        foreach (string solo in client.Readable) await client.Runtime.Checkpoints.WriteAsync(client.SoloOf(solo));
+        foreach (string solo in client.HostedSolos) await client.Runtime.Checkpoints.WriteAsync(client.SoloOf(solo));
         await client.Runtime.Checkpoints.WriteAsync(client.CellsObject);
         if (index is not null) await index.CompactAllAsync(client);
         await client.Runtime.Checkpoints.WriteDirectoryAsync();

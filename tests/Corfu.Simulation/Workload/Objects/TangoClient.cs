@@ -52,13 +52,13 @@ public sealed class TangoClient
     public Gate Gate { get; private set; } = null!;
 
     /// <summary>The lone registers that this client can read.</summary>
-    public string[] Readable { get; private set; } = [];
+    public string[] HostedSolos { get; private set; } = [];
 
     /// <summary>The lone registers that it hosts while it reads them.</summary>
-    public string[] Remote { get; private set; } = [];
+    public string[] RemoteSolos { get; private set; } = [];
 
     /// <summary>The lone registers that it can write.</summary>
-    public string[] Writable { get; private set; } = SoloKeys;
+    public string[] WritableSolos { get; private set; } = SoloKeys;
 
     /// <summary>Older code met a record that it cannot read in a stream of the group (R23).</summary>
     public bool HasLostGroup { get; private set; }
@@ -79,9 +79,9 @@ public sealed class TangoClient
     /// <summary>Keys of the group that all clients can read and write.</summary>
     public static IReadOnlyList<string> SharedKeys => s_sharedKeys;
 
-    public string[] ReadableKeys => [.. GroupKeys, .. Readable, .. Remote];
+    public string[] ReadableKeys => [.. GroupKeys, .. HostedSolos, .. RemoteSolos];
 
-    public string[] WritableKeys => [.. GroupKeys, .. Writable];
+    public string[] WritableKeys => [.. GroupKeys, .. WritableSolos];
 
     private string[] GroupKeys => AnnexKey is { } annex ? [.. s_sharedKeys, annex] : s_sharedKeys;
 
@@ -106,8 +106,8 @@ public sealed class TangoClient
                 : readsRemote
                     ? await client.Runtime.OpenRemoteAsync<TangoRegister<string>>(SoloKeys[i], OpenMode.Create)
                     : await client.Runtime.OpenWriteOnlyAsync<TangoRegister<string>>(SoloKeys[i], OpenMode.Create);
-            if (readsRemote && !hosts) client.Remote = [.. client.Remote, SoloKeys[i]];
-            if (hosts) client.Readable = [.. client.Readable, SoloKeys[i]];
+            if (readsRemote && !hosts) client.RemoteSolos = [.. client.RemoteSolos, SoloKeys[i]];
+            if (hosts) client.HostedSolos = [.. client.HostedSolos, SoloKeys[i]];
         }
 
         await client.Runtime.OpenGroupAsync(Group, group =>
@@ -152,9 +152,9 @@ public sealed class TangoClient
     public void Drop(string name)
     {
         if (!SoloKeys.Contains(name)) HasLostGroup = true;
-        Readable = [.. Readable.Where(key => key != name)];
-        Remote = [.. Remote.Where(key => key != name)];
-        Writable = [.. Writable.Where(key => key != name)];
+        HostedSolos = [.. HostedSolos.Where(key => key != name)];
+        RemoteSolos = [.. RemoteSolos.Where(key => key != name)];
+        WritableSolos = [.. WritableSolos.Where(key => key != name)];
     }
 
     /// <summary>Keys look like "cells/k3", "bank/a1" and "r0".</summary>

@@ -38,7 +38,7 @@ internal sealed class ViewWorkload(TxHistory history, ClusterMonitor monitor, Co
         Add("r0", r0);
         Add(TangoClient.GateKey, await client.Gate.LastAsync());
         if (annex is not null) Add(annex, await client.ReadAsync(annex));
-        foreach (string solo in client.Readable) Add(solo, await client.ReadAsync(solo));
+        foreach (string solo in client.HostedSolos) Add(solo, await client.ReadAsync(solo));
         await cohorts.TakeAsync(client);
 
         void Add(string what, string? shown) =>
