@@ -3,7 +3,7 @@ using Corfu.Simulation.Kernel;
 namespace Corfu.Simulation.Workload;
 
 /// <summary>
-/// One purpose of a client's calls: how it prepares a client, the actions that it offers, and what it checks at the
+/// A purpose of a client's calls: how it prepares a client, the actions that it offers, and what it checks at the
 /// end. A client program mixes several workloads over the same clients.
 /// </summary>
 /// <typeparam name="TClient">What a client has open for its workloads.</typeparam>
@@ -33,6 +33,6 @@ internal sealed record WorkloadAction<TClient>(
     {
     }
 
-    /// <summary>Where false, the last action of the table is carried out instead.</summary>
+    /// <summary>If false, the last action of the table is carried out instead.</summary>
     public Func<bool> IsPossible { get; init; } = static () => true;
 }

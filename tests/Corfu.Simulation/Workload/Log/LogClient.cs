@@ -2,7 +2,7 @@ using Corfu.Simulation.Cluster;
 
 namespace Corfu.Simulation.Workload.Log;
 
-/// <summary>One worker on the log: the log of its client's process, and cursors of its own.</summary>
+/// <summary>A worker on the log: the log of its client's process, and cursors of its own.</summary>
 internal sealed class LogClient(SimClientNode node)
 {
     public int Number { get; } = node.Number;

@@ -43,7 +43,7 @@ internal sealed class IndexWorkload(ClusterMonitor monitor, OpenClients clients)
 
     /// <summary>R22: what a view holds that is not older than the newest checkpoint is not trimmed. A view that lags
     /// behind may hold what was replaced since.</summary>
-    /// <returns>What is held below the position and must not be trimmed.</returns>
+    /// <returns>Values below the position that must not be trimmed.</returns>
     public IEnumerable<string> NeededBelow(long position, TangoClient trimming)
     {
         TrimClaims claims = trimming.Runtime.Services.Playback.Directory.Published.Claims;

@@ -99,7 +99,7 @@ internal sealed class TrimGuard(
         }
     }
 
-    /// <summary>What is deleted has no cohort.</summary>
+    /// <summary>A deleted object has no cohort.</summary>
     private static IReadOnlyList<ulong> CohortOf(TangoDirectory directory, ulong id) =>
         id == ObjectId.Directory.Value
             ? [id]

@@ -17,7 +17,7 @@ internal static partial class WrittenValue
     public static long NumberOf(string? value) =>
         value is null ? 0 : long.Parse(value.AsSpan(1, 7), CultureInfo.InvariantCulture);
 
-    /// <param name="opening">What an account has that was never written.</param>
+    /// <param name="opening">Balance of an account that was never written.</param>
     public static int BalanceOf(string? value, int opening) =>
         value is null ? opening : int.Parse(value.AsSpan(9), CultureInfo.InvariantCulture);
 
