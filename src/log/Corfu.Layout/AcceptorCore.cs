@@ -1,11 +1,10 @@
 namespace Corfu.Layout;
 
-/// <param name="Records">Durable before the response leaves, after the records of all earlier requests (R12).</param>
-internal readonly record struct AcceptorAnswer(Response Response, ImmutableArray<AcceptorRecord> Records);
+/// <param name="Records">Durable before the answer leaves, after the records of all earlier requests (R12).</param>
+internal readonly record struct AcceptorResult(RegisterAnswer Answer, ImmutableArray<AcceptorRecord> Records);
 
-/// <summary>An acceptor of the projection store: a Paxos register per epoch (R12). Pure: one request in, one answer and
-/// the records behind it out; not thread-safe. The proposers know which votes count: those of the acceptors of the
-/// epoch before.</summary>
+/// <summary>An acceptor: a Paxos register per slot, of opaque values (R12). Pure: one request in, one answer and the
+/// records behind it out; not thread-safe. The proposers know which acceptors' votes count for a slot.</summary>
 internal sealed class AcceptorCore(AcceptorOptions? options = null)
 {
     // A decided slot has no ballots any more.
@@ -13,7 +12,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     {
         public Ballot Promised;
         public Ballot Accepted;
-        public Projection? Value;
+        public RegisterValue? Value;
         public bool IsDecided;
     }
 
@@ -22,29 +21,28 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
 
     private readonly AcceptorOptions _options = options ?? new AcceptorOptions();
 
-    // Ordered, and nothing below _floor; _latest is the newest decided value ever seen, and stays when its slot is
+    // Ordered, and nothing below _floor; _newest is the newest decided value ever seen, and stays when its slot is
     // pruned.
     private readonly SortedDictionary<long, Slot> _slots = [];
-    private Projection? _latest;
+    private RegisterValue? _newest;
     private Epoch _floor;
 
-    /// <summary>The newest decided projection that this acceptor knows.</summary>
-    public Projection? Latest => _latest;
+    /// <summary>The newest decided value that this acceptor knows.</summary>
+    public RegisterValue? Newest => _newest;
 
     public Epoch Floor => _floor;
 
-    private Epoch Known => _latest?.Epoch ?? Epoch.None;
+    private Epoch Known => _newest?.Slot ?? Epoch.None;
 
-    public AcceptorAnswer Handle(Request request) => request switch
+    public AcceptorResult Handle(RegisterRequest request) => request switch
     {
-        LatestRequest or WatchRequest => Plain(Answer(Status.Ok, new Epoch(_slots.Keys.LastOrDefault()))),
-        LayoutRequest { Slot.Value: < 1 } invalid => Plain(invalid.Fail(Status.BadRequest, Known)),
-        LayoutRequest pruned when pruned.Slot < _floor => Plain(Answer(Status.Superseded, pruned.Slot)),
-        PrepareRequest prepare => Prepare(prepare),
-        AcceptRequest accept => Accept(accept),
-        DecidedRequest decided => Decided(decided),
-        ReadSlotRequest read => Plain(Answer(Status.Ok, read.Slot)),
-        _ => Plain(request.Fail(Status.Unsupported, Known)),
+        ReadNewest or WatchNewest => Plain(Answer(Status.Ok, new Epoch(_slots.Keys.LastOrDefault()))),
+        { Slot.Value: < 1 } => Plain(Refusal(Status.BadRequest)),
+        _ when request.Slot < _floor => Plain(Answer(Status.Superseded, request.Slot)),
+        PrepareBallot prepare => Prepare(prepare),
+        AcceptValue accept => Accept(accept),
+        LearnDecision decision => Learn(decision),
+        _ => Plain(Answer(Status.Ok, request.Slot)),
     };
 
     /// <summary>Applies a record that was read back from the log.</summary>
@@ -56,8 +54,8 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
                 var promised = SlotOf(promise.Slot);
                 if (!promised.IsDecided && promise.Ballot > promised.Promised) promised.Promised = promise.Ballot;
                 break;
-            case AcceptRecord accept when accept.Value.Epoch >= _floor:
-                var accepted = SlotOf(accept.Value.Epoch);
+            case AcceptRecord accept when accept.Value.Slot >= _floor:
+                var accepted = SlotOf(accept.Value.Slot);
                 if (accepted.IsDecided) break;
                 if (accept.Ballot > accepted.Promised) accepted.Promised = accept.Ballot;
                 if (accept.Ballot < accepted.Accepted) break;
@@ -65,7 +63,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
                 accepted.Value = accept.Value;
                 break;
             case DecidedRecord decided:
-                Learn(decided.Value);
+                SetDecided(decided.Value);
                 break;
             case FloorRecord floor when floor.Floor > _floor:
                 _floor = floor.Floor;
@@ -78,7 +76,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     public ImmutableArray<AcceptorRecord> Snapshot()
     {
         var records = ImmutableArray.CreateBuilder<AcceptorRecord>();
-        if (_latest is not null) records.Add(new DecidedRecord(_latest));
+        if (_newest is not null) records.Add(new DecidedRecord(_newest));
         if (_floor > Epoch.None) records.Add(new FloorRecord(_floor));
         foreach (var (number, slot) in _slots)
         {
@@ -90,7 +88,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         return records.DrainToImmutable();
     }
 
-    private AcceptorAnswer Prepare(PrepareRequest request)
+    private AcceptorResult Prepare(PrepareBallot request)
     {
         if (Refuse(request, request.Ballot, out var slot) is { } refused) return refused;
         return slot?.Promised == request.Ballot
@@ -98,7 +96,7 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
             : Record(request.Slot, new PromiseRecord(request.Slot, request.Ballot));
     }
 
-    private AcceptorAnswer Accept(AcceptRequest request)
+    private AcceptorResult Accept(AcceptValue request)
     {
         if (Refuse(request, request.Ballot, out var slot) is { } refused) return refused;
         // A ballot has one value; a second one is a proposer's bug and must not be hidden.
@@ -108,34 +106,34 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
     }
 
     // Null: the ballot may be promised or voted for. A decided slot is beyond ballots, and its answer says so.
-    private AcceptorAnswer? Refuse(LayoutRequest request, Ballot ballot, out Slot? slot)
+    private AcceptorResult? Refuse(RegisterRequest request, Ballot ballot, out Slot? slot)
     {
         slot = _slots.GetValueOrDefault(request.Slot.Value);
-        if (IsFarAhead(request.Slot)) return Plain(request.Fail(Status.Overloaded, Known));
+        if (IsFarAhead(request.Slot)) return Plain(Refusal(Status.Overloaded));
         if (slot is { IsDecided: true }) return Plain(Answer(Status.Ok, request.Slot));
         if (slot is not null && ballot < slot.Promised) return Plain(Answer(Status.Outbid, request.Slot));
-        if (ballot <= default(Ballot)) return Plain(request.Fail(Status.BadRequest, Known));
+        if (ballot <= default(Ballot)) return Plain(Refusal(Status.BadRequest));
         return Nearer(ballot, slot) is { } nearer
             ? Record(request.Slot, new PromiseRecord(request.Slot, nearer), Status.Outbid)
             : null;
     }
 
-    private AcceptorAnswer Decided(DecidedRequest request)
+    private AcceptorResult Learn(LearnDecision request)
     {
         if (_slots.GetValueOrDefault(request.Slot.Value) is { IsDecided: true } slot)
             return Plain(Answer(request.Value.Equals(slot.Value) ? Status.Ok : Status.Conflict, request.Slot));
         if (request.Slot.Value - Known.Value > MessageLimits.EpochReach)
-            return Plain(request.Fail(Status.BadRequest, Known));
+            return Plain(Refusal(Status.BadRequest));
         var decided = Record(request.Slot, new DecidedRecord(request.Value));
         var floor = Known.Value - _options.KeptSlots;
         if (_slots.Count <= 2 * _options.KeptSlots || floor <= _floor.Value) return decided;
-        // All below a decided slot is settled; a proposer that asks for it gets the newest projection. The slot itself
-        // may be pruned here.
+        // All below a decided slot is settled; a proposer that asks for it gets the newest value. The slot itself may
+        // be pruned here.
         var pruned = Record(request.Slot, new FloorRecord(new Epoch(floor)));
         return pruned with { Records = [.. decided.Records, .. pruned.Records] };
     }
 
-    // An acceptor that is as far behind learns the newest decision from the next client that reads the layout.
+    // An acceptor that is as far behind learns the newest decision from the next client that reads it.
     private bool IsFarAhead(Epoch slot) => slot.Value - Known.Value > _options.MaxOpenSlots;
 
     /// <summary>Proposers outbid each other by one round. A ballot at the highest round would leave none to outbid it,
@@ -149,11 +147,11 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         return ballot.Round - promised > MaxRoundsAhead ? ballot with { Round = promised + MaxRoundsAhead } : null;
     }
 
-    private void Learn(Projection value)
+    private void SetDecided(RegisterValue value)
     {
-        if (_latest is null || value.Epoch > _latest.Epoch) _latest = value;
-        if (value.Epoch < _floor) return;
-        var slot = SlotOf(value.Epoch);
+        if (_newest is null || value.Slot > _newest.Slot) _newest = value;
+        if (value.Slot < _floor) return;
+        var slot = SlotOf(value.Slot);
         slot.Value = value;
         slot.IsDecided = true;
         slot.Promised = slot.Accepted = default;
@@ -165,19 +163,21 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
         return slot;
     }
 
-    private AcceptorAnswer Record(Epoch slot, AcceptorRecord record, Status status = Status.Ok)
+    private AcceptorResult Record(Epoch slot, AcceptorRecord record, Status status = Status.Ok)
     {
         Replay(record);
-        return new AcceptorAnswer(Answer(status, slot), [record]);
+        return new AcceptorResult(Answer(status, slot), [record]);
     }
 
-    private LayoutResponse Answer(Status status, Epoch number)
+    private RegisterAnswer Answer(Status status, Epoch number)
     {
         var state = _slots.GetValueOrDefault(number.Value) is { } slot
-            ? new SlotState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided)
+            ? new RegisterState(number, slot.Promised, slot.Accepted, slot.Value, slot.IsDecided)
             : null;
-        return new LayoutResponse(status, Known, state, _latest);
+        return new RegisterAnswer(status, Known, state, _newest);
     }
 
-    private static AcceptorAnswer Plain(Response response) => new(response, []);
+    private RegisterAnswer Refusal(Status status) => new(status, Known);
+
+    private static AcceptorResult Plain(RegisterAnswer answer) => new(answer, []);
 }

@@ -118,8 +118,8 @@ public static class DiskTargets
         var id = SampleMessages.Node(1).Id;
         AcceptorLog.FormatAsync(device, new ClusterId(SampleMessages.Id(99)), id).AsTask().GetAwaiter().GetResult();
         var core = new AcceptorCore();
-        var log = AcceptorLog.OpenAsync(device, core).AsTask().GetAwaiter().GetResult();
-        var projection = SampleMessages.Projection(SampleMessages.Epoch);
+        var log = AcceptorLog.OpenAsync(device, core, new ProjectionRegister()).AsTask().GetAwaiter().GetResult();
+        var projection = ProjectionRegister.ToValue(SampleMessages.Projection(SampleMessages.Epoch));
         var ballot = new Ballot(3, SampleMessages.Id(5));
         log.AppendAsync([new PromiseRecord(SampleMessages.Epoch, ballot), new AcceptRecord(ballot, projection)])
             .AsTask().GetAwaiter().GetResult();
@@ -132,7 +132,7 @@ public static class DiskTargets
     {
         var device = new MemoryDevice();
         device.Content[0] = area;
-        AcceptorLog.OpenAsync(device, new AcceptorCore()).AsTask().GetAwaiter().GetResult();
+        AcceptorLog.OpenAsync(device, new AcceptorCore(), new ProjectionRegister()).AsTask().GetAwaiter().GetResult();
     }
 
     private static void RepairGroups(byte[] area)

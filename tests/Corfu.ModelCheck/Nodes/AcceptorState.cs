@@ -8,11 +8,12 @@ namespace Corfu.ModelCheck.Nodes;
 public sealed class AcceptorState : NodeState
 {
     private readonly ImmutableArray<AcceptorRecord> _records;
+    private readonly ProjectionRegister _register = new();
 
     private AcceptorState(ImmutableArray<AcceptorRecord> records)
     {
         _records = records;
-        Key = string.Join(' ', records.Select(Describe));
+        Key = Describe(records);
     }
 
     public static AcceptorState Empty { get; } = new([]);
@@ -23,26 +24,29 @@ public sealed class AcceptorState : NodeState
     {
         var core = new AcceptorCore();
         foreach (var record in _records) core.Replay(record);
-        var answer = core.Handle(request);
-        if (answer.Response.Status == Status.Conflict)
+        var result = core.Handle(ProjectionRegister.Read(request)!);
+        if (result.Answer.Status == Status.Conflict)
             throw new ModelException($"An acceptor is told two values for one slot: {Names.Of(request)} (R12).");
-        if (answer.Records.IsEmpty) return (this, answer.Response);
+        var response = _register.ToResponse(result.Answer);
+        if (result.Records.IsEmpty) return (this, response);
         var next = new AcceptorState(core.Snapshot());
 
         // The durable records must lead to the same state as the core in memory.
         var again = new AcceptorCore();
         foreach (var record in _records) again.Replay(record);
-        foreach (var record in answer.Records) again.Replay(record);
-        if (new AcceptorState(again.Snapshot()).Key != next.Key)
+        foreach (var record in result.Records) again.Replay(record);
+        if (Describe(again.Snapshot()) != next.Key)
             throw new ModelException("An acceptor recovers as another (R12).");
-        return (next, answer.Response);
+        return (next, response);
     }
 
-    private static string Describe(AcceptorRecord record) => record switch
+    private string Describe(ImmutableArray<AcceptorRecord> records) => string.Join(' ', records.Select(Describe));
+
+    private string Describe(AcceptorRecord record) => record switch
     {
         PromiseRecord r => $"promise({r.Slot},{Names.Of(r.Ballot)})",
-        AcceptRecord r => $"accepted({Names.Of(r.Ballot)},{Names.Of(r.Value)})",
-        DecidedRecord r => $"decided({Names.Of(r.Value)})",
+        AcceptRecord r => $"accepted({Names.Of(r.Ballot)},{Names.Of(_register.ToProjection(r.Value)!)})",
+        DecidedRecord r => $"decided({Names.Of(_register.ToProjection(r.Value)!)})",
         FloorRecord r => $"floor({r.Floor})",
         _ => record.ToString(),
     };

@@ -6,23 +6,23 @@ public sealed class AcceptorCoreTests
 {
     private readonly AcceptorCore _core = new(new AcceptorOptions { KeptSlots = 4, MaxOpenSlots = 3 });
 
-    private LayoutResponse Do(LayoutRequest request) => (LayoutResponse)_core.Handle(request).Response;
+    private RegisterAnswer Do(RegisterRequest request) => _core.Handle(request).Answer;
 
-    private LayoutResponse Prepare(long slot, long round) =>
-        Do(new PrepareRequest(new Epoch(slot), Setup.Ballot(round)));
+    private RegisterAnswer Prepare(long slot, long round) =>
+        Do(new PrepareBallot(new Epoch(slot), Registers.Ballot(round)));
 
-    private LayoutResponse Accept(long slot, long round, string reason = "test") =>
-        Do(new AcceptRequest(Setup.Ballot(round), Setup.Projection(slot, reason)));
+    private RegisterAnswer Accept(long slot, long round, string text = "test") =>
+        Do(new AcceptValue(Registers.Ballot(round), Registers.Value(slot, text)));
 
-    private LayoutResponse Decided(long slot, string reason = "test") =>
-        Do(new DecidedRequest(Setup.Projection(slot, reason)));
+    private RegisterAnswer Decided(long slot, string text = "test") =>
+        Do(new LearnDecision(Registers.Value(slot, text)));
 
     [Fact]
     public void A_promise_refuses_lower_ballots_and_says_the_higher_one()
     {
         Assert.Equal(Status.Ok, Prepare(1, 5).Status);
         var outbid = Prepare(1, 4);
-        Assert.Equal((Status.Outbid, Setup.Ballot(5)), (outbid.Status, outbid.Slot!.Promised));
+        Assert.Equal((Status.Outbid, Registers.Ballot(5)), (outbid.Status, outbid.Register!.Promised));
         Assert.Equal(Status.Outbid, Accept(1, 4).Status);
         Assert.Equal(Status.Ok, Accept(1, 5).Status);
     }
@@ -30,9 +30,9 @@ public sealed class AcceptorCoreTests
     [Fact]
     public void Ballots_of_one_round_are_ordered_by_proposer()
     {
-        Do(new PrepareRequest(new Epoch(1), Setup.Ballot(5, 2)));
-        Assert.Equal(Status.Outbid, Do(new PrepareRequest(new Epoch(1), Setup.Ballot(5, 1))).Status);
-        Assert.Equal(Status.Ok, Do(new PrepareRequest(new Epoch(1), Setup.Ballot(5, 3))).Status);
+        Do(new PrepareBallot(new Epoch(1), Registers.Ballot(5, 2)));
+        Assert.Equal(Status.Outbid, Do(new PrepareBallot(new Epoch(1), Registers.Ballot(5, 1))).Status);
+        Assert.Equal(Status.Ok, Do(new PrepareBallot(new Epoch(1), Registers.Ballot(5, 3))).Status);
     }
 
     [Fact]
@@ -41,8 +41,8 @@ public sealed class AcceptorCoreTests
         Prepare(1, 1);
         Accept(1, 1, "first");
         var answer = Prepare(1, 2);
-        Assert.Equal((Setup.Ballot(1), "first", false),
-            (answer.Slot!.Accepted, answer.Slot.Value!.Reason, answer.Slot.IsDecided));
+        Assert.Equal((Registers.Ballot(1), "first", false),
+            (answer.Register!.Accepted, Registers.Text(answer.Register.Value!), answer.Register.IsDecided));
     }
 
     [Fact]
@@ -67,20 +67,20 @@ public sealed class AcceptorCoreTests
         Assert.Equal(Status.Ok, Decided(1, "a").Status);
         Assert.Equal(Status.Conflict, Decided(1, "b").Status);
         var late = Accept(1, 99, "b");
-        Assert.Equal((true, "a"), (late.Slot!.IsDecided, late.Slot.Value!.Reason));
-        Assert.True(Prepare(1, 100).Slot!.IsDecided);
-        Assert.Equal(new Epoch(1), Prepare(1, 100).Epoch);
+        Assert.Equal((true, "a"), (late.Register!.IsDecided, Registers.Text(late.Register.Value!)));
+        Assert.True(Prepare(1, 100).Register!.IsDecided);
+        Assert.Equal(new Epoch(1), Prepare(1, 100).Known);
     }
 
     [Fact]
     public void Latest_is_the_newest_decision_and_the_highest_slot_in_use()
     {
-        Assert.Null(Do(new LatestRequest(Epoch.None)).Slot);
+        Assert.Null(Do(new ReadNewest()).Register);
         Decided(1);
         Decided(2);
         Prepare(3, 1);
-        var answer = Do(new LatestRequest(Epoch.None));
-        Assert.Equal((new Epoch(2), new Epoch(3)), (answer.Latest!.Epoch, answer.Slot!.Slot));
+        var answer = Do(new ReadNewest());
+        Assert.Equal((new Epoch(2), new Epoch(3)), (answer.Newest!.Slot, answer.Register!.Slot));
     }
 
     [Fact]
@@ -88,10 +88,10 @@ public sealed class AcceptorCoreTests
     {
         for (var slot = 1; slot <= 20; slot++) Decided(slot);
         Assert.True(_core.Floor > Epoch.First);
-        foreach (var answer in new[] { Prepare(1, 1), Accept(1, 1), Decided(1), Do(new ReadSlotRequest(new Epoch(1))) })
-            Assert.Equal((Status.Superseded, new Epoch(20)), (answer.Status, answer.Latest!.Epoch));
-        Assert.True(Do(new ReadSlotRequest(new Epoch(20))).Slot!.IsDecided);
-        Assert.True(Do(new ReadSlotRequest(_core.Floor)).Slot!.IsDecided);
+        foreach (var answer in new[] { Prepare(1, 1), Accept(1, 1), Decided(1), Do(new ReadRegister(new Epoch(1))) })
+            Assert.Equal((Status.Superseded, new Epoch(20)), (answer.Status, answer.Newest!.Slot));
+        Assert.True(Do(new ReadRegister(new Epoch(20))).Register!.IsDecided);
+        Assert.True(Do(new ReadRegister(_core.Floor)).Register!.IsDecided);
     }
 
     [Fact]
@@ -112,7 +112,7 @@ public sealed class AcceptorCoreTests
         Assert.Equal(Status.Ok, Decided(1).Status);
         Assert.Equal(Status.BadRequest, Decided(2 + MessageLimits.EpochReach).Status);
         Assert.Equal(Status.BadRequest, Decided(long.MaxValue).Status);
-        Assert.Equal(new Epoch(1), _core.Latest!.Epoch);
+        Assert.Equal(new Epoch(1), _core.Newest!.Slot);
         Assert.Equal(Status.Ok, Decided(1 + MessageLimits.EpochReach).Status);
     }
 
@@ -122,7 +122,7 @@ public sealed class AcceptorCoreTests
     {
         Assert.Equal(Status.Outbid, Prepare(1, long.MaxValue).Status);
         Assert.Equal(Status.Outbid, Accept(1, long.MaxValue).Status);
-        var round = Prepare(1, 1).Slot!.Promised.Round;
+        var round = Prepare(1, 1).Register!.Promised.Round;
         Assert.Equal(2 * AcceptorCore.MaxRoundsAhead, round);
         Assert.Equal(Status.Ok, Prepare(1, round + 1).Status);
         Assert.Equal(Status.Ok, Accept(1, round + 1).Status);
@@ -141,9 +141,8 @@ public sealed class AcceptorCoreTests
     [Fact]
     public void Only_real_slots_and_ballots()
     {
-        Assert.Equal(Status.BadRequest, Do(new PrepareRequest(Epoch.None, Setup.Ballot(1))).Status);
-        Assert.Equal(Status.BadRequest, Do(new PrepareRequest(new Epoch(1), default)).Status);
-        Assert.Equal(Status.Unsupported, _core.Handle(new ConfirmEpochRequest(new Epoch(1))).Response.Status);
+        Assert.Equal(Status.BadRequest, Do(new PrepareBallot(Epoch.None, Registers.Ballot(1))).Status);
+        Assert.Equal(Status.BadRequest, Do(new PrepareBallot(new Epoch(1), default)).Status);
     }
 
     /// <summary>R12: whatever changes what a later answer may say is recorded; whatever does not, is not.</summary>
@@ -154,16 +153,16 @@ public sealed class AcceptorCoreTests
         var options = new AcceptorOptions { KeptSlots = 3 };
         var core = new AcceptorCore(options);
         var replayed = new AcceptorCore(options);
-        var values = Enumerable.Range(1, 40).Select(slot => Setup.Projection(slot)).ToArray();
+        var values = Enumerable.Range(1, 40).Select(slot => Registers.Value(slot)).ToArray();
         for (var i = 0; i < 3000; i++)
         {
             var slot = random.Next(1, 3) + (i / 100);
-            LayoutRequest request = random.Next(6) switch
+            RegisterRequest request = random.Next(6) switch
             {
-                0 or 1 => new PrepareRequest(new Epoch(slot), Setup.Ballot(random.Next(1, 20))),
-                2 or 3 => new AcceptRequest(Setup.Ballot(random.Next(1, 20)), values[slot - 1]),
-                4 => new ReadSlotRequest(new Epoch(slot)),
-                _ => random.Next(5) == 0 ? new DecidedRequest(values[slot - 1]) : new LatestRequest(Epoch.None),
+                0 or 1 => new PrepareBallot(new Epoch(slot), Registers.Ballot(random.Next(1, 20))),
+                2 or 3 => new AcceptValue(Registers.Ballot(random.Next(1, 20)), values[slot - 1]),
+                4 => new ReadRegister(new Epoch(slot)),
+                _ => random.Next(5) == 0 ? new LearnDecision(values[slot - 1]) : new ReadNewest(),
             };
             foreach (var record in core.Handle(request).Records) replayed.Replay(record);
             Assert.Equal(Describe(core), Describe(replayed));
@@ -176,12 +175,7 @@ public sealed class AcceptorCoreTests
 
     private static string Describe(AcceptorCore core)
     {
-        var slots = Enumerable.Range(1, 45).Select(slot => core.Handle(new ReadSlotRequest(new Epoch(slot))).Response);
-        return string.Join('\n', slots.Append(core.Handle(new LatestRequest(Epoch.None)).Response)
-            .Cast<LayoutResponse>()
-            .Select(
-                r =>
-                    $"{r.Status} {r.Latest?.Epoch} {r.Slot?.Promised} {r.Slot?.Accepted} {r.Slot?.Value?.Epoch} "
-                    + $"{r.Slot?.IsDecided}"));
+        var answers = Enumerable.Range(1, 45).Select(slot => core.Handle(new ReadRegister(new Epoch(slot))).Answer);
+        return string.Join('\n', answers.Append(core.Handle(new ReadNewest()).Answer));
     }
 }

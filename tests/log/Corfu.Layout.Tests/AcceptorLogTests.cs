@@ -5,25 +5,25 @@ namespace Corfu.Layout.Tests;
 
 public sealed class AcceptorLogTests
 {
-    private static readonly NodeId Id = Setup.Acceptor(0).Id;
+    private static readonly NodeId Id = Registers.Id;
 
     private static async Task<(AcceptorLog Log, AcceptorCore Core)> OpenAsync(TestDevice device)
     {
         var core = new AcceptorCore();
-        return (await AcceptorLog.OpenAsync(device, core), core);
+        return (await AcceptorLog.OpenAsync(device, core, new Registers.Owner()), core);
     }
 
     private static async Task<TestDevice> FormattedAsync()
     {
         var device = new TestDevice();
-        await AcceptorLog.FormatAsync(device, Setup.Cluster, Id);
+        await AcceptorLog.FormatAsync(device, Registers.Cluster, Id);
         return device;
     }
 
     private static ImmutableArray<AcceptorRecord> Records(int slot) =>
     [
-        new PromiseRecord(new Epoch(slot), Setup.Ballot(1)),
-        new AcceptRecord(Setup.Ballot(1), Setup.Projection(slot)),
+        new PromiseRecord(new Epoch(slot), Registers.Ballot(1)),
+        new AcceptRecord(Registers.Ballot(1), Registers.Value(slot)),
     ];
 
     [Fact]
@@ -32,12 +32,12 @@ public sealed class AcceptorLogTests
         var device = await FormattedAsync();
         var (log, _) = await OpenAsync(device);
         await log.AppendAsync(Records(1));
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(1)), .. Records(2)]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(1)), .. Records(2)]);
         var (again, core) = await OpenAsync(device);
-        Assert.Equal((Id, Setup.Cluster), (again.Id, again.Cluster));
-        Assert.Equal(Setup.Projection(1), core.Latest);
-        var slot = ((LayoutResponse)core.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot!;
-        Assert.Equal((Setup.Ballot(1), false), (slot.Accepted, slot.IsDecided));
+        Assert.Equal((Id, Registers.Cluster), (again.Id, again.Cluster));
+        Assert.Equal(Registers.Value(1), core.Newest);
+        var slot = core.Handle(new ReadRegister(new Epoch(2))).Answer.Register!;
+        Assert.Equal((Registers.Ballot(1), false), (slot.Accepted, slot.IsDecided));
     }
 
     [Fact]
@@ -62,16 +62,15 @@ public sealed class AcceptorLogTests
         var device = await FormattedAsync();
         var (log, _) = await OpenAsync(device);
         var first = device.Area(0).Length;
-        await log.AppendAsync([new PromiseRecord(new Epoch(3), Setup.Ballot(5)), new DecidedRecord(Setup.Projection(2)),
-            new FloorRecord(new Epoch(2))]);
-        var projection = ProjectionCodec.Encode(Setup.Projection(2));
+        await log.AppendAsync([new PromiseRecord(new Epoch(3), Registers.Ballot(5)),
+            new DecidedRecord(Registers.Value(2)), new FloorRecord(new Epoch(2))]);
         var hex = Convert.ToHexString(device.Area(0).AsSpan(first));
         Assert.StartsWith("41435047", hex);
         Assert.Equal("0100000000000000", hex.Substring(16, 16));
         Assert.EndsWith(
             "03000000"
             + "01" + "0300000000000000" + "0500000000000000" + "00000000000000000000000000000001"
-            + "03" + Convert.ToHexString(BitConverter.GetBytes(projection.Length)) + Convert.ToHexString(projection)
+            + "03" + "0C000000" + "0200000000000000" + "74657374"
             + "04" + "0200000000000000",
             hex);
     }
@@ -82,7 +81,7 @@ public sealed class AcceptorLogTests
         await Assert.ThrowsAsync<AcceptorLogDamagedException>(() => OpenAsync(new TestDevice()));
         var device = await FormattedAsync();
         await Assert.ThrowsAsync<AcceptorLogDamagedException>(
-            async () => await AcceptorLog.FormatAsync(device, Setup.Cluster, Id));
+            async () => await AcceptorLog.FormatAsync(device, Registers.Cluster, Id));
     }
 
     [Fact]
@@ -90,18 +89,18 @@ public sealed class AcceptorLogTests
     {
         var device = await FormattedAsync();
         var (log, _) = await OpenAsync(device);
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(1))]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(1))]);
         var sound = device.Area(0).Length;
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(2))]);
         var whole = device.Area(0).Length;
         for (var cut = sound; cut < whole; cut++)
         {
             var torn = device.Copy();
             torn.Truncate(0, cut);
             var (again, core) = await OpenAsync(torn);
-            Assert.Equal(new Epoch(1), core.Latest!.Epoch);
-            await again.AppendAsync([new DecidedRecord(Setup.Projection(3))]);
-            Assert.Equal(new Epoch(3), (await OpenAsync(torn)).Core.Latest!.Epoch);
+            Assert.Equal(new Epoch(1), core.Newest!.Slot);
+            await again.AppendAsync([new DecidedRecord(Registers.Value(3))]);
+            Assert.Equal(new Epoch(3), (await OpenAsync(torn)).Core.Newest!.Slot);
         }
     }
 
@@ -111,9 +110,9 @@ public sealed class AcceptorLogTests
     {
         var device = await FormattedAsync();
         var (log, _) = await OpenAsync(device);
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(1))]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(1))]);
         var second = device.Area(0).Length;
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(2))]);
         for (var at = 0; at < second; at++)
         {
             var flipped = device.Copy();
@@ -129,10 +128,10 @@ public sealed class AcceptorLogTests
         var (log, core) = await OpenAsync(device);
         for (var slot = 1; slot <= 30; slot++)
         {
-            var answer = core.Handle(new DecidedRequest(Setup.Projection(slot)));
+            var answer = core.Handle(new LearnDecision(Registers.Value(slot)));
             await log.AppendAsync(answer.Records);
             if (slot % 7 == 0) await log.CompactAsync(core.Snapshot());
-            Assert.Equal(new Epoch(slot), (await OpenAsync(device.Copy())).Core.Latest!.Epoch);
+            Assert.Equal(new Epoch(slot), (await OpenAsync(device.Copy())).Core.Newest!.Slot);
             Assert.True(device.Area(0).Length == 0 || device.Area(1).Length == 0);
         }
     }
@@ -147,7 +146,7 @@ public sealed class AcceptorLogTests
             var device = await FormattedAsync();
             var (log, core) = await OpenAsync(device);
             for (var slot = 1; slot <= 3; slot++)
-                await log.AppendAsync(core.Handle(new DecidedRequest(Setup.Projection(slot))).Records);
+                await log.AppendAsync(core.Handle(new LearnDecision(Registers.Value(slot))).Records);
             var pictures = new List<TestDevice>();
             device.BeforeFlush = () => pictures.Add(device.Crash(random));
             await log.CompactAsync(core.Snapshot());
@@ -156,9 +155,9 @@ public sealed class AcceptorLogTests
             foreach (var picture in pictures)
             {
                 var (again, recovered) = await OpenAsync(picture);
-                Assert.Equal(new Epoch(3), recovered.Latest!.Epoch);
-                await again.AppendAsync([new DecidedRecord(Setup.Projection(4))]);
-                Assert.Equal(new Epoch(4), (await OpenAsync(picture)).Core.Latest!.Epoch);
+                Assert.Equal(new Epoch(3), recovered.Newest!.Slot);
+                await again.AppendAsync([new DecidedRecord(Registers.Value(4))]);
+                Assert.Equal(new Epoch(4), (await OpenAsync(picture)).Core.Newest!.Slot);
             }
         }
     }
@@ -172,11 +171,11 @@ public sealed class AcceptorLogTests
         var (log, core) = await OpenAsync(device);
         List<TestDevice> killed = [];
         device.BeforeFlush = () => killed.Add(device.Kill());
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(1)), .. Records(2)]);
-        core.Replay(new DecidedRecord(Setup.Projection(1)));
+        await log.AppendAsync([new DecidedRecord(Registers.Value(1)), .. Records(2)]);
+        core.Replay(new DecidedRecord(Registers.Value(1)));
         foreach (var record in Records(2)) core.Replay(record);
         await log.CompactAsync(core.Snapshot());
-        await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+        await log.AppendAsync([new DecidedRecord(Registers.Value(2))]);
         Assert.Equal(4, killed.Count);
         Assert.All(killed,
             k => Assert.NotEqual((k.Area(0).Length, k.Area(1).Length),
@@ -184,12 +183,12 @@ public sealed class AcceptorLogTests
         foreach (var left in killed)
         {
             var (_, served) = await OpenAsync(left);
-            Assert.NotNull(served.Latest);
+            Assert.NotNull(served.Newest);
             Assert.Contains(0, new[] { left.PowerCut().Area(0).Length, left.PowerCut().Area(1).Length });
             var (_, again) = await OpenAsync(left.PowerCut());
-            Assert.Equal(served.Latest, again.Latest);
-            Assert.Equal(((LayoutResponse)served.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot,
-                ((LayoutResponse)again.Handle(new ReadSlotRequest(new Epoch(2))).Response).Slot);
+            Assert.Equal(served.Newest, again.Newest);
+            Assert.Equal(served.Handle(new ReadRegister(new Epoch(2))).Answer.Register,
+                again.Handle(new ReadRegister(new Epoch(2))).Answer.Register);
         }
     }
 
@@ -211,16 +210,16 @@ public sealed class AcceptorLogTests
             var device = new TestDevice();
             device.Write(0, 0, formatted.AsSpan(0, torn));
             await Assert.ThrowsAsync<AcceptorLogDamagedException>(
-                () => AcceptorHandler.OpenAsync(device, Setup.Cluster));
-            await using var handler = await AcceptorHandler.OpenAsync(device, Setup.Cluster, Id);
-            Assert.Equal(Id, handler.Id);
+                () => Registers.OpenAsync(device));
+            await using var acceptor = await Registers.OpenAsync(device, Id);
+            Assert.Equal(Id, acceptor.Id);
         }
 
         // A log that can be read is never formatted again.
         var served = await FormattedAsync();
         var (log, _) = await OpenAsync(served);
         await log.AppendAsync(Records(1));
-        await using var again = await AcceptorHandler.OpenAsync(served, Setup.Cluster, new NodeId(Guid.AllBitsSet));
+        await using var again = await Registers.OpenAsync(served, new NodeId(Guid.AllBitsSet));
         Assert.Equal(Id, again.Id);
     }
 }

@@ -4,7 +4,8 @@ namespace Corfu.Layout.Tests;
 
 public sealed class FileAcceptorDeviceTests : IDisposable
 {
-    private readonly string _folder = Path.Combine(Path.GetTempPath(), "corfu-layout-" + Guid.NewGuid().ToString("N"));
+    private readonly string _folder =
+        Path.Combine(Path.GetTempPath(), "corfu-register-" + Guid.NewGuid().ToString("N"));
 
     public void Dispose()
     {
@@ -16,19 +17,19 @@ public sealed class FileAcceptorDeviceTests : IDisposable
     {
         await using (var device = FileAcceptorDevice.Open(_folder))
         {
-            await AcceptorLog.FormatAsync(device, Setup.Cluster, Setup.Acceptor(0).Id);
-            var log = await AcceptorLog.OpenAsync(device, new AcceptorCore());
-            await log.AppendAsync([new DecidedRecord(Setup.Projection(1))]);
+            await AcceptorLog.FormatAsync(device, Registers.Cluster, Registers.Id);
+            var log = await AcceptorLog.OpenAsync(device, new AcceptorCore(), new Registers.Owner());
+            await log.AppendAsync([new DecidedRecord(Registers.Value(1))]);
             var core = new AcceptorCore();
-            await AcceptorLog.OpenAsync(device, core);
+            await AcceptorLog.OpenAsync(device, core, new Registers.Owner());
             await log.CompactAsync(core.Snapshot());
-            await log.AppendAsync([new DecidedRecord(Setup.Projection(2))]);
+            await log.AppendAsync([new DecidedRecord(Registers.Value(2))]);
         }
 
         await using var again = FileAcceptorDevice.Open(_folder);
         var recovered = new AcceptorCore();
-        Assert.Equal(Setup.Acceptor(0).Id, (await AcceptorLog.OpenAsync(again, recovered)).Id);
-        Assert.Equal(new Epoch(2), recovered.Latest!.Epoch);
+        Assert.Equal(Registers.Id, (await AcceptorLog.OpenAsync(again, recovered, new Registers.Owner())).Id);
+        Assert.Equal(new Epoch(2), recovered.Newest!.Slot);
     }
 
     [Fact]

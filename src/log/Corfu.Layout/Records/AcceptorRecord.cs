@@ -1,8 +1,8 @@
 namespace Corfu.Layout;
 
 /// <summary>A fact that an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less
-/// than is already known changes nothing. Bytes: kind (1), fields; a projection is a length (4) and its canonical
-/// encoding.</summary>
+/// than is already known changes nothing. Bytes: kind (1), fields; a value is a length (4) and its bytes, which
+/// say its slot.</summary>
 internal abstract record AcceptorRecord
 {
     private const byte Promise = 1;
@@ -22,11 +22,11 @@ internal abstract record AcceptorRecord
             case AcceptRecord accept:
                 w.Byte(Accept);
                 accept.Ballot.Write(ref w);
-                w.Bytes(ProjectionCodec.Encode(accept.Value));
+                w.Bytes(accept.Value.Bytes.Span);
                 break;
             case DecidedRecord decided:
                 w.Byte(Decided);
-                w.Bytes(ProjectionCodec.Encode(decided.Value));
+                w.Bytes(decided.Value.Bytes.Span);
                 break;
             case FloorRecord floor:
                 w.Byte(Floor);
@@ -35,11 +35,11 @@ internal abstract record AcceptorRecord
         }
     }
 
-    public static AcceptorRecord Read(ref WireReader r) => r.Byte() switch
+    public static AcceptorRecord Read(ref WireReader r, IRegisterOwner owner) => r.Byte() switch
     {
         Promise => new PromiseRecord(r.Epoch(), Ballot.Read(ref r)),
-        Accept => new AcceptRecord(Ballot.Read(ref r), ProjectionCodec.Decode(r.Bytes())),
-        Decided => new DecidedRecord(ProjectionCodec.Decode(r.Bytes())),
+        Accept => new AcceptRecord(Ballot.Read(ref r), owner.ReadValue(r.Bytes())),
+        Decided => new DecidedRecord(owner.ReadValue(r.Bytes())),
         Floor => new FloorRecord(r.Epoch()),
         var kind => throw new MalformedDataException($"Acceptor record kind {kind} is unknown."),
     };
@@ -49,10 +49,10 @@ internal abstract record AcceptorRecord
 internal sealed record PromiseRecord(Epoch Slot, Ballot Ballot) : AcceptorRecord;
 
 /// <summary>The slot's value as of this ballot; a promise as well.</summary>
-internal sealed record AcceptRecord(Ballot Ballot, Projection Value) : AcceptorRecord;
+internal sealed record AcceptRecord(Ballot Ballot, RegisterValue Value) : AcceptorRecord;
 
 /// <summary>The value is the slot's for ever.</summary>
-internal sealed record DecidedRecord(Projection Value) : AcceptorRecord;
+internal sealed record DecidedRecord(RegisterValue Value) : AcceptorRecord;
 
 /// <summary>Slots below are pruned.</summary>
 internal sealed record FloorRecord(Epoch Floor) : AcceptorRecord;

@@ -83,11 +83,12 @@ internal sealed class AcceptorLog
 
     /// <summary>Reads the log back into the core.</summary>
     /// <exception cref="AcceptorLogDamagedException">Not formatted, or damaged where it was durable.</exception>
-    public static async ValueTask<AcceptorLog> OpenAsync(IAcceptorDevice device, AcceptorCore core, long reserve = 0)
+    public static async ValueTask<AcceptorLog> OpenAsync(
+        IAcceptorDevice device, AcceptorCore core, IRegisterOwner owner, long reserve = 0)
     {
         try
         {
-            var log = await ReadAsync(device, core, reserve);
+            var log = await ReadAsync(device, core, owner, reserve);
             for (var area = 0; area < IAcceptorDevice.Areas; area++) await log.ReserveAsync(area);
             return log;
         }
@@ -98,7 +99,8 @@ internal sealed class AcceptorLog
         }
     }
 
-    private static async ValueTask<AcceptorLog> ReadAsync(IAcceptorDevice device, AcceptorCore core, long reserve)
+    private static async ValueTask<AcceptorLog> ReadAsync(
+        IAcceptorDevice device, AcceptorCore core, IRegisterOwner owner, long reserve)
     {
         var areas = new byte[IAcceptorDevice.Areas][];
         var starts = new AreaStart?[IAcceptorDevice.Areas];
@@ -120,7 +122,7 @@ internal sealed class AcceptorLog
                 "The two halves of the acceptor's log belong to different acceptors.");
         var log = new AcceptorLog(device, start, chosen, reserve);
         for (var area = 0; area < areas.Length; area++) log._lengths[area] = areas[area].Length;
-        log.ReplayGroups(areas[chosen], core);
+        log.ReplayGroups(areas[chosen], core, owner);
 
         // A crash may leave a torn last group here, and an unfinished or superseded generation there. Bytes that a
         // killed process wrote may be in the page cache alone. It becomes durable before any answer rests on it, and
@@ -193,7 +195,7 @@ internal sealed class AcceptorLog
 
     private static bool IsZero(ReadOnlySpan<byte> bytes) => !bytes.ContainsAnyExcept((byte)0);
 
-    private void ReplayGroups(byte[] area, AcceptorCore core)
+    private void ReplayGroups(byte[] area, AcceptorCore core, IRegisterOwner owner)
     {
         var expected = 0L;
         var offset = 0L;
@@ -202,7 +204,7 @@ internal sealed class AcceptorLog
         {
             if (number != expected)
                 throw new AcceptorLogDamagedException($"Group {expected} of the acceptor's log is missing.");
-            ReplayBody(body, expected == 0, core);
+            ReplayBody(body, expected == 0, core, owner);
             offset += LogGroup.HeaderSize + body.Length;
             if (expected++ == 0) _compactedEnd = offset;
         }
@@ -219,11 +221,11 @@ internal sealed class AcceptorLog
         }
     }
 
-    private static void ReplayBody(ReadOnlyMemory<byte> body, bool first, AcceptorCore core)
+    private static void ReplayBody(ReadOnlyMemory<byte> body, bool first, AcceptorCore core, IRegisterOwner owner)
     {
         var r = new WireReader(body);
         if (first) AreaStart.Read(ref r);
-        for (var count = r.Count(1); count > 0; count--) core.Replay(AcceptorRecord.Read(ref r));
+        for (var count = r.Count(1); count > 0; count--) core.Replay(AcceptorRecord.Read(ref r, owner));
         r.End();
     }
 

@@ -15,7 +15,7 @@ public sealed partial class LoopTests
         ("src/base/Corfu.Abstractions/Shell/LoopContext.cs", "it is what starts the others"),
         ("src/log/Corfu.Unit/", "a server's own threads, and Kestrel's, have no context"),
         ("src/log/Corfu.Layout/Storage/", "a server's own threads have no context"),
-        ("src/log/Corfu.Layout/AcceptorHandler.cs", "Kestrel's threads have no context"),
+        ("src/log/Corfu.Layout/Acceptor.cs", "Kestrel's threads have no context"),
         ("src/base/Corfu.Server/", "Kestrel's threads have no context"),
         ("src/hosts/Corfu.Cli/", "the program has no context, and one caller"),
         ("src/hosts/Corfu.Grpc.Client/AppendCall.cs", "its pipe's loop starts it, and waits for its end"),

@@ -8,6 +8,7 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
 {
     private readonly Lock _gate = new();
     private readonly AcceptorCore _core = new();
+    private readonly ProjectionRegister _register = new();
     private readonly List<(Epoch Known, ReplyTo Reply)> _watchers = [];
 
     public NodeRole Role => NodeRole.Acceptor;
@@ -20,17 +21,18 @@ internal sealed class MemoryAcceptor(NodeId id) : IRoleHandler
         List<(ReplyTo Reply, Response Response)> told = [];
         lock (_gate)
         {
-            if (request is WatchRequest watch && (_core.Latest?.Epoch ?? Epoch.None) <= watch.Known)
+            if (request is WatchRequest watch && (_core.Newest?.Slot ?? Epoch.None) <= watch.Known)
             {
                 _watchers.Add((watch.Known, reply));
                 return;
             }
 
-            var answer = _core.Handle(request);
-            response = answer.Response;
+            response = ProjectionRegister.Read(request) is { } asked
+                ? _register.ToResponse(_core.Handle(asked).Answer)
+                : request.Fail(Status.Unsupported, Epoch.None);
             foreach (var (known, watcher) in _watchers)
             {
-                if (_core.Latest is { } latest && known < latest.Epoch)
+                if (_register.ToProjection(_core.Newest) is { } latest && known < latest.Epoch)
                     told.Add((watcher, new LayoutResponse(Status.Ok, latest.Epoch, null, latest)));
             }
 
