@@ -5,6 +5,7 @@ using Corfu.Hosting;
 using Corfu.Layout;
 using Corfu.Protocol;
 using Corfu.Protocol.Tests;
+using Corfu.Register;
 using Corfu.Storage;
 using Corfu.Unit;
 using JobScheduler.Workloads;

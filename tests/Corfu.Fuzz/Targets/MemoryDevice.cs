@@ -1,4 +1,4 @@
-using Corfu.Layout;
+using Corfu.Register;
 
 namespace Corfu.Fuzz;
 

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Layout;
 using Corfu.Protocol;
+using Corfu.Register;
 
 namespace Corfu.ModelCheck.Nodes;
 

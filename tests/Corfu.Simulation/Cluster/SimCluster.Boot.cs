@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Layout;
 using Corfu.Protocol;
+using Corfu.Register;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel;

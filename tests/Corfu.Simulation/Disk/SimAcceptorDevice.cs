@@ -1,4 +1,4 @@
-using Corfu.Layout;
+using Corfu.Register;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Disk;
 

@@ -1,7 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Corfu.Agent;
-using Corfu.Layout;
+using Corfu.Register;
 using Corfu.Sequencer;
 using Corfu.Server;
 using Corfu.Unit;

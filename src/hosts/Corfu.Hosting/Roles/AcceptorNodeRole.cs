@@ -1,4 +1,5 @@
 using Corfu.Layout;
+using Corfu.Register;
 
 namespace Corfu.Hosting;
 

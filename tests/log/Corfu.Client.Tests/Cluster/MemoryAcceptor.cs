@@ -1,5 +1,6 @@
 using Corfu.Layout;
 using Corfu.Protocol;
+using Corfu.Register;
 using Corfu.Transport;
 
 namespace Corfu.Client.Tests.Cluster;

@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>A durable acceptor of registers. Answers leave in the order of their requests, each after everything it
 /// rests on is durable; what arrives during one flush shares the next. An acceptor has no thread and no clock of its

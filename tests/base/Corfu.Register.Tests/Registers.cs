@@ -1,7 +1,7 @@
 using System.Text;
 using Corfu.Protocol;
 
-namespace Corfu.Layout.Tests;
+namespace Corfu.Register.Tests;
 
 /// <summary>Values that are texts behind their slots, and what else tests of registers need.</summary>
 internal static class Registers
@@ -22,7 +22,7 @@ internal static class Registers
 
     public static Task<Acceptor> OpenAsync(
         TestDevice device, NodeId formatAs = default, AcceptorOptions? options = null) =>
-        Corfu.Layout.Acceptor.OpenAsync(device, new Owner(), Cluster, formatAs, options);
+        Corfu.Register.Acceptor.OpenAsync(device, new Owner(), Cluster, formatAs, options);
 
     internal sealed class Owner : IRegisterOwner
     {

@@ -1,6 +1,6 @@
 using System.Buffers;
 
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>An acceptor's log is damaged where it was durable, or is not this acceptor's. It must not start: an
 /// acceptor that forgets a promise can undo a decision. Replace it by a freshly formatted one with another

@@ -1,4 +1,4 @@
-namespace Corfu.Layout.Tests;
+namespace Corfu.Register.Tests;
 
 /// <summary>Keeps apart what was flushed and what was only written; a crash keeps a torn part of the latter.</summary>
 internal sealed class TestDevice : IAcceptorDevice

@@ -1,6 +1,6 @@
 using Corfu.Protocol;
 
-namespace Corfu.Layout.Tests;
+namespace Corfu.Register.Tests;
 
 public sealed class FileAcceptorDeviceTests : IDisposable
 {

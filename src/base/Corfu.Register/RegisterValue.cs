@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>A value of one slot's register: bytes that only the register's owner reads. Two values are equal when slot
 /// and bytes are, so an owner has one encoding for each value.</summary>

@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>An acceptor's disk: two areas, each a growing file. Writes are volatile until a flush that began after them
 /// has ended. Every error is final, except a write that finds no room. Calls are never concurrent.</summary>

@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <param name="Records">Durable before the answer leaves, after the records of all earlier requests (R12).</param>
 internal readonly record struct AcceptorResult(RegisterAnswer Answer, ImmutableArray<AcceptorRecord> Records);

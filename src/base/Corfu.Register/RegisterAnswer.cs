@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>The answer to every request.</summary>
 /// <param name="Known">The slot of the newest decided value; none in a refusal by an acceptor that takes no

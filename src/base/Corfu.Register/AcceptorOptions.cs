@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>Limits of one acceptor.</summary>
 public sealed record AcceptorOptions

@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>The owner of an acceptor's registers: knows what their values mean, and counts what the acceptor
 /// does.</summary>

@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>A fact that an acceptor must not forget (R12). Replaying records is idempotent, and a record that says less
 /// than is already known changes nothing. Bytes: kind (1), fields; a value is a length (4) and its bytes, which

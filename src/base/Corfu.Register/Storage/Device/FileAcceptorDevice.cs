@@ -1,6 +1,6 @@
 using Microsoft.Win32.SafeHandles;
 
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>The two areas as files of a folder, locked while open. Flushes are fdatasync.</summary>
 public sealed class FileAcceptorDevice : IAcceptorDevice

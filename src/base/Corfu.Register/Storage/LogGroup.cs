@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>A group of records, written and flushed together: magic (4), body length (4), number within the area (8),
 /// CRC-32C (4) of the rest and of the place, zero (4), body. The CRC is bound to generation and offset, so that bytes

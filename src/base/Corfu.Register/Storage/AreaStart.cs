@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>The beginning of an area's first group. The area of the higher generation is the log.</summary>
 internal readonly record struct AreaStart(long Generation, ClusterId Cluster, NodeId Id)

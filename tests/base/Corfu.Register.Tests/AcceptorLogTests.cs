@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
 
-namespace Corfu.Layout.Tests;
+namespace Corfu.Register.Tests;
 
 public sealed class AcceptorLogTests
 {

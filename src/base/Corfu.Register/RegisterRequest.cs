@@ -1,4 +1,4 @@
-namespace Corfu.Layout;
+namespace Corfu.Register;
 
 /// <summary>A request to an acceptor: about the register of a slot, or about the newest decision.</summary>
 public abstract record RegisterRequest(Epoch Slot);
