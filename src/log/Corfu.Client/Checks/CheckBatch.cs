@@ -7,10 +7,6 @@ internal sealed class CheckBatch
     private readonly ImmutableArray<StreamId>.Builder _streams = ImmutableArray.CreateBuilder<StreamId>();
     private readonly List<CheckWaiter> _waiters = [];
 
-    // Waiters taken to be completed, by any thread.
-    private int _taken;
-    private int _finished;
-
     public int Callers => _waiters.Count;
 
     public ImmutableArray<StreamId> Streams => _streams.ToImmutable();
@@ -29,20 +25,14 @@ internal sealed class CheckBatch
         return waiter;
     }
 
-    public bool HasMore => Volatile.Read(ref _taken) < _waiters.Count;
-
-    /// <summary>Each waiter is taken once; null when all are.</summary>
-    public CheckWaiter? TakeWaiter() =>
-        Interlocked.Increment(ref _taken) - 1 is var index && index < _waiters.Count ? _waiters[index] : null;
-
-    public void Complete(CheckWaiter waiter, TailResponse? response, Exception? error)
+    public void Complete(TailResponse? response, Exception? error)
     {
-        if (error is null) waiter.TrySetResult(Pick(response!, waiter.Streams));
-        else waiter.TrySetException(error);
+        foreach (var waiter in _waiters)
+        {
+            if (error is null) waiter.TrySetResult(Pick(response!, waiter.Streams));
+            else waiter.TrySetException(error);
+        }
     }
-
-    /// <summary>True for the first caller only.</summary>
-    public bool TryFinish() => Interlocked.Exchange(ref _finished, 1) == 0;
 
     private LogCheck Pick(TailResponse response, ImmutableArray<StreamId> streams)
     {
@@ -53,13 +43,9 @@ internal sealed class CheckBatch
     }
 }
 
-/// <summary>A caller of a check. The continuation runs on the completing thread, unless the caller has a
-/// context.</summary>
-internal sealed class CheckWaiter(ImmutableArray<StreamId> streams) : TaskCompletionSource<LogCheck>(
-    IsInlineAllowed ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously)
+/// <summary>A caller of a check.</summary>
+internal sealed class CheckWaiter(ImmutableArray<StreamId> streams)
+    : TaskCompletionSource<LogCheck>(TaskCreationOptions.RunContinuationsAsynchronously)
 {
-    public static bool IsInlineAllowed =>
-        SynchronizationContext.Current is null && TaskScheduler.Current == TaskScheduler.Default;
-
     public ImmutableArray<StreamId> Streams { get; } = streams;
 }
