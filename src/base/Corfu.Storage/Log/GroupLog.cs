@@ -191,3 +191,29 @@ public sealed partial class GroupLog : IAsyncDisposable
         Space.Want((needed + _sizes.Segment - 1) / _sizes.Segment * _sizes.Segment);
     }
 }
+
+/// <summary>Whether a record may be appended.</summary>
+public enum Admission
+{
+    Granted,
+
+    /// <summary>Never: no page of the log takes it.</summary>
+    TooLarge,
+
+    /// <summary>Not now: memory or allocated space is taken by records that are not durable yet.</summary>
+    Overloaded,
+
+    /// <summary>Not before there is room on the disk.</summary>
+    NoSpace,
+}
+
+/// <summary>Called from the log's own thread: handlers are short and never append.</summary>
+public interface ILogObserver
+{
+    /// <summary>The records between the two addresses have become durable.</summary>
+    void OnCommitted(long from, long until);
+
+    /// <summary>A fatal error, reported once: a failed write or sync is never retried, the log is dead until the
+    /// process restarts.</summary>
+    void OnFailed(StoreFailedException error);
+}
