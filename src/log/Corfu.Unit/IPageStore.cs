@@ -105,3 +105,13 @@ internal enum SpaceUse
     /// <summary>Seals and installs, without which there is no next epoch, and prefix trims, which make room.</summary>
     Vital,
 }
+
+/// <summary>A unit's knowledge of a position without reading the page.</summary>
+/// <param name="Address">The first byte of the entry in the log: the page, or the tombstone of a trim that brought
+/// one.</param>
+/// <param name="Length">Length of the entry's bytes.</param>
+/// <param name="HeaderLength">Length of the entry's fixed part and stream headers; 0 for a trim without a
+/// tombstone.</param>
+/// <param name="Lsn">The store must be durable up to here before any answer may reflect this slot (R4).</param>
+internal readonly record struct PageSlot(PageState State, long Address, int Length, int HeaderLength,
+    EntryOrigin Origin, long Lsn);

@@ -174,3 +174,10 @@ internal interface IPageStates
     /// to be planned again.</returns>
     bool MarkSound(LogPosition position, long address, ReadOnlyMemory<byte> entry);
 }
+
+/// <summary>A read whose states are decided and whose bytes are still to be fetched.</summary>
+internal sealed record ReadPlan(Epoch Epoch, ReadDetail Detail, PlannedPage[] Pages);
+
+/// <summary>A page of a planned read.</summary>
+/// <param name="BelowMark">Trimmed by prefix: there is nothing to fetch.</param>
+internal readonly record struct PlannedPage(LogPosition Position, PageSlot Slot, bool BelowMark);

@@ -184,3 +184,9 @@ internal sealed partial class UnitCore : IPageStates
 
     private LogRecord Snapshot() => new UnitState(_sealedBelow, _installed, _start, _mark, _end).ToRecord();
 }
+
+/// <summary>The core's answer to one request: an acknowledgement, a refusal or a state.</summary>
+/// <param name="Lsn">The store must be durable up to here before the answer is sent (R4).</param>
+/// <param name="Response">Complete, unless <paramref name="Plan"/> is there.</param>
+/// <param name="Plan">Page bytes to fetch, outside the core, before a read can be answered.</param>
+internal readonly record struct UnitAnswer(long Lsn, Response? Response, ReadPlan? Plan = null);
