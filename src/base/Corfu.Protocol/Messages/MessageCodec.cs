@@ -83,3 +83,20 @@ public static class MessageCodec
         }
     }
 }
+
+/// <summary>The fixed part of a frame (<see cref="MessageCodec"/> gives the layout).</summary>
+public readonly record struct FrameHeader(int BodyLength, uint Correlation, Epoch Epoch, Opcode Opcode, Status Status)
+{
+    /// <summary>Parses the first <see cref="MessageCodec.HeaderSize"/> bytes; the length is at most
+    /// <see cref="MessageLimits.MaxFrame"/>.</summary>
+    public static FrameHeader Parse(ReadOnlySpan<byte> span)
+    {
+        var length = ReadUInt32LittleEndian(span);
+        if (length < MessageCodec.HeaderSize - MessageCodec.LengthSize || length > MessageLimits.MaxFrame)
+            throw new MalformedDataException($"A frame states a length of {length}.");
+        var epoch = ReadInt64LittleEndian(span[8..]);
+        if (epoch < 0) throw new MalformedDataException("A frame states a negative epoch.");
+        return new FrameHeader((int)length - (MessageCodec.HeaderSize - MessageCodec.LengthSize),
+            ReadUInt32LittleEndian(span[4..]), new Epoch(epoch), (Opcode)span[16], (Status)span[17]);
+    }
+}
