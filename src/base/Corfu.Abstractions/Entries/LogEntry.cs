@@ -45,6 +45,16 @@ public sealed record StreamHeader(StreamId Stream, ImmutableArray<LogPosition> B
     public override int GetHashCode() => HashCode.Combine(Stream, Backpointers.Length);
 }
 
+/// <summary>A stream's last positions, newest first, at most <see cref="StreamHeader.MaxBackpointers"/>. Fewer mean
+/// that the stream has no more.</summary>
+public sealed record StreamTail(StreamId Stream, ImmutableArray<LogPosition> Positions)
+{
+    public bool Equals(StreamTail? other) =>
+        other is not null && Stream == other.Stream && Positions.AsSpan().SequenceEqual(other.Positions.AsSpan());
+
+    public override int GetHashCode() => HashCode.Combine(Stream, Positions.Length);
+}
+
 /// <summary>The writer of an entry and that writer's own sequence number. "Already written" means "my append is in"
 /// only when both match.</summary>
 public readonly record struct EntryOrigin(WriterId Writer, long Sequence)

@@ -26,8 +26,3 @@ public interface IDelegatedLog : ICorfuLog
     ValueTask<ImmutableArray<AppendResult>> SettleAsync(ImmutableArray<EntryOrigin> origins, LogPosition from,
         LogPosition below, CancellationToken cancellationToken);
 }
-
-/// <summary>Terms that the caller of an append sets for its entry.</summary>
-/// <param name="Origin">Null: one of the client's own.</param>
-/// <param name="Below">The entry stands below this position or nowhere. Null: anywhere.</param>
-public readonly record struct AppendTerms(EntryOrigin? Origin, LogPosition? Below);

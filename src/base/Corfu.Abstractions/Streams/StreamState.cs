@@ -125,3 +125,9 @@ internal sealed class StreamState(StreamId stream, LogPosition from)
         return index < 0 ? ~index : index;
     }
 }
+
+/// <summary>How far all streams of a cursor are known that learn by scans.</summary>
+internal sealed class ScannedUntil
+{
+    public LogPosition End { get; set; }
+}
