@@ -63,6 +63,8 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
     public ImmutableArray<StreamId> Streams(int limit = MessageLimits.MaxItems) =>
         Array(8, static (ref r) => r.Stream(), limit);
 
+    public ImmutableArray<StreamTail> Tails() => Array(9, static (ref r) => r.Tail());
+
     /// <summary>A count and that many elements, refused as <see cref="Count"/> does.</summary>
     public ImmutableArray<T> Array<T>(int smallestElement, ReadElement<T> read, int limit = MessageLimits.MaxItems)
     {
@@ -116,6 +118,17 @@ public ref struct WireReader(ReadOnlyMemory<byte> input, ushort version = 0)
     }
 
     private static readonly UTF8Encoding Strict = new(false, true);
+
+    private StreamTail Tail()
+    {
+        var stream = Stream();
+        var count = Byte();
+        if (count > StreamHeader.MaxBackpointers)
+            throw new MalformedDataException("A stream tail has too many positions.");
+        var positions = ImmutableArray.CreateBuilder<LogPosition>(count);
+        for (var i = 0; i < count; i++) positions.Add(Position());
+        return new StreamTail(stream, positions.DrainToImmutable());
+    }
 
     private ReadOnlySpan<byte> Take(int count)
     {

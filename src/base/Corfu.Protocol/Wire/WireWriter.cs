@@ -72,6 +72,13 @@ public ref struct WireWriter(IBufferWriter<byte> output, ushort version = 0)
 
     public void Streams(ImmutableArray<StreamId> values) => Array(values, static (ref w, s) => w.Stream(s));
 
+    public void Tails(ImmutableArray<StreamTail> values) => Array(values, static (ref w, tail) =>
+    {
+        w.Stream(tail.Stream);
+        w.Byte((byte)tail.Positions.Length);
+        foreach (var position in tail.Positions) w.Position(position);
+    });
+
     public void Array<T>(ImmutableArray<T> values, WriteElement<T> write)
     {
         Int32(values.Length);

@@ -15,7 +15,7 @@ internal static class BackupStreamsCodec
     {
         var body = new ArrayBufferWriter<byte>();
         var w = new WireWriter(body);
-        StreamTailCodec.WriteAll(ref w, tails);
+        w.Tails(tails);
         w.Flush();
         var bytes = new byte[HeaderSize + body.WrittenCount];
         BinaryPrimitives.WriteInt32LittleEndian(bytes, body.WrittenCount);
@@ -42,7 +42,7 @@ internal static class BackupStreamsCodec
         if (BinaryPrimitives.ReadUInt32LittleEndian(header[CheckOffset..]) != Crc32C.Compute(body.Span))
             throw new MalformedDataException("A block's check does not fit its bytes");
         var r = new WireReader(body);
-        var tails = StreamTailCodec.ReadAll(ref r);
+        var tails = r.Tails();
         r.End();
         return tails;
     }

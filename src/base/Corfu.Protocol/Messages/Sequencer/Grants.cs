@@ -11,7 +11,7 @@ public sealed record GrantsRequest(Epoch Epoch, ImmutableArray<LogPosition> Posi
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new GrantsResponse(status, epoch, ReadExamined(ref r),
-            r.Array(12, (ref r) => new Grant(r.Position(epoch), StreamTailCodec.ReadAll(ref r))))
+            r.Array(12, (ref r) => new Grant(r.Position(epoch), r.Tails())))
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new GrantsResponse(status, epoch, 0, []);
@@ -39,7 +39,7 @@ public sealed record GrantsResponse(Status Status, Epoch Epoch, int Examined, Im
         w.Array(Grants, static (ref w, grant) =>
         {
             w.Position(grant.Position);
-            StreamTailCodec.WriteAll(ref w, grant.Previous);
+            w.Tails(grant.Previous);
         });
     }
 }

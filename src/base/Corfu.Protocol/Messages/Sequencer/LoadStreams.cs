@@ -5,8 +5,7 @@ namespace Corfu.Protocol;
 public sealed record LoadStreamsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.LoadStreams, Epoch)
 {
-    public override void WriteBody(ref WireWriter w) => StreamTailCodec.WriteAll(ref w, Tails);
+    public override void WriteBody(ref WireWriter w) => w.Tails(Tails);
 
-    internal static LoadStreamsRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, StreamTailCodec.ReadAll(ref r));
+    internal static LoadStreamsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Tails());
 }

@@ -28,13 +28,13 @@ public sealed record TailResponse(Status Status, Epoch Epoch, LogPosition Tail, 
         if (!IsOk) return;
         w.Position(Tail);
         w.UInt16(GraceMilliseconds);
-        StreamTailCodec.WriteAll(ref w, Tails);
+        w.Tails(Tails);
     }
 
     internal static TailResponse Read(Status status, Epoch epoch, ref WireReader r) => status switch
     {
         Status.Ok => new TailResponse(status, epoch, r.Position(epoch), GraceMilliseconds: r.UInt16(),
-            Tails: StreamTailCodec.ReadAll(ref r), Unknown: []),
+            Tails: r.Tails(), Unknown: []),
         Status.UnknownStream => new TailResponse(status, epoch, default, [], 0, r.Streams()),
         _ => new TailResponse(status, epoch, default, [], 0, []),
     };

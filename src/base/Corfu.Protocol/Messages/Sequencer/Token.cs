@@ -25,7 +25,7 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
     {
-        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), StreamTailCodec.ReadAll(ref r), []),
+        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), r.Tails(), []),
         Status.UnknownStream => new TokenResponse(status, epoch, default, [], r.Streams()),
         _ => Fail(status, epoch),
     };
@@ -44,6 +44,6 @@ public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First
         if (Status == Status.UnknownStream) w.Streams(Unknown);
         if (!IsOk) return;
         w.Position(First);
-        StreamTailCodec.WriteAll(ref w, Previous);
+        w.Tails(Previous);
     }
 }

@@ -18,14 +18,16 @@ public sealed record ListStreamTailsRequest(Epoch Epoch, LogPosition Below, Stre
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new ListStreamTailsResponse(status, epoch, Next: StreamListCursor.Read(ref r), IsLast: r.Bool(),
-            Complete: r.Bool(), Tails: StreamTailCodec.ReadAll(ref r))
+            Complete: r.Bool(), Tails: r.Tails())
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) =>
         new ListStreamTailsResponse(status, epoch, [], default, false, false);
 }
 
-/// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>; possibly none although more follow.</param>
+/// <param name="Tails">At most <see cref="MessageLimits.MaxItems"/>; possibly none although more follow. The reader
+/// adds their positions to what it has: fewer than <see cref="StreamHeader.MaxBackpointers"/> do not end a
+/// stream.</param>
 /// <param name="Next">The cursor of the next request. A restarted unit begins again with any cursor.</param>
 /// <param name="IsLast">There are no more.</param>
 /// <param name="Complete">False when damaged headers may hide positions of a stream.</param>
@@ -39,7 +41,7 @@ public sealed record ListStreamTailsResponse(
         Next.Write(ref w);
         w.Bool(IsLast);
         w.Bool(Complete);
-        StreamTailCodec.WriteAll(ref w, Tails);
+        w.Tails(Tails);
     }
 }
 
@@ -68,8 +70,7 @@ public readonly record struct StreamListCursor(long Run, int Next)
 public sealed record ImportStreamTailsRequest(Epoch Epoch, ImmutableArray<StreamTail> Tails)
     : AckRequest(Opcode.ImportStreamTails, Epoch)
 {
-    public override void WriteBody(ref WireWriter w) => StreamTailCodec.WriteAll(ref w, Tails);
+    public override void WriteBody(ref WireWriter w) => w.Tails(Tails);
 
-    internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, StreamTailCodec.ReadAll(ref r));
+    internal static ImportStreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Tails());
 }

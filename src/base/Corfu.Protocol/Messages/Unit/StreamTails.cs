@@ -15,7 +15,7 @@ public sealed record StreamTailsRequest(Epoch Epoch, ImmutableArray<StreamId> St
     internal static StreamTailsRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Streams(), r.Position());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
-        ? new StreamTailsResponse(status, epoch, Complete: r.Bool(), Tails: StreamTailCodec.ReadAll(ref r))
+        ? new StreamTailsResponse(status, epoch, Complete: r.Bool(), Tails: r.Tails())
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new StreamTailsResponse(status, epoch, [], false);
@@ -29,6 +29,6 @@ public sealed record StreamTailsResponse(Status Status, Epoch Epoch, ImmutableAr
     {
         if (!IsOk) return;
         w.Bool(Complete);
-        StreamTailCodec.WriteAll(ref w, Tails);
+        w.Tails(Tails);
     }
 }
