@@ -192,3 +192,6 @@ internal sealed class VersionTable(int capacity)
         public Node? Newer { get; set; }
     }
 }
+
+/// <summary>Why a read is no longer valid, and the write that made it so.</summary>
+internal sealed record VersionConflict(AbortReason Reason, RecordVersion Version);

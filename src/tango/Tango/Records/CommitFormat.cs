@@ -89,3 +89,17 @@ internal static class CommitFormat
 /// <summary>Objects that a commit record concerns.</summary>
 /// <param name="Streams">Streams of all objects that are read or written.</param>
 internal sealed record Participants(List<ObjectId> ReadSet, ImmutableArray<StreamId> Streams);
+
+/// <summary>Bits of a commit record; an unknown one makes it unreadable.</summary>
+[Flags]
+internal enum CommitFlags
+{
+    None = 0,
+
+    /// <summary>R20: objects of more than one group, so that a decision record follows.</summary>
+    NeedsDecision = 1,
+}
+
+/// <summary>The part of one object that a transaction has read.</summary>
+/// <param name="Keys">Null: the whole object.</param>
+internal readonly record struct TxRead(ObjectId Object, IReadOnlyList<ObjectKey>? Keys);

@@ -52,3 +52,5 @@ internal static class EntryFormat
         return new EntryHeader(reader.ReadUInt64(), reader.ReadInt64(), reader.ReadCount());
     }
 }
+
+internal readonly record struct EntryHeader(ulong Runtime, long Sequence, int Records);

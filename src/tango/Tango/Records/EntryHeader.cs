@@ -1,3 +1,0 @@
-namespace Tango.Records;
-
-internal readonly record struct EntryHeader(ulong Runtime, long Sequence, int Records);
