@@ -147,6 +147,14 @@ internal abstract class PendingCall(
         else TellCancelled("Cancelled after the record had been sent", reason);
     }
 
+    /// <summary>Waits for the caller's answer. A token that fires ends the wait, and does not take a sent record back:
+    /// see <see cref="Cancel"/>.</summary>
+    /// <param name="answer">The call's own.</param>
+    public ValueTask<T> WaitAsync<T>(Task<T> answer, CancellationToken cancellationToken) =>
+        cancellationToken.CanBeCanceled && !answer.IsCompleted
+            ? WaitCancellableAsync(answer, cancellationToken)
+            : new ValueTask<T>(answer);
+
     protected virtual void OnPlaced(AppendResult append, int index)
     {
     }
@@ -172,6 +180,13 @@ internal abstract class PendingCall(
     /// <summary>Answers the caller, unless it has an answer. What becomes of the record is told later.</summary>
     protected virtual void TellCancelled(string message, OperationCanceledException reason) =>
         TellInDoubt(null, message, reason);
+
+    private async ValueTask<T> WaitCancellableAsync<T>(Task<T> answer, CancellationToken cancellationToken)
+    {
+        using var registration = cancellationToken.UnsafeRegister(
+            static (state, token) => ((PendingCall)state!).Cancel(token), this);
+        return await answer;
+    }
 
     /// <param name="unless">States in which nothing happens.</param>
     private bool TryMove(Phase to, Phase from, Phase unless)

@@ -70,7 +70,7 @@ internal sealed class GroupOpener(DirectoryAccess access, ObjectOpener opener, C
             var call = new UpdateCall<DirectoryEntry>(
                 buffer.WrittenMemory, streams, player, new ApplyResult<DirectoryEntry>());
             calls.Send(call);
-            await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+            await call.WaitAsync(call.Task, cancellationToken);
         }
         catch (TangoRejectedException e)
         {

@@ -54,7 +54,7 @@ internal sealed class ObjectDeleter(DirectoryAccess access, CallBatcher calls, P
         calls.Send(call);
         try
         {
-            await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+            await call.WaitAsync(call.Task, cancellationToken);
         }
         catch (TangoRejectedException)
         {

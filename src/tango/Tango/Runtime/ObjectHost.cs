@@ -221,7 +221,7 @@ internal sealed class ObjectHost(
         var call = new UpdateCall<TResult>(
             Encode(mutator, key, arguments), _streams, mutator.Reads ? playback.Player : null, result);
         playback.Calls.Send(call);
-        return CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        return call.WaitAsync(call.Task, cancellationToken);
     }
 
     private ReadOnlyMemory<byte> Encode(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments)

@@ -119,7 +119,7 @@ public sealed partial class TangoTransaction
             Log = _given.Log,
         };
         _playback.Calls.Send(call);
-        var outcome = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+        var outcome = await call.WaitAsync(call.Task, cancellationToken);
         if (!spills.IsEmpty) Spilling = _given.Time.GetElapsedTime(started);
         return outcome;
     }
@@ -177,7 +177,7 @@ public sealed partial class TangoTransaction
         async ValueTask TakeWrittenAsync()
         {
             var call = inFlight.Dequeue();
-            var version = await CallWaiter.WaitAsync(call, call.Task, cancellationToken);
+            var version = await call.WaitAsync(call.Task, cancellationToken);
             written.Add(new SpillReference(version, call.Objects));
         }
     }
