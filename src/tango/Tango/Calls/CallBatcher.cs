@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
-using Tango.Formatting;
 using Tango.Records;
 
 namespace Tango.Calls;

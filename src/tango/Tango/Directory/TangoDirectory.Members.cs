@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using Corfu;
-using Tango.Formatting;
 using Tango.Records;
 
 namespace Tango;

@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
 using Tango.Model;
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Feeds;

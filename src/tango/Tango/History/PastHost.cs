@@ -1,6 +1,5 @@
 using Tango.Model;
 using Tango.Playback;
-using Tango.Runtime;
 
 namespace Tango.History;
 

@@ -1,6 +1,4 @@
 using Corfu;
-using Tango.Checkpoints;
-using Tango.Playback;
 
 namespace Tango.Model;
 

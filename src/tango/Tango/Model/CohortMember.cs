@@ -1,5 +1,3 @@
-using Tango.Checkpoints;
-
 namespace Tango.Model;
 
 /// <summary>A member of a cohort whose checkpoint is loaded.</summary>

@@ -1,7 +1,5 @@
 using System.Collections.Immutable;
 using Corfu;
-using Tango.Checkpoints;
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Model;

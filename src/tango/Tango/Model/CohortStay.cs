@@ -1,8 +1,6 @@
-using Tango.Playback;
-
 namespace Tango.Model;
 
-/// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="HostedCohorts"/>.</summary>
+/// <summary>How long a cohort stays hosted. Guarded by the lock of <see cref="Playback.HostedCohorts"/>.</summary>
 internal sealed class CohortStay
 {
     /// <summary>Whether the cohort was opened for as long as the runtime lives.</summary>

@@ -1,5 +1,3 @@
-using Tango.Checkpoints;
-
 namespace Tango.Model;
 
 /// <summary>

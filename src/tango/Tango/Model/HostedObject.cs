@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Model;

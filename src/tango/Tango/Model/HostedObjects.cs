@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
-using Tango.Playback;
 
 namespace Tango.Model;
 

@@ -1,4 +1,3 @@
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Model;

@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Playback;
 
 namespace Tango.Model;
 

@@ -1,6 +1,4 @@
 using Tango.Formatting;
-using Tango.Playback;
-using Tango.Runtime;
 
 namespace Tango.Model;
 

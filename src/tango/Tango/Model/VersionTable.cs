@@ -1,8 +1,6 @@
 using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
-using Tango.Checkpoints;
-using Tango.Playback;
 using Tango.Records;
 
 namespace Tango.Model;

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
-using Tango.Checkpoints;
 using Tango.Model;
 using Tango.Records;
 

@@ -2,7 +2,6 @@ using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
-using Tango.Checkpoints;
 using Tango.Model;
 using Tango.Records;
 

@@ -1,7 +1,6 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
-using Tango.Checkpoints;
 using Tango.Model;
 
 namespace Tango.Playback;

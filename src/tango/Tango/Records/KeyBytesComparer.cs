@@ -1,5 +1,3 @@
-using Tango.Playback;
-
 namespace Tango.Records;
 
 /// <summary>Compares keys byte for byte; looks them up by span without allocating.</summary>

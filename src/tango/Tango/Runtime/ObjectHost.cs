@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
 using Tango.Calls;
-using Tango.Formatting;
 using Tango.Model;
 using Tango.Playback;
 using Tango.Records;

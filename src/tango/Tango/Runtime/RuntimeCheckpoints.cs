@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Checkpoints;
 using Tango.Runtime;
 using Tango.Transactions;
 using Tango.Upkeep;

@@ -3,7 +3,6 @@ using System.Diagnostics;
 using Corfu;
 using Tango.Calls;
 using Tango.Records;
-using Tango.Runtime;
 using Tango.Transactions;
 
 namespace Tango;

@@ -1,5 +1,4 @@
 using Corfu;
-using Tango.Checkpoints;
 using Tango.Model;
 using Tango.Playback;
 

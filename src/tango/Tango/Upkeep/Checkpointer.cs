@@ -1,6 +1,5 @@
 using Corfu;
 using Microsoft.Extensions.Logging;
-using Tango.Checkpoints;
 using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;

@@ -1,7 +1,6 @@
 using System.Collections.Immutable;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
-using Tango.Checkpoints;
 using Tango.Chores;
 using Tango.Playback;
 using Tango.Records;

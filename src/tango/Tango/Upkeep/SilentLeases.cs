@@ -1,6 +1,5 @@
 using Corfu;
 using Tango.Model;
-using Tango.Playback;
 
 namespace Tango.Upkeep;
 
