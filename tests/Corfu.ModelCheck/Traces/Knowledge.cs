@@ -18,6 +18,8 @@ internal sealed class Knowledge
     private readonly Dictionary<(long Position, Epoch Epoch), ReadOnlyMemory<byte>> _written = [];
     private readonly Dictionary<(Epoch Slot, Ballot), List<(NodeId Acceptor, LayoutResponse Answer)>> _promises = [];
     private readonly List<(NodeId Unit, SealResponse Answer)> _seals = [];
+    private readonly HashSet<(long Position, NodeId Unit)> _held = [];
+    private readonly Dictionary<NodeId, long> _marks = [];
     private readonly HashSet<long> _damaged = [];
     private readonly HashSet<long> _trimmed = [];
 
@@ -26,6 +28,10 @@ internal sealed class Knowledge
 
     /// <summary>The process was told that the position is trimmed: the model has no trims.</summary>
     public bool IsTrimmed(long position) => _trimmed.Contains(position);
+
+    /// <summary>The unit has a value or a trim there, as the process was told.</summary>
+    public bool IsDecidedAt(long position, NodeId unit) =>
+        position < _marks.GetValueOrDefault(unit) || _held.Contains((position, unit));
 
     /// <summary>The epochs in which the process was told of a page there.</summary>
     public IReadOnlyList<Epoch> EpochsOf(long position) => _epochs.GetValueOrDefault(position) ?? [];
@@ -60,9 +66,16 @@ internal sealed class Knowledge
             case (TailRequest, TailResponse { IsOk: true } tail):
                 SawTail(request.Epoch, tail.Tail.Offset);
                 break;
-            case (UnitInfoRequest, UnitInfoResponse { IsOk: true } info) when info.SealedBelow <= request.Epoch:
+            case (UnitInfoRequest, UnitInfoResponse { IsOk: true } info):
+                SawMark(from, info.TrimMark);
                 // The slow check: tokens are granted in order, so what is below a written position was granted.
-                SawTail(request.Epoch, info.End.Offset);
+                if (info.SealedBelow <= request.Epoch) SawTail(request.Epoch, info.End.Offset);
+                break;
+            case (TrimPrefixRequest trim, AckResponse { IsOk: true }):
+                SawMark(from, trim.Below);
+                break;
+            case (TrimRequest trim, AckResponse { IsOk: true }):
+                _held.Add((trim.Position.Offset, from));
                 break;
             case (ReadRequest read, ReadResponse { IsOk: true } pages):
                 foreach (var page in pages.Pages) TakePage(from, read, page);
@@ -132,6 +145,7 @@ internal sealed class Knowledge
         var position = EntryCodec.PeekPosition(request.Entry.Span);
         var origin = EntryCodec.PeekOrigin(request.Entry.Span);
         if (response.Status == Status.Corrupt) _damaged.Add(position.Offset);
+        if (response.Status == Status.Trimmed) _held.Add((position.Offset, from));
         if (response.Status is not (Status.Ok or Status.AlreadyWritten or Status.Sealed or Status.Trimmed)) return;
         var outcomes = ListOf(_outcomes, (request.Opcode, request.Epoch, from, origin));
         if (!outcomes.Contains(response)) outcomes.Add(response);
@@ -144,6 +158,8 @@ internal sealed class Knowledge
 
     private void AddPage(NodeId unit, Epoch epoch, PageResult page)
     {
+        if (page.BelowMark) SawMark(unit, page.Position.Next);
+        else if (page.State != PageState.Unwritten) _held.Add((page.Position.Offset, unit));
         var epochs = ListOf(_epochs, page.Position.Offset);
         if (!epochs.Contains(epoch)) epochs.Add(epoch);
         var known = ListOf(_pages, (page.Position.Offset, epoch, unit));
@@ -154,6 +170,9 @@ internal sealed class Knowledge
 
     private void SawTail(Epoch epoch, long tail) =>
         _tails[epoch] = Math.Max(_tails.GetValueOrDefault(epoch), tail);
+
+    private void SawMark(NodeId unit, LogPosition mark) =>
+        _marks[unit] = Math.Max(_marks.GetValueOrDefault(unit), mark.Offset);
 
     private static List<T> ListOf<TKey, T>(Dictionary<TKey, List<T>> lists, TKey key)
         where TKey : notnull

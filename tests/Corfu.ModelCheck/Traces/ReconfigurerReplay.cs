@@ -6,7 +6,7 @@ namespace Corfu.ModelCheck.Traces;
 
 /// <summary>The model's <see cref="Reconfigurer"/> and its <see cref="LayoutOperation"/>, driven by what a process of
 /// the simulator knows: seal before propose, the start above all seals, one value for a ballot, copies from the chain's
-/// tail.</summary>
+/// tail, full behind the last of them.</summary>
 internal sealed class ReconfigurerReplay(Knowledge known, DecidedProjections projections)
 {
     /// <summary>Whether a majority promised under this ballot, and left the process this value to propose.</summary>
@@ -64,6 +64,7 @@ internal sealed class ReconfigurerReplay(Knowledge known, DecidedProjections pro
     private bool IsSealed(Projection proposed)
     {
         if (projections.Of(new Epoch(proposed.Epoch.Value - 1)) is not { } before) return false;
+        if (!IsRebuilt(before, proposed)) return false;
         var seals = known.SealsOf(proposed.Epoch).ToList();
         var active = proposed.Segments.Last(s => s.From <= before.Active.From).Chains;
         if (IsSealed(before, proposed, active, seals)) return true;
@@ -72,6 +73,23 @@ internal sealed class ReconfigurerReplay(Knowledge known, DecidedProjections pro
         ImmutableArray<Chain> left =
             [.. before.Active.Chains.Select(c => new Chain([.. c.Replicas.Where(r => proposed.HasUnit(r.Unit))]))];
         return proposed.Start == before.Active.From && IsSealed(before, proposed, left, seals);
+    }
+
+    /// <summary>Whether every position of a closed range is decided on the joining replicas that become full there
+    /// (R15): the model's reconfigurer admits a unit behind its last copy.</summary>
+    private bool IsRebuilt(Projection before, Projection proposed)
+    {
+        foreach (var segment in before.Segments[..^1].Where(s => s.Chains.Any(c => c.FullCount < c.Replicas.Length)))
+        {
+            for (var position = segment.From; position < segment.Until; position = position.Next)
+            {
+                var full = proposed.ChainOf(position).FullUnits;
+                if (segment.ChainOf(position).Replicas.Any(r =>
+                    r.Joining && full.Contains(r.Unit) && !known.IsDecidedAt(position.Offset, r.Unit))) return false;
+            }
+        }
+
+        return true;
     }
 
     private static bool IsSealed(Projection before, Projection proposed, ImmutableArray<Chain> active,
