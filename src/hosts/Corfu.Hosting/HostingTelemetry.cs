@@ -21,6 +21,7 @@ public static class HostingTelemetry
         MeterName, TransportTelemetry.MeterName, ServerTelemetry.MeterName, UnitTelemetry.MeterName,
         SequencerTelemetry.MeterName,
         LayoutTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName, AgentTelemetry.MeterName,
+        DetectionTelemetry.MeterName,
     ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =

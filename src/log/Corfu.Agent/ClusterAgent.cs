@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Agent;
 
-/// <summary>The cluster agent of one process: monitors nodes (<see cref="Monitor"/>), reconfigures when one is gone
+/// <summary>The cluster agent of one process: monitors nodes (<see cref="NodeMonitor"/>), reconfigures when one is gone
 /// (<see cref="ChangeState"/>), and works in the background (<see cref="Maintenance"/>). Any number of agents may act
 /// at once: the layout decides one successor per epoch. It serves a role of its own, which its process
 /// registers.</summary>
@@ -17,7 +17,7 @@ public sealed class ClusterAgent : IRoleHandler
     private readonly ClusterView _view;
     private readonly Targets _targets;
     private readonly Verdicts _verdicts;
-    private readonly Monitor _monitor;
+    private readonly NodeMonitor _monitor;
     private readonly SuspicionPoll _suspicions;
     private readonly ChangeState _change;
     private readonly Maintenance _maintenance;
@@ -48,22 +48,17 @@ public sealed class ClusterAgent : IRoleHandler
         _view = new ClusterView(options, layout, _clock, logger);
 
         // Monitoring.
-        var monitor = options.Monitor;
-        var processes = new PeerTable(options.Self, options.ForgetPeerAfter);
+        _monitor = new NodeMonitor(options.Monitor, Id, _view, _locations, probes, _loop, logger);
+        (_targets, _verdicts, var order) = (_monitor.Targets, _monitor.Verdicts, _monitor.Order);
         var installer = new ProjectionInstaller(options, _view, probes, _clock);
-        var roles = new WatchedRoles(
-            new UnitRole(probes, _view, installer), new SequencerRole(probes, _view, installer),
-            new AcceptorRole(probes, _view), new AgentRole(Self, probes, _view, processes, _clock));
-        _targets = new Targets(monitor, Id, _view, roles, processes, _locations, _clock);
-        _verdicts = new Verdicts(options.Detector, _targets, _clock, logger);
-        var order = new AgentOrder(options.Self, _targets, _verdicts);
-        var schedule = new ProbeSchedule(monitor, _targets, _verdicts, order, _clock);
-        var prober = new Prober(probes, roles, time);
-        _monitor = new Monitor(monitor, _targets, _verdicts, schedule, prober, _loop);
+        _monitor.AddRole(new UnitRole(probes, _view, installer));
+        _monitor.AddRole(new SequencerRole(probes, _view, installer));
+        _monitor.AddRole(new AcceptorRole(probes, _view));
+        _monitor.AddRole(new AgentRole(Self, probes, _view, _targets));
         foreach (var process in options.Peers.Prepend(options.Self)) _targets.AddProcess(process);
 
         // Changes.
-        _suspicions = new SuspicionPoll(monitor, _view, _targets, _verdicts, order, prober, probes, _clock);
+        _suspicions = _monitor.Suspicions;
         var reconfigurer = new Reconfigurer(transport, layout, time, logger, reconfiguration);
         _change = new ChangeState(options, _view, _verdicts, order, _suspicions, reconfigurer, _clock, logger);
 
@@ -153,7 +148,7 @@ public sealed class ClusterAgent : IRoleHandler
         _view.Adopt(ping.Automation);
         _targets.RecordPing(ping.From);
         if (ping.Leaving) _verdicts.RecordLeaving(ping.From.Endpoint);
-        return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, [.. _targets.Processes.Heard(_clock.Now)]);
+        return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, [.. _targets.HeardProcesses()]);
     }
 
     private AgentInfoResponse Describe()

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>Monotonic time since the agent's construction.</summary>
-internal sealed class AgentClock(TimeProvider time)
+public sealed class AgentClock(TimeProvider time)
 {
     private readonly long _started = time.GetTimestamp();
 

@@ -1,11 +1,10 @@
 namespace Corfu.Agent;
 
 /// <summary>The agent's one loop. All parts of an agent run on it: between two awaits of one part no other part runs,
-/// so none of them needs a lock. Long work runs elsewhere, and only its result comes back here
-/// (<see cref="JobRunner"/>).</summary>
-internal sealed class AgentLoop
+/// so none of them needs a lock. Long work runs elsewhere, and only its result comes back here.
+/// </summary>
+public sealed class AgentLoop
 {
-    private readonly AgentClock _clock;
     private readonly ILogger _logger;
     private readonly LoopContext _loops;
 
@@ -17,10 +16,12 @@ internal sealed class AgentLoop
     /// one callback at a time.</param>
     public AgentLoop(AgentClock clock, ILogger logger, LoopContext? loops = null)
     {
-        _clock = clock;
+        Clock = clock;
         _logger = logger;
         _loops = loops ?? new LoopContext(new SerialContext());
     }
+
+    internal AgentClock Clock { get; }
 
     /// <summary>Runs work on the loop. Any thread.</summary>
     public Task Run(Func<Task> work) => _loops.RunAsync(work);
@@ -41,7 +42,7 @@ internal sealed class AgentLoop
             }
             catch (Exception e)
             {
-                AgentLog.StepFailed(_logger, e);
+                DetectionLog.StepFailed(_logger, e);
             }
 
             StepWithin(wait);
@@ -52,7 +53,7 @@ internal sealed class AgentLoop
     /// <summary>The next step comes no later than this.</summary>
     public void StepWithin(TimeSpan delay)
     {
-        var due = _clock.Now + delay;
+        var due = Clock.Now + delay;
         if (due >= _due) return;
         _due = due;
         _broughtForward.TrySetResult();
@@ -60,12 +61,12 @@ internal sealed class AgentLoop
 
     private async Task UntilDueAsync(CancellationToken stopped)
     {
-        while (_due - _clock.Now is var rest && rest > TimeSpan.Zero && !stopped.IsCancellationRequested)
+        while (_due - Clock.Now is var rest && rest > TimeSpan.Zero && !stopped.IsCancellationRequested)
         {
             // The caller of StepWithin goes on before the step begins.
             _broughtForward = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             using var timer = CancellationTokenSource.CreateLinkedTokenSource(stopped);
-            await Task.WhenAny(Task.Delay(WholeMilliseconds(rest), _clock.Time, timer.Token), _broughtForward.Task);
+            await Task.WhenAny(Task.Delay(WholeMilliseconds(rest), Clock.Time, timer.Token), _broughtForward.Task);
             timer.Cancel();
         }
 
@@ -88,7 +89,7 @@ internal sealed class AgentLoop
         }
         catch (Exception e)
         {
-            AgentLog.TaskFailed(_logger, e);
+            DetectionLog.TaskFailed(_logger, e);
         }
     }
 }

@@ -1,6 +1,7 @@
 namespace Corfu.Agent;
 
-internal static class ShortCalls
+/// <summary>Calls that end soon, with an answer or without.</summary>
+public static class ShortCalls
 {
     /// <summary>Null: no answer within the limit.</summary>
     public static async Task<TResponse?> TryCallAsync<TResponse>(this ITransport transport, NodeAddress node,

@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace Corfu.Agent;
 
 /// <param name="Trouble">The reason why the job does not go on; null: it does.</param>
@@ -102,7 +104,8 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
         if (now - _markedAt < options.StalledJobLimit) return false;
         _markedAt = now;
         NotBefore = now + options.StalledJobPause;
-        PassedOn = progress?.Trouble ?? $"no progress for {NodeVerdict.Seconds(options.StalledJobLimit)}";
+        PassedOn = progress?.Trouble ?? string.Create(
+            CultureInfo.InvariantCulture, $"no progress for {options.StalledJobLimit.TotalSeconds:0.0#} s");
         Stop?.Cancel();
         return true;
     }

@@ -1,9 +1,20 @@
 namespace Corfu.Agent;
 
 /// <summary>The order in which live agents act, which all of them see alike: that of their endpoints, or for a process
-/// that of its watchers (<see cref="PeerTable"/>).</summary>
-internal sealed class AgentOrder(NodeEndpoint self, Targets targets, Verdicts verdicts)
+/// that of its watchers (the next live agents behind it).</summary>
+public sealed class AgentOrder
 {
+    private readonly NodeEndpoint _self;
+    private readonly Targets _targets;
+    private readonly Verdicts _verdicts;
+
+    internal AgentOrder(NodeEndpoint self, Targets targets, Verdicts verdicts)
+    {
+        _self = self;
+        _targets = targets;
+        _verdicts = verdicts;
+    }
+
     /// <summary>Live agents before this one.</summary>
     public int Rank => Before.Count();
 
@@ -13,15 +24,15 @@ internal sealed class AgentOrder(NodeEndpoint self, Targets targets, Verdicts ve
 
     /// <summary>Live agents that act before this one about a process: those between the two.</summary>
     public int RankFor(NodeEndpoint process, Predicate<NodeEndpoint> isGoing) =>
-        targets.Processes.AgentsBetween(process, peer => !isGoing(peer.Endpoint) && IsAgentAlive(peer));
+        _targets.Processes.AgentsBetween(process, peer => !isGoing(peer.Endpoint) && IsAgentAlive(peer));
 
     /// <summary>The agents of other processes, those that watch a process first.</summary>
-    public IEnumerable<MonitoredNode> WatchersOf(NodeEndpoint process) =>
-        targets.Processes.Behind(process).Where(peer => peer.Endpoint != self).Select(peer => targets.Find(peer.Agent))
-            .OfType<MonitoredNode>();
+    internal IEnumerable<MonitoredNode> WatchersOf(NodeEndpoint process) =>
+        _targets.Processes.Behind(process).Where(peer => peer.Endpoint != _self)
+            .Select(peer => _targets.Find(peer.Agent)).OfType<MonitoredNode>();
 
-    public bool IsAgentAlive(Peer process) => targets.Find(process.Agent) is { } agent && verdicts.IsAlive(agent);
+    internal bool IsAgentAlive(Peer process) => _targets.Find(process.Agent) is { } agent && _verdicts.IsAlive(agent);
 
     private IEnumerable<MonitoredNode> Before =>
-        targets.Agents.Where(agent => agent.Address.Endpoint.CompareTo(self) < 0 && verdicts.IsAlive(agent));
+        _targets.Agents.Where(agent => agent.Address.Endpoint.CompareTo(_self) < 0 && _verdicts.IsAlive(agent));
 }

@@ -3,7 +3,8 @@ namespace Corfu.Agent;
 /// <summary>When samples become a verdict.</summary>
 public sealed record DetectorOptions
 {
-    internal static readonly OptionRules<DetectorOptions> Rules = new OptionRules<DetectorOptions>(new())
+    /// <summary>The range of each option.</summary>
+    public static readonly OptionRules<DetectorOptions> Rules = new OptionRules<DetectorOptions>(new())
         .Above(o => o.Interval, TimeSpan.Zero)
         .AtLeast(o => o.DeadAfter, TimeSpan.Zero)
         .AtLeast(o => o.MinRefusals, 1)
@@ -49,7 +50,7 @@ public sealed record DetectorOptions
     /// <summary>A node that has never answered may still be starting for so long. Default 60 s.</summary>
     public TimeSpan FirstAnswer { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>A unit or acceptor that said that it stops may be away for so long. Default 30 s.</summary>
+    /// <summary>A node that said that it stops, and may return, may be away for so long. Default 30 s.</summary>
     public TimeSpan LeaveGrace { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Slow: a mean round trip of this many times the median of the same role, and at least <see

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>The newest epoch that this agent knows, and the nodes that it names.</summary>
-internal interface IMembership
+public interface IMembership
 {
     /// <summary><see cref="Epoch.None"/>: not known yet.</summary>
     Epoch Epoch { get; }
@@ -10,4 +10,4 @@ internal interface IMembership
 }
 
 /// <summary>A node that an epoch names for a role.</summary>
-internal readonly record struct NamedNode(NodeAddress Address, NodeRole Role);
+public readonly record struct NamedNode(NodeAddress Address, NodeRole Role);

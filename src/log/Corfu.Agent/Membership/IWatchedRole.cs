@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>How the nodes of one role are probed, and what their answers say.</summary>
-internal interface IWatchedRole
+public interface IWatchedRole
 {
     NodeRole Role { get; }
 
@@ -14,7 +14,7 @@ internal interface IWatchedRole
     bool IsAlwaysSlow { get; }
 
     /// <summary>Whether its nodes hold data. An epoch takes in such a node only if it is freshly
-    /// formatted (R2).</summary>
+    /// formatted.</summary>
     bool HoldsData { get; }
 
     /// <summary>Sends a request that every healthy node of the role answers.</summary>

@@ -1,29 +1,28 @@
 namespace Corfu.Agent;
 
 /// <summary>A role of a process, and what its last answers said besides that it is alive.</summary>
-internal sealed class MonitoredNode(NodeAddress address, IWatchedRole role)
+public sealed class MonitoredNode(NodeAddress address, IWatchedRole role)
 {
     public NodeAddress Address => address;
 
     public NodeRole Role => role.Role;
 
-    public IWatchedRole Kind => role;
+    internal IWatchedRole Kind => role;
 
-    public bool IsProbing { get; set; }
+    internal bool IsProbing { get; set; }
 
-    public TimeSpan NextProbe { get; set; }
+    internal TimeSpan NextProbe { get; set; }
 
     /// <summary>Whether it answered the last probe.</summary>
-    public bool Answers { get; private set; }
+    internal bool Answers { get; private set; }
 
     /// <summary>Whether it has ever answered: until then it may be starting.</summary>
-    public bool HasAnswered { get; private set; }
+    internal bool HasAnswered { get; private set; }
 
     /// <summary>The epoch that it serves.</summary>
     public Epoch Epoch { get; set; }
 
-    /// <summary>Freshly formatted: the node has served no epoch (R2: only such a node may join with its
-    /// data).</summary>
+    /// <summary>Freshly formatted: the node has served no epoch. Only such a node may join with its data.</summary>
     public bool IsFresh { get; set; }
 
     /// <summary>The node's own report when it is not well.</summary>
@@ -33,16 +32,16 @@ internal sealed class MonitoredNode(NodeAddress address, IWatchedRole role)
     public TimeSpan NextInstall { get; set; }
 
     /// <summary>Another agent reaches it and this one does not; false again when it answers.</summary>
-    public bool IsReachedByOthers { get; set; }
+    internal bool IsReachedByOthers { get; set; }
 
     /// <summary>Until then the policy ignores this agent's verdict on the node. Set when other agents did not share a
     /// suspicion, or when the node did not answer as a replacement.</summary>
-    public TimeSpan PausedUntil { get; set; }
+    internal TimeSpan PausedUntil { get; set; }
 
     /// <summary>The health that was last reported.</summary>
-    public NodeHealth Reported { get; set; }
+    internal NodeHealth Reported { get; set; }
 
-    public void Record(ProbeSample sample)
+    internal void Record(ProbeSample sample)
     {
         if (sample.Outcome != ProbeOutcome.None) Answers = sample.IsAnswer;
         if (!sample.IsAnswer) return;

@@ -1,7 +1,7 @@
 namespace Corfu.Agent;
 
 /// <summary>The endpoint at which each identity answered last. Any thread.</summary>
-internal sealed class NodeLocations
+public sealed class NodeLocations
 {
     private volatile Dictionary<NodeId, NodeEndpoint> _endpoints = [];
 
@@ -9,5 +9,5 @@ internal sealed class NodeLocations
     public NodeEndpoint? Find(NodeId id) => _endpoints.TryGetValue(id, out var endpoint) ? endpoint : null;
 
     /// <param name="endpoints">Not changed afterwards.</param>
-    public void Replace(Dictionary<NodeId, NodeEndpoint> endpoints) => _endpoints = endpoints;
+    internal void Replace(Dictionary<NodeId, NodeEndpoint> endpoints) => _endpoints = endpoints;
 }

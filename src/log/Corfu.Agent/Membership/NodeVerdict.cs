@@ -7,7 +7,7 @@ namespace Corfu.Agent;
 /// <param name="Phi">Suspicion: minus the logarithm of the chance that an answer so late still comes.</param>
 /// <param name="RoundTrip">Smoothed, in milliseconds.</param>
 /// <param name="Note">Replaces the text of <see cref="Why"/>.</param>
-internal readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0,
+public readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, double Phi, double RoundTrip = 0,
     string? Note = null)
 {
     /// <summary>For people. Made on demand: most verdicts are never shown.</summary>

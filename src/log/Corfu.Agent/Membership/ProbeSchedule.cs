@@ -1,8 +1,8 @@
 namespace Corfu.Agent;
 
 /// <summary>When nodes are probed. A process that this agent watches (<see cref="PeerTable"/>) is probed at
-/// <see cref="DetectorOptions.Interval"/> through its agent, its roles at <see cref="AgentOptions.SlowInterval"/>, and
-/// all at once when its agent does not answer. In every <see cref="AgentOptions.SlowInterval"/> one of the other
+/// <see cref="DetectorOptions.Interval"/> through its agent, its roles at <see cref="MonitorOptions.SlowInterval"/>,
+/// and all at once when its agent does not answer. In every <see cref="MonitorOptions.SlowInterval"/> one of the other
 /// processes is polled, so that spares and leaders are known; this agent never holds them gone.</summary>
 internal sealed class ProbeSchedule(MonitorOptions options, Targets targets, Verdicts verdicts, AgentOrder order,
     AgentClock clock)

@@ -3,12 +3,33 @@ namespace Corfu.Agent;
 /// <summary>The second observer, both sides: asks other agents whether they share a suspicion, those first that watch
 /// the node, and answers when asked. It probes the node before it answers, so that it can answer about any
 /// node.</summary>
-internal sealed class SuspicionPoll(MonitorOptions options, IMembership membership, Targets targets,
-    Verdicts verdicts, AgentOrder order, Prober prober, ITransport probes, AgentClock clock)
+public sealed class SuspicionPoll
 {
     private const int MaxAsked = 3;
 
-    private readonly ProbeBudget _budget = new(clock);
+    private readonly MonitorOptions _options;
+    private readonly IMembership _membership;
+    private readonly Targets _targets;
+    private readonly Verdicts _verdicts;
+    private readonly AgentOrder _order;
+    private readonly Prober _prober;
+    private readonly ITransport _probes;
+    private readonly AgentClock _clock;
+    private readonly ProbeBudget _budget;
+
+    internal SuspicionPoll(MonitorOptions options, IMembership membership, Targets targets, Verdicts verdicts,
+        AgentOrder order, Prober prober, ITransport probes, AgentClock clock)
+    {
+        _options = options;
+        _membership = membership;
+        _targets = targets;
+        _verdicts = verdicts;
+        _order = order;
+        _prober = prober;
+        _probes = probes;
+        _clock = clock;
+        _budget = new ProbeBudget(clock);
+    }
 
     /// <summary>Whether enough other agents share the suspicion of each of these nodes.</summary>
     public async Task<bool> IsAgreedAsync(IEnumerable<NamedNode> suspects, CancellationToken cancellationToken)
@@ -21,23 +42,23 @@ internal sealed class SuspicionPoll(MonitorOptions options, IMembership membersh
     /// <summary>Whether a node that is to take another's place answers now: what is known of it may be old.</summary>
     public async Task<bool> AnswersAsync(NodeRole role, NodeAddress node, CancellationToken cancellationToken)
     {
-        var (sample, _) = await prober.ProbeAsync(role, node, options.SuspicionTimeout, cancellationToken);
-        verdicts.Record(node.Id, sample);
-        if (!sample.IsAnswer && targets.Find(node.Id) is { } known)
-            known.PausedUntil = clock.Now + options.DisagreementPause;
+        var (sample, _) = await _prober.ProbeAsync(role, node, _options.SuspicionTimeout, cancellationToken);
+        _verdicts.Record(node.Id, sample);
+        if (!sample.IsAnswer && _targets.Find(node.Id) is { } known)
+            known.PausedUntil = _clock.Now + _options.DisagreementPause;
         return sample.IsAnswer;
     }
 
     private async Task<bool> IsAgreedAsync(NodeRole role, NodeAddress node, CancellationToken cancellationToken)
     {
-        if (targets.Find(node.Id) is not { } suspected) return false;
-        var mine = verdicts.Of(suspected);
-        List<NodeAddress> others = [.. from agent in order.WatchersOf(node.Endpoint)
-            where !verdicts.Of(agent).IsCertain select agent.Address];
+        if (_targets.Find(node.Id) is not { } suspected) return false;
+        var mine = _verdicts.Of(suspected);
+        List<NodeAddress> others = [.. from agent in _order.WatchersOf(node.Endpoint)
+            where !_verdicts.Of(agent).IsCertain select agent.Address];
         List<SuspicionResponse> answers = [];
-        var request = new SuspicionRequest(membership.Epoch, role, node);
+        var request = new SuspicionRequest(_membership.Epoch, role, node);
         List<Task<SuspicionResponse?>> asked = [.. others.Take(MaxAsked).Select(
-            agent => probes.TryCallAsync(agent, request, options.SuspicionTimeout, clock.Time, cancellationToken))];
+            agent => _probes.TryCallAsync(agent, request, _options.SuspicionTimeout, _clock.Time, cancellationToken))];
         // Agents that are silent themselves are not waited for when they could not change the outcome.
         while (asked.Count > 0 && !SecondObserver.AgreesWhateverElse(mine, answers, asked.Count))
         {
@@ -49,24 +70,25 @@ internal sealed class SuspicionPoll(MonitorOptions options, IMembership membersh
         cancellationToken.ThrowIfCancellationRequested();
 
         if (SecondObserver.Agrees(mine, answers, others.Count)) return true;
-        if (targets.Find(node.Id) is not { } suspect) return false;
-        suspect.PausedUntil = clock.Now + options.DisagreementPause;
-        if (SecondObserver.IsPartition(mine, answers)) verdicts.RecordPartition(suspect);
+        if (_targets.Find(node.Id) is not { } suspect) return false;
+        suspect.PausedUntil = _clock.Now + _options.DisagreementPause;
+        if (SecondObserver.IsPartition(mine, answers)) _verdicts.RecordPartition(suspect);
         return false;
     }
 
+    /// <summary>Answers another agent that asks.</summary>
     public async Task<SuspicionResponse> AnswerAsync(SuspicionRequest request, CancellationToken stopped)
     {
         // A node that is gone or overdue has a probe under way: another would wait in vain.
-        var hasProbed = targets.Find(request.Suspect.Id) is { } known && verdicts.Of(known) is var held
+        var hasProbed = _targets.Find(request.Suspect.Id) is { } known && _verdicts.Of(known) is var held
             && (held.IsGone || (known.IsProbing && IsOverdue(held)));
         var sample = !hasProbed && _budget.TryBegin()
             ? await ProbeAsync(request.Role, request.Suspect, stopped)
             : new ProbeSample(ProbeOutcome.None, default);
-        verdicts.Record(request.Suspect.Id, sample);
-        var verdict = targets.Find(request.Suspect.Id) is { } suspect ? verdicts.Of(suspect) : default;
+        _verdicts.Record(request.Suspect.Id, sample);
+        var verdict = _targets.Find(request.Suspect.Id) is { } suspect ? _verdicts.Of(suspect) : default;
         return new SuspicionResponse(
-            Status.Ok, membership.Epoch, sample.IsAnswer, HealthOf(sample, verdict), verdict.Why);
+            Status.Ok, _membership.Epoch, sample.IsAnswer, HealthOf(sample, verdict), verdict.Why);
     }
 
     // The probe is certain, though this agent would wait before it acted on its own.
@@ -85,7 +107,7 @@ internal sealed class SuspicionPoll(MonitorOptions options, IMembership membersh
     {
         try
         {
-            return (await prober.ProbeAsync(role, node, options.SuspicionTimeout / 2, stopped)).Sample;
+            return (await _prober.ProbeAsync(role, node, _options.SuspicionTimeout / 2, stopped)).Sample;
         }
         finally
         {
@@ -93,5 +115,5 @@ internal sealed class SuspicionPoll(MonitorOptions options, IMembership membersh
         }
     }
 
-    private bool IsOverdue(NodeVerdict verdict) => verdict.Phi >= options.Detector.SilentPhi / 2;
+    private bool IsOverdue(NodeVerdict verdict) => verdict.Phi >= _options.Detector.SilentPhi / 2;
 }

@@ -2,95 +2,117 @@ namespace Corfu.Agent;
 
 /// <summary>The nodes that this agent monitors: those that the newest epoch names, and the roles of all known
 /// processes, so that spares, standbys and agents are among them.</summary>
-internal sealed class Targets(MonitorOptions options, NodeId self, IMembership membership, WatchedRoles roles,
-    PeerTable processes, NodeLocations locations, AgentClock clock)
+public sealed class Targets
 {
+    private readonly MonitorOptions _options;
+    private readonly NodeId _self;
+    private readonly IMembership _membership;
+    private readonly WatchedRoles _roles;
+    private readonly NodeLocations _locations;
+    private readonly AgentClock _clock;
+
     // Sorted, so that nothing depends on how keys hash.
     private readonly SortedDictionary<NodeId, MonitoredNode> _nodes = [];
     private Epoch _chosen;
     private bool _isStale;
 
-    public PeerTable Processes => processes;
+    internal Targets(MonitorOptions options, NodeId self, IMembership membership, WatchedRoles roles,
+        NodeLocations locations, AgentClock clock)
+    {
+        _options = options;
+        _self = self;
+        _membership = membership;
+        _roles = roles;
+        _locations = locations;
+        _clock = clock;
+        Processes = new PeerTable(options.Self, options.ForgetPeerAfter);
+    }
+
+    internal PeerTable Processes { get; }
 
     public IEnumerable<MonitoredNode> Nodes => _nodes.Values;
 
     public IEnumerable<MonitoredNode> Agents => _nodes.Values.Where(node => node.Role == NodeRole.Agent);
 
-    public MonitoredNode? Find(NodeId id) => _nodes.GetValueOrDefault(id);
+    internal MonitoredNode? Find(NodeId id) => _nodes.GetValueOrDefault(id);
 
-    public IEnumerable<MonitoredNode> NodesAt(NodeEndpoint process) =>
+    internal IEnumerable<MonitoredNode> NodesAt(NodeEndpoint process) =>
         _nodes.Values.Where(node => node.Address.Endpoint == process);
 
     public NodeDuty DutyOf(MonitoredNode node)
     {
-        if (membership.Epoch == Epoch.None) return NodeDuty.None;
-        if (node.Role == NodeRole.Agent || membership.Named.Any(named => named.Address.Id == node.Address.Id))
+        if (_membership.Epoch == Epoch.None) return NodeDuty.None;
+        if (node.Role == NodeRole.Agent || _membership.Named.Any(named => named.Address.Id == node.Address.Id))
             return NodeDuty.Serving;
         if (!node.Kind.HoldsData) return NodeDuty.Standby;
         return node.IsFresh ? NodeDuty.Spare : node.Epoch > Epoch.None ? NodeDuty.Removed : NodeDuty.None;
     }
 
-    public void AddProcess(NodeEndpoint endpoint) => Processes.Add(endpoint, clock.Now);
+    /// <summary>A process to watch. Ignored when there are too many.</summary>
+    public void AddProcess(NodeEndpoint endpoint) => Processes.Add(endpoint, _clock.Now);
+
+    /// <summary>Processes to tell other agents of.</summary>
+    public IEnumerable<NodeEndpoint> HeardProcesses() => Processes.Heard(_clock.Now);
 
     /// <summary>A ping has come from another agent.</summary>
     public void RecordPing(NodeAddress agent)
     {
         AddProcess(agent.Endpoint);
         if (Processes.Find(agent.Endpoint) is not { } process) return;
-        process.Hear(clock.Now);
+        process.Hear(_clock.Now);
         // Another identity: the process was started again.
-        if (process.Agent != agent.Id) process.IdentifyBy(clock.Now);
+        if (process.Agent != agent.Id) process.IdentifyBy(_clock.Now);
     }
 
     /// <summary>A process was asked which roles it serves.</summary>
     /// <param name="description">Null: it did not answer, and its known roles are probed one by one.</param>
-    public void RecordIdentity(Peer process, NodeDescription? description)
+    internal void RecordIdentity(Peer process, NodeDescription? description)
     {
         process.IsIdentifying = false;
         if (process.IsSilent != description is null) _isStale = true;
         process.IsSilent = description is null;
         if (description is not null)
         {
-            process.Hear(clock.Now);
+            process.Hear(_clock.Now);
             if (!process.Roles.AsSpan().SequenceEqual(description.Roles.AsSpan())) _isStale = true;
             process.Roles = description.Roles;
         }
 
         // Asked again only when its agent does not answer any more.
         process.NextIdentify = description is null || process.Agent.IsNone
-            ? clock.Now + options.SlowInterval
+            ? _clock.Now + _options.SlowInterval
             : TimeSpan.MaxValue;
     }
 
     /// <summary>Chooses the nodes anew if the epoch or a process has changed.</summary>
     /// <returns>Identities that are not monitored any more, or at another address.</returns>
-    public ImmutableArray<NodeId> Choose()
+    internal ImmutableArray<NodeId> Choose()
     {
-        if (membership.Epoch > _chosen)
+        if (_membership.Epoch > _chosen)
         {
-            _chosen = membership.Epoch;
+            _chosen = _membership.Epoch;
             _isStale = true;
-            foreach (var node in membership.Named) AddProcess(node.Address.Endpoint);
+            foreach (var node in _membership.Named) AddProcess(node.Address.Endpoint);
         }
 
-        if (_chosen > Epoch.None && Processes.Forget(IsNamed, clock.Now)) _isStale = true;
+        if (_chosen > Epoch.None && Processes.Forget(IsNamed, _clock.Now)) _isStale = true;
         if (!_isStale) return [];
         _isStale = false;
         return Replace(Wanted());
     }
 
     private bool IsNamed(NodeEndpoint process) =>
-        membership.Named.Any(node => node.Address.Endpoint == process);
+        _membership.Named.Any(node => node.Address.Endpoint == process);
 
     private SortedDictionary<NodeId, NamedNode> Wanted()
     {
         SortedDictionary<NodeId, NamedNode> wanted = [];
-        foreach (var node in membership.Named) wanted[node.Address.Id] = node;
+        foreach (var node in _membership.Named) wanted[node.Address.Id] = node;
         Dictionary<NodeId, NodeEndpoint> located = [];
         // A node that has moved is not dead at its old address.
         foreach (var process in Processes.All.OrderBy(process => process.LastHeard))
         {
-            foreach (var role in process.Roles.Where(role => role.Id != self))
+            foreach (var role in process.Roles.Where(role => role.Id != _self))
             {
                 if (wanted.TryGetValue(role.Id, out var named) && !HasLeft(role.Id, named.Address.Endpoint, process))
                     continue;
@@ -99,7 +121,7 @@ internal sealed class Targets(MonitorOptions options, NodeId self, IMembership m
             }
         }
 
-        locations.Replace(located);
+        _locations.Replace(located);
         return wanted;
     }
 
@@ -116,7 +138,7 @@ internal sealed class Targets(MonitorOptions options, NodeId self, IMembership m
         foreach (var (id, (address, name)) in wanted)
         {
             if (_nodes.TryGetValue(id, out var known) && known.Address == address) continue;
-            if (roles.Find(name) is not { } role) continue;
+            if (_roles.Find(name) is not { } role) continue;
             _nodes[id] = new MonitoredNode(address, role);
             gone.Add(id);
         }

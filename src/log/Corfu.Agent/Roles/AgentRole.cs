@@ -2,8 +2,8 @@ namespace Corfu.Agent;
 
 /// <summary>The ping between agents: their heartbeat. It also carries the processes that they know, and whether agents
 /// act on their own.</summary>
-internal sealed class AgentRole(NodeAddress self, ITransport transport, ClusterView view, PeerTable processes,
-    AgentClock clock) : IWatchedRole
+internal sealed class AgentRole(NodeAddress self, ITransport transport, ClusterView view, Targets targets)
+    : IWatchedRole
 {
     public NodeRole Role => NodeRole.Agent;
 
@@ -24,7 +24,7 @@ internal sealed class AgentRole(NodeAddress self, ITransport transport, ClusterV
         if (answer is not PingResponse { IsOk: true } ping) return;
         view.Hint(ping.Epoch);
         view.Adopt(ping.Automation);
-        foreach (var process in ping.Peers) processes.Add(process, clock.Now);
+        foreach (var process in ping.Peers) targets.AddProcess(process);
     }
 
     public Task CatchUpAsync(MonitoredNode node, CancellationToken stopped) => Task.CompletedTask;

@@ -2,12 +2,6 @@ namespace Corfu.Agent;
 
 internal static partial class AgentLog
 {
-    [LoggerMessage(11, LogLevel.Warning, "{Node} is {Health}: {Why}")]
-    public static partial void Verdict(ILogger logger, string node, string health, string why);
-
-    [LoggerMessage(12, LogLevel.Information, "{Node} is alive again, was {Health}")]
-    public static partial void Recovered(ILogger logger, string node, string health);
-
     [LoggerMessage(13, LogLevel.Warning, "Reconfiguring: {Change}")]
     public static partial void Deciding(ILogger logger, string change);
 
@@ -26,9 +20,6 @@ internal static partial class AgentLog
 
     [LoggerMessage(18, LogLevel.Information, "Automatic reconfiguration is {State}")]
     public static partial void Automation(ILogger logger, string state);
-
-    [LoggerMessage(19, LogLevel.Error, "A step of the agent failed; the next one goes on")]
-    public static partial void StepFailed(ILogger logger, Exception error);
 
     [LoggerMessage(20, LogLevel.Information, "Rebuilding the joining replicas of {Projection}")]
     public static partial void Rebuilding(ILogger logger, string projection);

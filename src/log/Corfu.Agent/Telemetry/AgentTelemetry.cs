@@ -20,8 +20,4 @@ public static class AgentTelemetry
     internal static readonly Counter<long> Disagreements =
         Meter.CreateCounter<long>("corfu.agent.disagreements", "{verdict}",
             "Suspicions that other agents did not share.");
-
-    internal static readonly Counter<long> Suspicions =
-        Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}",
-            "Nodes found dead, silent, broken, full or slow, by health.");
 }
