@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Corfu.Agent;
 using Corfu.Client;
+using Corfu.Detection;
 using Corfu.Layout;
 using Corfu.Sequencer;
 using Corfu.Server;

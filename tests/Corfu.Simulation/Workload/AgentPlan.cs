@@ -1,4 +1,5 @@
 using Corfu.Agent;
+using Corfu.Detection;
 using Corfu.Protocol;
 
 namespace Corfu.Simulation.Workload;

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Corfu.Agent;
+using Corfu.Detection;
 using Corfu.Register;
 using Corfu.Sequencer;
 using Corfu.Server;

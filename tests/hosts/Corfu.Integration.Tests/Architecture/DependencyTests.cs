@@ -17,7 +17,7 @@ public sealed class DependencyTests
         ["base"] =
         [
             ["Corfu.Abstractions"], ["Corfu.Protocol", "Corfu.Storage"], ["Corfu.Register", "Corfu.Transport"],
-            ["Corfu.Server"],
+            ["Corfu.Detection", "Corfu.Server"],
         ],
         ["log"] = [["Corfu.Client", "Corfu.Layout", "Corfu.Sequencer", "Corfu.Unit"], ["Corfu.Agent", "Corfu.Backup"]],
         ["tango"] =
@@ -45,9 +45,9 @@ public sealed class DependencyTests
     private const string AspNetCore = "Microsoft.AspNetCore.App";
 
     private static readonly string[] Pure =
-        ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Unit", "Corfu.Sequencer",
-            "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango", "Tango.Collections",
-            "Tango.Testing"];
+        ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
+            "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
+            "Tango.Collections", "Tango.Testing"];
 
     public static TheoryData<string> ProjectNames =>
         [.. Floors.Values.SelectMany(steps => steps).SelectMany(step => step)];
