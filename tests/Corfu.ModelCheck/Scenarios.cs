@@ -7,8 +7,6 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck;
 
-using Client = Corfu.ModelCheck.Processes.Client;
-
 /// <summary>The searches: each answers a question about reconfiguration or repair, small enough for every
 /// interleaving.</summary>
 public static class Scenarios
@@ -80,9 +78,10 @@ public static class Scenarios
             "checks", "a check beside two appends, while the sequencer is replaced and the old one goes on", first, 2,
             2,
             [
-                new Client('A', [new ClientTask(ClientTaskKind.Append), new ClientTask(ClientTaskKind.Append)], first,
+                new Processes.Client(
+                    'A', [new ClientTask(ClientTaskKind.Append), new ClientTask(ClientTaskKind.Append)], first,
                     s_one, flaw).Ready(),
-                new Client('B', [new ClientTask(ClientTaskKind.Check)], first, s_one, flaw).Ready(),
+                new Processes.Client('B', [new ClientTask(ClientTaskKind.Check)], first, s_one, flaw).Ready(),
                 Reconfigurer('R', first, flaw, Sequence(2)),
             ]);
     }
@@ -111,7 +110,7 @@ public static class Scenarios
             "two rebuild the same unit at once, while the writer of a half-written entry resolves it and a reader "
             + "reads the hole",
             nodes, [
-                new Client('W', [new ClientTask(ClientTaskKind.Resolve, 1)], joining, s_one,
+                new Processes.Client('W', [new ClientTask(ClientTaskKind.Resolve, 1)], joining, s_one,
                     flaw) { TimeOuts = 1 }.Ready(),
                 Reader('A', joining, flaw, 2),
                 Reconfigurer('R', joining, flaw, Admit(2)), Reconfigurer('S', joining, flaw, Admit(2)),
@@ -126,7 +125,7 @@ public static class Scenarios
             "rebuild-remove",
             "the writer of a half-written entry resolves it while a unit is rebuilt and the head of its range removed",
             nodes, [
-                new Client('W', [new ClientTask(ClientTaskKind.Resolve, 1)], joining, s_one,
+                new Processes.Client('W', [new ClientTask(ClientTaskKind.Resolve, 1)], joining, s_one,
                     flaw) { TimeOuts = 1 }.Ready(),
                 Reconfigurer('R', joining, flaw, Admit(2)), Reconfigurer('S', joining, flaw, Remove(0)),
             ],
@@ -149,11 +148,13 @@ public static class Scenarios
         Projections.Make(Epoch.First, Names.Sequencer(1), 0, acceptors,
             [new Segment(LogPosition.Zero, null, [.. chains])]);
 
-    private static Client Appender(char id, Projection first, Flaw flaw, int timeOuts) =>
-        new Client(id, [new ClientTask(ClientTaskKind.Append)], first, s_one, flaw) { TimeOuts = timeOuts }.Ready();
+    private static Processes.Client Appender(char id, Projection first, Flaw flaw, int timeOuts) =>
+        new Processes.Client(id, [new ClientTask(ClientTaskKind.Append)], first, s_one, flaw)
+            { TimeOuts = timeOuts }.Ready();
 
-    private static Client Reader(char id, Projection first, Flaw flaw, int timeOuts, params long[] positions) =>
-        new Client(id,
+    private static Processes.Client Reader(
+        char id, Projection first, Flaw flaw, int timeOuts, params long[] positions) =>
+        new Processes.Client(id,
             [.. (positions.Length == 0 ? [0L] : positions).Select(p => new ClientTask(ClientTaskKind.Read, p))], first,
             s_one, flaw)
         { TimeOuts = timeOuts }.Ready();

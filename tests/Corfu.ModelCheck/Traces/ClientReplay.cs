@@ -4,11 +4,9 @@ using Corfu.Protocol;
 
 namespace Corfu.ModelCheck.Traces;
 
-using Client = Corfu.ModelCheck.Processes.Client;
-
 /// <summary>
-/// The model's <see cref="Client"/>, driven by what a process of the simulator knows. A request is allowed when some
-/// run of the model's client ends with it, and each answer in that run is one that the process has taken.
+/// The model's <see cref="Processes.Client"/>, driven by what a process of the simulator knows. A request is allowed
+/// when some run of the model's client ends with it, and each answer in that run is one that the process has taken.
 /// </summary>
 /// <remarks>
 /// Data are abstract: the entry of a writer and the junk of a filler are taken from the request, and the model says
@@ -20,11 +18,11 @@ internal sealed class ClientReplay(Knowledge known, DecidedProjections projectio
     {
         var position = EntryCodec.PeekPosition(request.Entry.Span);
         if (projections.Of(request.Epoch) is not { } view) return false;
-        Client? start = request is WriteRequest
+        Processes.Client? start = request is WriteRequest
             ? WriterOf(view, new LogPosition(position.Offset, view.Epoch), request.Entry)
             : At(view, ClientStage.LookAtHead, position);
         return start is not null && Search(
-            start, request, step => ((Client)step.Next).Calls.Any(call => IsSame(call, to, request)));
+            start, request, step => ((Processes.Client)step.Next).Calls.Any(call => IsSame(call, to, request)));
     }
 
     /// <summary>Whether the writer may be told that its append is in the log.</summary>
@@ -44,30 +42,30 @@ internal sealed class ClientReplay(Knowledge known, DecidedProjections projectio
             step => step.Facts.Any(f => f is Observed seen && seen.Position == position.Offset)));
 
     /// <returns>Null: the position was not granted to the process, or the entry is not one for it.</returns>
-    private Client? WriterOf(Projection view, LogPosition granted, ReadOnlyMemory<byte> entry)
+    private Processes.Client? WriterOf(Projection view, LogPosition granted, ReadOnlyMemory<byte> entry)
     {
         var named = EntryCodec.PeekPosition(entry.Span);
         if (!known.IsGranted(granted.Offset, view.Epoch) || named != granted || named.Epoch != view.Epoch
             || EntryCodec.PeekKind(entry.Span) != EntryKind.Data) return null;
         var token = new TokenResponse(Status.Ok, view.Epoch, granted, [], []);
         var asking = Idle(view) with { Stage = ClientStage.Token };
-        var writer = (Client)asking.Answer(0, token).Next;
+        var writer = (Processes.Client)asking.Answer(0, token).Next;
         return writer with { Entry = entry, Origin = EntryCodec.PeekOrigin(entry.Span) };
     }
 
-    private static Client At(Projection view, ClientStage stage, LogPosition position) =>
+    private static Processes.Client At(Projection view, ClientStage stage, LogPosition position) =>
         Idle(view) with { Stage = stage, Position = new LogPosition(position.Offset) };
 
-    private static Client Idle(Projection view) =>
+    private static Processes.Client Idle(Projection view) =>
         new('T', [new ClientTask(ClientTaskKind.Append)], view, view.Acceptors, Flaw.None) { TimeOuts = int.MaxValue };
 
-    private bool Search(Client start, EntryRequest? request, Func<Step, bool> isThere)
+    private bool Search(Processes.Client start, EntryRequest? request, Func<Step, bool> isThere)
     {
         var seen = new HashSet<(ClientStage, ClientStage, ClientStage?, Epoch, int, EntryOrigin)>();
         var open = new Stack<Step>([new Step(start)]);
         while (open.TryPop(out var step))
         {
-            var state = Bind((Client)step.Next, request);
+            var state = Bind((Processes.Client)step.Next, request);
             var here = step with { Next = state };
             if (isThere(here)) return true;
             var origin = state.Entry.IsEmpty ? default : EntryCodec.PeekOrigin(state.Entry.Span);
@@ -80,7 +78,7 @@ internal sealed class ClientReplay(Knowledge known, DecidedProjections projectio
         return false;
     }
 
-    private IEnumerable<Step> Answered(Client state)
+    private IEnumerable<Step> Answered(Processes.Client state)
     {
         var calls = state.Calls;
         for (var i = 0; i < calls.Length; i++)
@@ -93,7 +91,7 @@ internal sealed class ClientReplay(Knowledge known, DecidedProjections projectio
     }
 
     /// <summary>A filler's junk is that of the request, where the request is a fill of this epoch.</summary>
-    private static Client Bind(Client state, EntryRequest? request)
+    private static Processes.Client Bind(Processes.Client state, EntryRequest? request)
     {
         if (request is not FillRequest || state.Replica > 0 || request.Epoch != state.View.Epoch
             || state.Stage is not (ClientStage.FillHole or ClientStage.ResolveFill)) return state;
