@@ -6,7 +6,7 @@ namespace Corfu.Simulation.Workload;
 /// A purpose of a client's calls: how it prepares a client, the actions that it offers, and what it checks at the
 /// end. A client program mixes several workloads over the same clients.
 /// </summary>
-/// <typeparam name="TClient">What a client has open for its workloads.</typeparam>
+/// <typeparam name="TClient">The objects and streams that a client has open for its workloads.</typeparam>
 internal interface IWorkload<TClient>
 {
     /// <summary>Actions of which a worker may draw one in each step, in the order of the table.</summary>
