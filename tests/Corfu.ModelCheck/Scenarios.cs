@@ -150,7 +150,7 @@ public static class Scenarios
 
     private static Processes.Client Appender(char id, Projection first, Flaw flaw, int timeOuts) =>
         new Processes.Client(id, [new ClientTask(ClientTaskKind.Append)], first, s_one, flaw)
-            { TimeOuts = timeOuts }.Ready();
+        { TimeOuts = timeOuts }.Ready();
 
     private static Processes.Client Reader(
         char id, Projection first, Flaw flaw, int timeOuts, params long[] positions) =>

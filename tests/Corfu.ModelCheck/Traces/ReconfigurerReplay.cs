@@ -32,8 +32,8 @@ internal sealed class ReconfigurerReplay(Knowledge known, DecidedProjections pro
 
         bool IsCopyIn(Projection view)
         {
-            var copier = Idle(view, new ReconfigurerTask("copies", static _ => null) { Rebuild = to })
-                with { Stage = ReconfigurerStage.CopyLook, Copy = position.Offset };
+            var idle = Idle(view, new ReconfigurerTask("copies", static _ => null) { Rebuild = to });
+            var copier = idle with { Stage = ReconfigurerStage.CopyLook, Copy = position.Offset };
             return known.AnswersTo(copier.Calls[0], needsEntry: true)
                 .Select(answer => (Reconfigurer)copier.Answer(0, answer).Next)
                 .Any(r => r.Stage == ReconfigurerStage.CopyComplete
