@@ -174,7 +174,7 @@ public sealed class Acceptor : IAsyncDisposable
                 await StoreAsync(records, snapshot);
                 _owner.OnCommitted();
             }
-            catch (IOException e) when (AcceptorLog.IsFull(e))
+            catch (AcceptorLogFullException)
             {
                 // The core is ahead of the log by these records: they go with the next attempt, and no answer that may
                 // rest on them leaves before.
@@ -191,7 +191,7 @@ public sealed class Acceptor : IAsyncDisposable
                 return;
             }
 
-            foreach (var (answer, caller) in answers) caller.Answer(answer);
+            foreach (var (answer, caller) in answers) Tell(caller, answer);
         }
     }
 
@@ -204,7 +204,7 @@ public sealed class Acceptor : IAsyncDisposable
             if (snapshot.IsEmpty) await _log.AppendAsync(records);
             else await _log.CompactAsync(snapshot);
         }
-        catch (IOException e) when (AcceptorLog.IsFull(e))
+        catch (AcceptorLogFullException)
         {
             if (!snapshot.IsEmpty)
             {
@@ -235,7 +235,20 @@ public sealed class Acceptor : IAsyncDisposable
         }
 
         var answer = new RegisterAnswer(Status.Ok, newest.Slot, null, newest);
-        foreach (var (_, caller) in told) caller.Answer(answer);
+        foreach (var (_, caller) in told) Tell(caller, answer);
+    }
+
+    // A caller that cannot take its answer must not keep the others waiting.
+    private void Tell(IRegisterCaller caller, RegisterAnswer answer)
+    {
+        try
+        {
+            caller.Answer(answer);
+        }
+        catch (Exception e)
+        {
+            Fail(e);
+        }
     }
 
     private void Fail(Exception reason)

@@ -149,7 +149,8 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
 
     private void SetDecided(RegisterValue value)
     {
-        if (_newest is null || value.Slot > _newest.Slot) _newest = value;
+        // A replayed snapshot tells the newest one twice: both stand for one instance, which its owner decodes once.
+        if (_newest is null || value.Slot >= _newest.Slot) _newest = value;
         if (value.Slot < _floor) return;
         var slot = SlotOf(value.Slot);
         slot.Value = value;

@@ -16,6 +16,13 @@ public sealed class AcceptorTests
         public bool IsSameConnection(IRegisterCaller other) => ((Caller)other).Connection == Connection;
     }
 
+    private sealed class BrokenCaller : IRegisterCaller
+    {
+        public void Answer(RegisterAnswer answer) => throw new InvalidOperationException("This caller is broken.");
+
+        public bool IsSameConnection(IRegisterCaller other) => other == this;
+    }
+
     private static void Send(Acceptor acceptor, Connection connection, int number, RegisterRequest request) =>
         acceptor.Handle(request, new Caller(connection, number));
 
@@ -94,6 +101,47 @@ public sealed class AcceptorTests
         var core = new AcceptorCore(new AcceptorOptions());
         await AcceptorLog.OpenAsync(device, core, new Registers.Owner());
         Assert.NotEmpty(core.Snapshot());
+    }
+
+    /// <summary>R12: the next generation is durable, so that what the old one takes from then on would be
+    /// forgotten.</summary>
+    [Fact]
+    public async Task Disk_that_is_full_behind_the_flush_of_a_new_generation_ends_the_acceptor()
+    {
+        var device = new TestDevice();
+        var options = new AcceptorOptions { Reserve = 32 << 10, CompactAfter = 1 };
+        var connection = new Connection();
+        await using (var acceptor = await Registers.OpenAsync(device, Registers.Id, options))
+        {
+            Send(acceptor, connection, 1, new PrepareBallot(new Epoch(1), Registers.Ballot(1)));
+            acceptor.BatchEnd();
+            device.BeforeFlush = () => device.IsFull = true;
+            Send(acceptor, connection, 2, new PrepareBallot(new Epoch(1), Registers.Ballot(2)));
+            acceptor.BatchEnd();
+            device.BeforeFlush = null;
+            device.IsFull = false;
+            Send(acceptor, connection, 3, new PrepareBallot(new Epoch(1), Registers.Ballot(3)));
+            acceptor.BatchEnd();
+            Assert.Equal([Status.Ok, Status.Failed, Status.Failed], connection.Sent.Select(s => s.Answer.Status));
+            Assert.IsType<IOException>(await acceptor.Fault);
+        }
+
+        await using var again = await Registers.OpenAsync(device.PowerCut(), options: options);
+        Send(again, connection, 4, new PrepareBallot(new Epoch(1), Registers.Ballot(1)));
+        again.BatchEnd();
+        Assert.NotEqual(Status.Ok, connection.Sent[^1].Answer.Status);
+    }
+
+    [Fact]
+    public async Task Caller_that_cannot_take_an_answer_leaves_no_request_unanswered()
+    {
+        await using var acceptor = await Registers.OpenAsync(new TestDevice(), Registers.Id);
+        var connection = new Connection();
+        acceptor.Handle(Prepare, new BrokenCaller());
+        Send(acceptor, connection, 1, Prepare);
+        acceptor.BatchEnd();
+        Assert.Single(connection.Sent);
+        Assert.IsType<InvalidOperationException>(await acceptor.Fault);
     }
 
     [Fact]

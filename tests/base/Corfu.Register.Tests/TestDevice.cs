@@ -13,6 +13,9 @@ internal sealed class TestDevice : IAcceptorDevice
     /// <summary>No area grows beyond.</summary>
     public long Capacity { get; set; } = long.MaxValue;
 
+    /// <summary>Not even written bytes can be written again, as on a file system that copies on write.</summary>
+    public bool IsFull { get; set; }
+
     /// <summary>Flushes wait for this.</summary>
     public TaskCompletionSource? Gate { get; set; }
 
@@ -30,7 +33,7 @@ internal sealed class TestDevice : IAcceptorDevice
     {
         lock (_gate)
         {
-            if (offset + bytes.Length > Math.Max(Capacity, _current[area].Length))
+            if (IsFull || offset + bytes.Length > Math.Max(Capacity, _current[area].Length))
                 throw new IOException("No space left on device", 28);
             if (offset + bytes.Length > _current[area].Length)
                 Array.Resize(ref _current[area], (int)offset + bytes.Length);

@@ -8,6 +8,10 @@ namespace Corfu.Register;
 public sealed class AcceptorLogDamagedException(string message, Exception? inner = null)
     : CorfuException(message, inner);
 
+/// <summary>A write of records found no room: the log is as before, and the write may be tried again.</summary>
+internal sealed class AcceptorLogFullException(IOException inner)
+    : IOException("The disk has no room for the acceptor's log.", inner);
+
 /// <summary>The durable log of one acceptor. An area begins with a group that holds generation, cluster, identity and a
 /// whole snapshot; every further group is one flush of records. Compaction writes the next generation to the other
 /// area, flushes it, and then empties this one before anything follows. A damaged area beside a sound one therefore
@@ -56,10 +60,6 @@ internal sealed class AcceptorLog
 
         await new AcceptorLog(device, new AreaStart(0, cluster, id), 1, 0).CompactAsync([]);
     }
-
-    /// <summary>Whether a write found no room: nothing is unknown then, and it may be tried again.</summary>
-    public static bool IsFull(IOException error) =>
-        (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
 
     /// <summary>Empties what a crash during <see cref="FormatAsync"/> has left on a device that was never served from,
     /// which only its owner can know. A device with a readable beginning is formatted and stays as it is.</summary>
@@ -164,11 +164,24 @@ internal sealed class AcceptorLog
 
     private void Write(int area, long offset, ReadOnlySpan<byte> bytes)
     {
-        _device.Write(area, offset, bytes);
+        try
+        {
+            _device.Write(area, offset, bytes);
+        }
+        catch (IOException e) when (IsFull(e))
+        {
+            throw new AcceptorLogFullException(e);
+        }
+
         _lengths[area] = Math.Max(_lengths[area], offset + bytes.Length);
     }
 
-    // Bytes within the reserve are overwritten, the rest is cut off. Needs no further space.
+    private static bool IsFull(IOException error) =>
+        (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
+
+    // Bytes within the reserve are overwritten, the rest is cut off. A file system that copies on write may find no
+    // room for that. The next generation is durable by then and wins after a restart: whatever is written to the old
+    // one behind such an error would be forgotten, so that the error is final.
     private async ValueTask EraseAsync(int area, long from)
     {
         var kept = Math.Max(from, Math.Min(_lengths[area], _reserve));
@@ -185,7 +198,7 @@ internal sealed class AcceptorLog
         {
             Write(area, _lengths[area], new byte[_reserve - _lengths[area]]);
         }
-        catch (IOException full) when (IsFull(full))
+        catch (AcceptorLogFullException)
         {
             return;
         }

@@ -61,6 +61,6 @@ public sealed record LatestRequest(Epoch Epoch) : LayoutRequest(Opcode.Latest, E
 public sealed record ReadSlotRequest(Epoch Slot) : LayoutRequest(Opcode.ReadSlot, Slot);
 
 /// <summary>Answered, as a <see cref="LatestRequest"/> is, as soon as the acceptor knows a decided projection above
-/// <paramref name="Known"/> or accepts a value for the epoch after it. At its limit of waiters an acceptor answers the
-/// oldest early; of each connection it keeps the newest.</summary>
+/// <paramref name="Known"/>. At its limit of waiters an acceptor answers the oldest early; of each connection it keeps
+/// the newest.</summary>
 public sealed record WatchRequest(Epoch Known) : LayoutRequest(Opcode.Watch, Known);
