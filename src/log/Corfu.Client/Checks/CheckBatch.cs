@@ -25,13 +25,15 @@ internal sealed class CheckBatch
         return waiter;
     }
 
-    public void Complete(TailResponse? response, Exception? error)
+    public void Complete(TailResponse response)
     {
-        foreach (var waiter in _waiters)
-        {
-            if (error is null) waiter.TrySetResult(Pick(response!, waiter.Streams));
-            else waiter.TrySetException(error);
-        }
+        foreach (var waiter in _waiters) waiter.TrySetResult(Pick(response, waiter.Streams));
+    }
+
+    /// <summary>Fails the callers that have no answer yet.</summary>
+    public void Fail(Exception error)
+    {
+        foreach (var waiter in _waiters) waiter.TrySetException(error);
     }
 
     private LogCheck Pick(TailResponse response, ImmutableArray<StreamId> streams)

@@ -92,22 +92,22 @@ internal sealed class Checker(Retry retry, SequencerClient sequencer, SlowChecke
 
     private async Task RunAsync(CheckBatch batch)
     {
-        ClientTelemetry.CheckCallers.Add(batch.Callers);
-        var began = clock.GetTimestamp();
-        TailResponse? response = null;
-        Exception? error = null;
         try
         {
-            response = await retry.RunAsync("A check", view => TryAsync(view, batch.Streams), clock.Closed);
+            ClientTelemetry.CheckCallers.Add(batch.Callers);
+            var began = clock.GetTimestamp();
+            var response = await retry.RunAsync("A check", view => TryAsync(view, batch.Streams), clock.Closed);
             ClientTelemetry.CheckTime.Record(clock.GetElapsedTime(began).TotalSeconds);
+            batch.Complete(response);
         }
         catch (Exception e)
         {
-            error = e;
+            batch.Fail(e);
         }
-
-        batch.Complete(response, error);
-        Finish(batch);
+        finally
+        {
+            Finish(batch);
+        }
     }
 
     private void Finish(CheckBatch batch)
