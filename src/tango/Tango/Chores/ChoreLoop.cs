@@ -19,6 +19,9 @@ internal sealed class ChoreLoop(TimeProvider time, LoopContext loops, Cancellati
 {
     private const long NotAsked = long.MaxValue;
 
+    // After a chore that failed.
+    private static readonly TimeSpan s_retry = TimeSpan.FromSeconds(1);
+
     private readonly Lock _gate = new();
 
     // Guarded by _gate, by the timestamp at which each is due.
@@ -98,7 +101,8 @@ internal sealed class ChoreLoop(TimeProvider time, LoopContext loops, Cancellati
         }
         catch (Exception)
         {
-            // The program's logger. The chore rests; the others go on.
+            // The program's logger.
+            due = DueIn(s_retry);
         }
 
         lock (_gate)
@@ -124,5 +128,5 @@ internal sealed class ChoreLoop(TimeProvider time, LoopContext loops, Cancellati
     }
 
     private long DueIn(TimeSpan delay) =>
-        time.GetTimestamp() + (long)(delay.TotalSeconds * time.TimestampFrequency);
+        time.GetTimestamp() + (long)Math.Ceiling(delay.TotalSeconds * time.TimestampFrequency);
 }
