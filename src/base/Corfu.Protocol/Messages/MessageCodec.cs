@@ -35,7 +35,14 @@ public static class MessageCodec
     {
         if (table.ReaderOf(header.Opcode, version) is not { } read) return null;
         var r = new WireReader(body, version);
-        return read(header.Epoch, ref r);
+        try
+        {
+            return read(header.Epoch, ref r);
+        }
+        catch (Exception e) when (e is not MalformedDataException)
+        {
+            throw Damaged(header, e);
+        }
     }
 
     /// <summary>Decodes the answer to <paramref name="request"/>; memory in the result is a slice of
@@ -46,8 +53,19 @@ public static class MessageCodec
         if (header.Opcode != request.Opcode)
             throw new MalformedDataException($"A {header.Opcode} answers a {request.Opcode}.");
         var r = new WireReader(body, version);
-        return request.ReadResponse(header.Status, header.Epoch, ref r);
+        try
+        {
+            return request.ReadResponse(header.Status, header.Epoch, ref r);
+        }
+        catch (Exception e) when (e is not MalformedDataException)
+        {
+            throw Damaged(header, e);
+        }
     }
+
+    // Readers of roles from outside may find damage in any way.
+    private static MalformedDataException Damaged(FrameHeader header, Exception e) =>
+        new($"The body of a {header.Opcode}: {e.Message}");
 
     private static void Write(FrameBuffer output, uint correlation, Opcode opcode, Status status, Message message,
         ushort version)

@@ -37,7 +37,8 @@ public sealed record NodeConfig(
 
     /// <param name="path">The path of the configuration's file, which may not exist yet.</param>
     /// <exception cref="NodeStartException">Not valid: all faults in one message.</exception>
-    internal NodeOptions ToOptions(string path, NodeRoles? roles = null)
+    /// <param name="skipsUnknown">Roles that the program does not serve are no faults.</param>
+    internal NodeOptions ToOptions(string path, NodeRoles? roles = null, bool skipsUnknown = false)
     {
         var full = Path.GetFullPath(path);
         var folder = Path.GetDirectoryName(full)!;
@@ -68,6 +69,7 @@ public sealed record NodeConfig(
         {
             if (options.KnownRoles.Find(role.Role) is not { } known)
             {
+                if (skipsUnknown) continue;
                 faults.Add($"Roles: '{role.Role}' is none that this program serves: {options.KnownRoles}.");
                 continue;
             }

@@ -30,7 +30,8 @@ internal sealed class StoppedNode(string folder, FolderLock folderLock, NodeConf
     public void Save(NodeConfig changed)
     {
         var file = Path.Combine(folder, ClusterFolder.ConfigName);
-        changed.ToOptions(file);
+        // A program with further roles runs the node; this command leaves them as they are.
+        changed.ToOptions(file, skipsUnknown: true);
         changed.Save(file);
     }
 

@@ -12,6 +12,8 @@ public sealed class NodeRoles
         {
             if (Find(role.Name) != role)
                 throw new ArgumentException($"Two roles have the name '{role.Name}'.", nameof(roles));
+            if (role.Role is NodeRole.None or NodeRole.Agent)
+                throw new ArgumentException($"'{role.Name}': the number {(byte)role.Role} is taken.", nameof(roles));
             if (Find(role.Role) != role)
                 throw new ArgumentException($"Two roles have the number {(byte)role.Role}.", nameof(roles));
         }

@@ -77,6 +77,25 @@ public sealed class NodeRoleTests
     }
 
     [Fact]
+    public async Task Command_on_a_stopped_node_leaves_a_role_unknown_to_the_command()
+    {
+        using var folder = new TempFolder();
+        var path = folder.File("node");
+        await NodeInit.FirstAsync(path, FreePorts.Endpoint().ToString(), insecure: false);
+        var file = Path.Combine(path, "node.json");
+        var config = JsonNode.Parse(await File.ReadAllTextAsync(file))!;
+        config["roles"]!.AsArray().Add(new JsonObject { ["role"] = "note", ["folder"] = "note" });
+        await File.WriteAllTextAsync(file, config.ToJsonString());
+        var unit = config["roles"]!.AsArray().Single(
+            role => string.Equals((string?)role!["role"], "unit", StringComparison.OrdinalIgnoreCase))!;
+        Directory.Delete(Path.Combine(path, (string)unit["folder"]!), recursive: true);
+        UnitFormat.Run(path);
+        var changed = JsonNode.Parse(await File.ReadAllTextAsync(file))!["roles"]!.AsArray();
+        Assert.Contains(changed, role => (string?)role!["role"] == "note");
+        Assert.DoesNotContain(changed, role => (string?)role!["id"] == (string?)unit["id"]);
+    }
+
+    [Fact]
     public async Task Role_that_the_program_does_not_have_is_named()
     {
         using var folder = new TempFolder();
@@ -99,6 +118,7 @@ public sealed class NodeRoleTests
     public void Role_whose_name_number_or_opcode_is_taken_is_refused()
     {
         Assert.Contains("name 'UNIT'", Refused(new OtherRole("UNIT", (NodeRole)129)), StringComparison.Ordinal);
+        Assert.Contains("number 4", Refused(new OtherRole("Other", NodeRole.Agent)), StringComparison.Ordinal);
         Assert.Contains("number 1.", Refused(new OtherRole("Other", NodeRole.Unit)), StringComparison.Ordinal);
         Assert.Contains("opcode 128", Refused(new NoteRole(), new OtherRole("Other", (NodeRole)129)),
             StringComparison.Ordinal);
