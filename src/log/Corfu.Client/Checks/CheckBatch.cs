@@ -7,6 +7,10 @@ internal sealed class CheckBatch
     private readonly ImmutableArray<StreamId>.Builder _streams = ImmutableArray.CreateBuilder<StreamId>();
     private readonly List<CheckWaiter> _waiters = [];
 
+    // Waiters taken to be completed, by any thread.
+    private int _taken;
+    private int _finished;
+
     public int Callers => _waiters.Count;
 
     public ImmutableArray<StreamId> Streams => _streams.ToImmutable();
@@ -25,16 +29,28 @@ internal sealed class CheckBatch
         return waiter;
     }
 
-    public void Complete(TailResponse response)
+    public bool HasMore => Volatile.Read(ref _taken) < _waiters.Count;
+
+    /// <summary>Each waiter is taken once; null when all are.</summary>
+    public CheckWaiter? TakeWaiter() =>
+        Interlocked.Increment(ref _taken) - 1 is var index && index < _waiters.Count ? _waiters[index] : null;
+
+    /// <summary>Never throws: an answer that lacks a tail is an error for the caller that needs it.</summary>
+    public void Complete(CheckWaiter waiter, TailResponse? response, Exception? error)
     {
-        foreach (var waiter in _waiters) waiter.TrySetResult(Pick(response, waiter.Streams));
+        try
+        {
+            if (error is null) waiter.TrySetResult(Pick(response!, waiter.Streams));
+            else waiter.TrySetException(error);
+        }
+        catch (Exception e)
+        {
+            waiter.TrySetException(e);
+        }
     }
 
-    /// <summary>Fails the callers that have no answer yet.</summary>
-    public void Fail(Exception error)
-    {
-        foreach (var waiter in _waiters) waiter.TrySetException(error);
-    }
+    /// <summary>True for the first caller only.</summary>
+    public bool TryFinish() => Interlocked.Exchange(ref _finished, 1) == 0;
 
     private LogCheck Pick(TailResponse response, ImmutableArray<StreamId> streams)
     {
@@ -45,9 +61,13 @@ internal sealed class CheckBatch
     }
 }
 
-/// <summary>A caller of a check.</summary>
-internal sealed class CheckWaiter(ImmutableArray<StreamId> streams)
-    : TaskCompletionSource<LogCheck>(TaskCreationOptions.RunContinuationsAsynchronously)
+/// <summary>A caller of a check. The continuation runs on the completing thread, unless the caller has a context:
+/// asynchronous ones halve what 64 raw callers reach.</summary>
+internal sealed class CheckWaiter(ImmutableArray<StreamId> streams) : TaskCompletionSource<LogCheck>(
+    IsInlineAllowed ? TaskCreationOptions.None : TaskCreationOptions.RunContinuationsAsynchronously)
 {
+    public static bool IsInlineAllowed =>
+        SynchronizationContext.Current is null && TaskScheduler.Current == TaskScheduler.Default;
+
     public ImmutableArray<StreamId> Streams { get; } = streams;
 }

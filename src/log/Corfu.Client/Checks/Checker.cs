@@ -92,26 +92,54 @@ internal sealed class Checker(Retry retry, SequencerClient sequencer, SlowChecke
 
     private async Task RunAsync(CheckBatch batch)
     {
+        TailResponse? response = null;
+        Exception? error = null;
         try
         {
             ClientTelemetry.CheckCallers.Add(batch.Callers);
             var began = clock.GetTimestamp();
-            var response = await retry.RunAsync("A check", view => TryAsync(view, batch.Streams), clock.Closed);
+            response = await retry.RunAsync("A check", view => TryAsync(view, batch.Streams), clock.Closed);
             ClientTelemetry.CheckTime.Record(clock.GetElapsedTime(began).TotalSeconds);
-            batch.Complete(response);
         }
         catch (Exception e)
         {
-            batch.Fail(e);
+            error = e;
         }
-        finally
+
+        // A single caller's continuation may not return soon, so the next round begins first.
+        if (batch.Callers == 1) Finish(batch);
+        Release(batch, response, error);
+    }
+
+    /// <summary>Completes the callers one after the other on this thread, where their context allows it: those that
+    /// check again join the next round, which starts when all are told. A second worker completes the rest, so a
+    /// blocking continuation delays no other caller.</summary>
+    private void Release(CheckBatch batch, TailResponse? response, Exception? error)
+    {
+        var helped = !CheckWaiter.IsInlineAllowed;
+        while (batch.TakeWaiter() is { } waiter)
         {
-            Finish(batch);
+            if (!helped && batch.HasMore)
+            {
+                clock.Loops.Start(() => HelpAsync(batch, response, error));
+                helped = true;
+            }
+
+            batch.Complete(waiter, response, error);
         }
+
+        Finish(batch);
+    }
+
+    private async Task HelpAsync(CheckBatch batch, TailResponse? response, Exception? error)
+    {
+        await Task.Yield();
+        Release(batch, response, error);
     }
 
     private void Finish(CheckBatch batch)
     {
+        if (!batch.TryFinish()) return;
         CheckBatch? next;
         lock (_gate)
         {
