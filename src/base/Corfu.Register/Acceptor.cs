@@ -238,7 +238,8 @@ public sealed class Acceptor : IAsyncDisposable
         foreach (var (_, caller) in told) Tell(caller, answer);
     }
 
-    // A caller that cannot take its answer must not keep the others waiting.
+    // A caller that cannot take its answer must not keep the others waiting. Fail empties its lists before it tells
+    // anyone, so that a caller that fails there fails nothing twice.
     private void Tell(IRegisterCaller caller, RegisterAnswer answer)
     {
         try
@@ -264,13 +265,13 @@ public sealed class Acceptor : IAsyncDisposable
         }
 
         Refuse(answers, Status.Failed);
-        foreach (var (_, caller) in watchers) caller.Answer(Refusal(Status.Failed));
+        foreach (var (_, caller) in watchers) Tell(caller, Refusal(Status.Failed));
         if (_fault.TrySetResult(reason) && reason is not ObjectDisposedException) _owner.OnFailed(reason);
     }
 
-    private static void Refuse(List<Waiting> answers, Status status)
+    private void Refuse(List<Waiting> answers, Status status)
     {
-        foreach (var (_, caller) in answers) caller.Answer(Refusal(status));
+        foreach (var (_, caller) in answers) Tell(caller, Refusal(status));
     }
 
     private static RegisterAnswer Refusal(Status status) => new(status, Epoch.None);

@@ -17,7 +17,7 @@ public interface IRegisterOwner
     void OnFailed(Exception reason);
 }
 
-/// <summary>A request's caller, who waits for its answer.</summary>
+/// <summary>Takes the answer to one request.</summary>
 public interface IRegisterCaller
 {
     /// <summary>Called once.</summary>

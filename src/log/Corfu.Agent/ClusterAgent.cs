@@ -116,7 +116,7 @@ public sealed class ClusterAgent : IRoleHandler
                 reply.Send(Describe());
                 break;
             case LatestRequest:
-                // The projection serves an operator who has lost the acceptors: any node may have survived them.
+                // The projection is for recovery when all acceptors are lost: any node may have survived them.
                 var known = Projection ?? _options.Remembered;
                 reply.Send(new LayoutResponse(Status.Ok, known?.Epoch ?? Epoch.None, null, known));
                 break;

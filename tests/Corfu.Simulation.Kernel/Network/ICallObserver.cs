@@ -3,7 +3,7 @@ using Corfu.Protocol;
 namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Sees calls as the calling process does: a request as it is sent, its answer as the caller takes it. The
-/// network may lose or repeat either; an answer that nobody waits for any more is not seen.</summary>
+/// network may lose or repeat either; an answer to a call that has been given up is not seen.</summary>
 public interface ICallObserver
 {
     void Sent(SimProcess caller, NodeId to, Request request);

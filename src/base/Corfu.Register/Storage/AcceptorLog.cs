@@ -168,16 +168,13 @@ internal sealed class AcceptorLog
         {
             _device.Write(area, offset, bytes);
         }
-        catch (IOException e) when (IsFull(e))
+        catch (IOException e) when (DurableFile.IsFull(e))
         {
             throw new AcceptorLogFullException(e);
         }
 
         _lengths[area] = Math.Max(_lengths[area], offset + bytes.Length);
     }
-
-    private static bool IsFull(IOException error) =>
-        (error.HResult & 0xFFFF) is 28 or 122 or 112; // ENOSPC, EDQUOT, ERROR_DISK_FULL
 
     // Bytes within the reserve are overwritten, the rest is cut off. A file system that copies on write may find no
     // room for that. The next generation is durable by then and wins after a restart: whatever is written to the old

@@ -49,17 +49,17 @@ internal sealed class UnitHistory(UnitContent baseline)
         }
 
         Require(found.Mark >= mark, $"the trim mark {mark} was acknowledged and is {found.Mark}");
-        Require(found.Mark == baseline.Mark || Marks.Contains(found.Mark), $"nobody set the trim mark {found.Mark}");
+        Require(found.Mark == baseline.Mark || Marks.Contains(found.Mark), $"no client set the trim mark {found.Mark}");
         Require(found.SealedBelow.Value >= sealedBelow,
             $"the seal below {sealedBelow} was acknowledged and is {found.SealedBelow}");
         Require(
             found.SealedBelow == baseline.SealedBelow || Seals.Contains(found.SealedBelow.Value)
             || Installs.Contains(found.SealedBelow.Value),
-            $"nobody sealed below {found.SealedBelow}");
+            $"no client sealed below {found.SealedBelow}");
         Require(found.Installed.Value >= installed,
             $"epoch {installed} was installed and acknowledged, and is {found.Installed}");
         Require(found.Installed == baseline.Installed || Installs.Contains(found.Installed.Value),
-            $"nobody installed {found.Installed}");
+            $"no client installed {found.Installed}");
         Require(found.End >= end, $"the end {end} was acknowledged and is {found.End}");
         for (var position = 0L; position < Math.Max(found.End, end); position++)
             CheckPage(found, position, pages.Contains(position), trims.Contains(position));
@@ -83,18 +83,18 @@ internal sealed class UnitHistory(UnitContent baseline)
             case PageState.Data or PageState.Junk:
                 Require(!trimmed, $"the trim of {position} was acknowledged and is lost");
                 Require(entry is not null && page.Bytes.Span.SequenceEqual(entry),
-                    $"{position} holds what nobody wrote");
+                    $"{position} holds what no client wrote");
                 break;
             case PageState.Trimmed:
                 Require(
                     page.BelowMark ? position < found.Mark : trimmed || Trims.Contains(position),
-                    $"{position} is trimmed, and nobody trimmed it");
+                    $"{position} is trimmed, and no client trimmed it");
                 // R5: a random trim keeps the headers, so that stream walks survive.
                 if (!page.BelowMark && entry is not null)
                     Require(IsTombstone(page.Bytes, entry), $"the tombstone of {position} is lost");
                 break;
             default:
-                throw new LostException($"{position} is {page.State}, and nobody damaged it");
+                throw new LostException($"{position} is {page.State}, and no fault damaged it");
         }
     }
 
@@ -127,7 +127,7 @@ internal sealed class UnitHistory(UnitContent baseline)
             Require(
                 (entry is not null && IsIn(entry, tail.Stream))
                 || (before is not null && before.Positions.Contains(told)) || IsOld(told.Offset, tail.Stream),
-                $"the tail of {tail.Stream} names {told}, where nobody wrote of it");
+                $"the tail of {tail.Stream} names {told}, where no client wrote of it");
         }
     }
 
