@@ -24,6 +24,18 @@ public sealed class LimitTests
     }
 
     [Fact]
+    public void Error_of_any_reader_is_damage_of_the_body()
+    {
+        var table = new RequestTable(static table => table.Add(
+            (Opcode)200, static (_, ref _) => throw new ArgumentOutOfRangeException("date")));
+        var header = FrameHeader.Parse(SampleMessages.Frame(new SealRequest(SampleMessages.Epoch))) with
+        {
+            Opcode = (Opcode)200,
+        };
+        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(header, default, table));
+    }
+
+    [Fact]
     public void A_text_for_people_is_cut_between_two_characters()
     {
         var request = new SuspicionRequest(SampleMessages.Epoch, NodeRole.Unit, SampleMessages.Node(1));

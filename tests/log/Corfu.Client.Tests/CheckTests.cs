@@ -47,6 +47,17 @@ public class CheckTests
     }
 
     [Fact]
+    public async Task Answer_that_lacks_a_tail_fails_only_the_caller_that_needs_the_tail()
+    {
+        var batch = new CheckBatch();
+        var (first, second) = (batch.TryAdd([A])!, batch.TryAdd([A, B])!);
+        var answer = new TailResponse(Status.Ok, Epoch.First, new LogPosition(2), [new StreamTail(A, [])], 0, []);
+        while (batch.TakeWaiter() is { } waiter) batch.Complete(waiter, answer, null);
+        Assert.Equal(2, (await first.Task).Tail.Offset);
+        await Assert.ThrowsAnyAsync<Exception>(() => second.Task.WaitAsync(TimeSpan.FromSeconds(20)));
+    }
+
+    [Fact]
     public async Task Another_round_begins_beside_rounds_under_way_only_for_as_many_callers()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);
