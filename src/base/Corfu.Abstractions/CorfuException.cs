@@ -51,6 +51,10 @@ public sealed class StreamRangeException(StreamId stream) : CorfuException(strea
 public sealed class LogIsMirrorException(string what)
     : CorfuException($"{what}: this log is a mirror, or is being restored; it takes no appends before it is promoted.");
 
+/// <summary>The caller's certificate does not allow the operation. Nothing was done.</summary>
+public sealed class CorfuDeniedException(string what)
+    : CorfuException($"{what}: denied; the certificate's role does not allow it.");
+
 /// <summary>An operation was given up after its time-out; the message says why. Reads, checks and trims may be
 /// repeated. An append throws this only when its entry is certainly not in the log.</summary>
 public sealed class LogUnavailableException(string message, Exception? inner = null) : CorfuException(message, inner);

@@ -12,6 +12,7 @@ public sealed class CorfuStatusException(Status status, string message) : CorfuE
         Status.Corrupt => new PageCorruptException(what),
         Status.TooLarge => new EntryTooLargeException(what),
         Status.Mirror => new LogIsMirrorException(what),
+        Status.Denied => new CorfuDeniedException(what),
         _ => new CorfuStatusException(status, $"{what}: {status}."),
     };
 }

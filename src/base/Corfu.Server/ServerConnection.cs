@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
+using System.Net;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 
@@ -35,10 +36,16 @@ internal sealed partial class ServerConnection : IReplySink
         _input = context.Transport.Input;
         _output = context.Transport.Output;
         _lastReceived = registry.Time.GetTimestamp();
+        Principal = context.Features.Get<Principal>() ?? Principal.OfPlain(AddressOf(context));
     }
+
+    public Principal Principal { get; }
 
     /// <summary>The identity that the handshake bound this connection to. Guarded by the registry's gate.</summary>
     public NodeId Target { get; set; }
+
+    private static string AddressOf(ConnectionContext context) =>
+        context.RemoteEndPoint is IPEndPoint peer ? peer.Address.ToString() : PeerOf(context);
 
     public static string PeerOf(ConnectionContext context) => context.RemoteEndPoint?.ToString() ?? "unknown";
 

@@ -27,6 +27,9 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
 
     public Opcode Opcode => opcode;
 
+    /// <summary>The peer that asked.</summary>
+    public Principal Principal => _sink.Principal;
+
     /// <summary>Whether both answers go over the same connection.</summary>
     public bool IsSameWay(ReplyTo other) => ReferenceEquals(_sink, other._sink);
 
@@ -39,5 +42,8 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
 /// flush.</summary>
 public interface IReplySink
 {
+    /// <summary>The peer that the answers go to. Default: one of this process.</summary>
+    Principal Principal => Principal.Local;
+
     void Send(uint correlation, Opcode opcode, Response response);
 }

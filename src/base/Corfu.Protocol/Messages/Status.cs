@@ -63,4 +63,7 @@ public enum Status : byte
 
     /// <summary>A mirror whose copier has not completed the positions below the epoch's start: wait for it.</summary>
     Unready = 21,
+
+    /// <summary>The peer's role does not allow the request; nothing was done.</summary>
+    Denied = 22,
 }
