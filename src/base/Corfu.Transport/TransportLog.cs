@@ -12,4 +12,14 @@ internal static partial class TransportLog
 
     [LoggerMessage(2, LogLevel.Information, "Connection to {Address} lost: {Reason}")]
     public static partial void Lost(ILogger logger, string address, string reason);
+
+    [LoggerMessage(4, LogLevel.Information, "The certificate of {Folder} is now {Identity}, valid until {End}")]
+    public static partial void Renewed(ILogger logger, string folder, string identity, DateTimeOffset end);
+
+    [LoggerMessage(5, LogLevel.Warning, "The certificates of {Folder} do not count, the ones before stay: {Reason}")]
+    public static partial void NotRenewed(ILogger logger, string folder, string reason);
+
+    [LoggerMessage(6, LogLevel.Warning,
+        "The certificate of {Identity} ended at {End} and counts a few days longer: run 'corfu cert renew'")]
+    public static partial void ExpiredNode(ILogger logger, string identity, DateTimeOffset end);
 }
