@@ -30,11 +30,18 @@ public sealed class RoleRegistry : IDisposable
         Time = time ?? TimeProvider.System;
         Logger = logger ?? NullLogger.Instance;
         _lines = new PeerLogLimit(Time);
+        Handshakes = new HandshakePlaces(this);
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
             Options.SweepInterval);
     }
 
     public ClusterId Cluster { get; }
+
+    /// <summary>Addresses of the cluster's processes, as far as this process knows them.</summary>
+    public KnownAddresses KnownAddresses { get; } = new();
+
+    /// <summary>TLS middleware takes a place here before it reads a connection.</summary>
+    public HandshakePlaces Handshakes { get; }
 
     internal RequestTable Requests { get; }
 

@@ -7,6 +7,11 @@ public sealed record ServerTransportOptions
 {
     internal static readonly OptionRules<ServerTransportOptions> Rules = new OptionRules<ServerTransportOptions>(new())
         .AtLeast(o => o.MaxConnections, 1)
+        .AtLeast(o => o.ReservedConnections, 0)
+        .AtLeast(o => o.MaxIdentityConnections, 1)
+        .AtLeast(o => o.MaxHandshakes, 1)
+        .AtLeast(o => o.MaxAddressHandshakes, 1)
+        .AtLeast(o => o.ReservedHandshakes, 0)
         .Above(o => o.HandshakeTimeout, TimeSpan.Zero)
         .Above(o => o.IdleTimeout, TimeSpan.Zero)
         .Above(o => o.FrameTimeout, TimeSpan.Zero)
@@ -18,6 +23,24 @@ public sealed record ServerTransportOptions
 
     /// <summary>Connections open at once in the process; more are closed without an answer. Default 4,096.</summary>
     public int MaxConnections { get; init; } = 4096;
+
+    /// <summary>Of <see cref="MaxConnections"/>, those for nodes and administrators alone, at most half of them:
+    /// clients shut out neither agents nor operators. Default 128.</summary>
+    public int ReservedConnections { get; init; } = 128;
+
+    /// <summary>Connections of one identity, nodes excepted: the certificate's, or the address of a peer without TLS.
+    /// Default 256.</summary>
+    public int MaxIdentityConnections { get; init; } = 256;
+
+    /// <summary>TLS handshakes under way at once; more connections are closed before any cryptography. Default
+    /// 64.</summary>
+    public int MaxHandshakes { get; init; } = 64;
+
+    /// <summary>Of <see cref="MaxHandshakes"/>, those of one address. Default 8.</summary>
+    public int MaxAddressHandshakes { get; init; } = 8;
+
+    /// <summary>Further handshakes for addresses of the cluster's processes. Default 16.</summary>
+    public int ReservedHandshakes { get; init; } = 16;
 
     /// <summary>How long a new connection may take for its handshake. Default 5 s.</summary>
     public TimeSpan HandshakeTimeout { get; init; } = TimeSpan.FromSeconds(5);
