@@ -195,7 +195,7 @@ public sealed class PortFuzz(int seed, TextWriter output)
     {
         null or ReadRequest or ConfirmEpochRequest or UnitInfoRequest or StreamTailsRequest or ListStreamTailsRequest
             or TailRequest or GrantsRequest or SequencerInfoRequest or LatestRequest
-            or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest => true,
+            or ReadSlotRequest or TokenRequest { Count: <= 4 } or AgentInfoRequest or ProcessInfoRequest => true,
         // Reports no node as leaving, and switches nothing.
         PingRequest ping => !ping.Leaving && ping.Automation == default,
         // The agent looks where it is told to, as long as that is here.

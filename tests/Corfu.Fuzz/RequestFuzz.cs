@@ -256,11 +256,12 @@ public sealed class RequestFuzz(int seed, TextWriter output)
         // Nothing listens at the lowest ports.
         var from = _random.OneIn(4) ? new NodeEndpoint("127.0.0.1", 1 + _random.Next(8)) : suspect.Endpoint;
         var automation = new Automation(AnyNumber(), IsOn: false);
-        return _random.Next(4) switch
+        return _random.Next(5) switch
         {
             0 => SayAsync(transport, agent, new AgentInfoRequest(epoch)),
             1 => SayAsync(transport, agent, new SetAutomationRequest(epoch, automation)),
             2 => SayAsync(transport, agent, new SuspicionRequest(epoch, (NodeRole)_random.Next(6), suspect)),
+            3 => SayAsync(transport, agent, new ProcessInfoRequest(epoch)),
             _ => SayAsync(transport, agent,
                 new PingRequest(epoch, new NodeAddress(suspect.Id, from), _random.OneIn(2), automation)),
         };

@@ -60,6 +60,24 @@ public sealed class RoleRegistry : IDisposable
         }
     }
 
+    /// <summary>The peers that are connected, those with the most connections first.</summary>
+    /// <param name="limit">Peers at most.</param>
+    public ImmutableArray<IdentityReport> DescribePeers(int limit = ProcessReport.MaxIdentities)
+    {
+        ServerConnection[] open;
+        lock (_gate) open = [.. _connections];
+        return
+        [
+            .. open.GroupBy(static connection => (connection.Principal.Role, connection.Principal.Name))
+                .Select(static peer => new IdentityReport(peer.Key.Name, peer.Key.Role, peer.Count(),
+                    peer.Sum(static connection => connection.Requests),
+                    peer.Sum(static connection => connection.Received)))
+                .OrderByDescending(static peer => peer.Connections)
+                .ThenBy(static peer => peer.Name, StringComparer.Ordinal)
+                .Take(limit),
+        ];
+    }
+
     /// <summary>The roles, in the order of role, then identity.</summary>
     public NodeDescription Describe()
     {

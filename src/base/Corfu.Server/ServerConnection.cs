@@ -41,6 +41,12 @@ internal sealed partial class ServerConnection : IReplySink
 
     public Principal Principal { get; }
 
+    /// <summary>Requests taken, for people: a reader on another thread may see an older number.</summary>
+    public long Requests { get; private set; }
+
+    /// <summary>Bytes of the requests taken.</summary>
+    public long Received { get; private set; }
+
     /// <summary>The identity that the handshake bound this connection to. Guarded by the registry's gate.</summary>
     public NodeId Target { get; set; }
 
@@ -132,7 +138,10 @@ internal sealed partial class ServerConnection : IReplySink
             var now = _registry.Time.GetTimestamp();
             Volatile.Write(ref _lastReceived, now);
             var buffer = read.Buffer;
+            var arrived = buffer.Length;
             var full = HandleFrames(handler, ref buffer, out var handled);
+            Requests += handled;
+            Received += arrived - buffer.Length;
             if (!full && read.IsCompleted)
             {
                 if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");

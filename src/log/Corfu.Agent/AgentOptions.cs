@@ -40,6 +40,10 @@ public sealed record AgentOptions
     /// <summary>Called with every newer setting, so that a restart does not forget it. Default none.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
+    /// <summary>Describes the process for tools; must not throw. Default none: the request is answered with
+    /// <see cref="Status.Unsupported"/>.</summary>
+    public Func<Task<ProcessReport>>? Process { get; init; }
+
     /// <summary>The newest projection that this node knew before it was restarted. An operator needs it when every
     /// acceptor is lost. Default none.</summary>
     public Projection? Remembered { get; init; }

@@ -120,6 +120,9 @@ public sealed class ClusterAgent : IRoleHandler
                 var known = Projection ?? _options.Remembered;
                 reply.Send(new LayoutResponse(Status.Ok, known?.Epoch ?? Epoch.None, null, known));
                 break;
+            case ProcessInfoRequest when _options.Process is { } process:
+                reply.Send(new ProcessInfoResponse(Status.Ok, _view.Epoch, Shown(await process(), reply.Principal)));
+                break;
             case SetAutomationRequest set:
                 _view.Adopt(set.Automation);
                 reply.Send(new AckResponse(Status.Ok, _view.Epoch));
@@ -129,6 +132,14 @@ public sealed class ClusterAgent : IRoleHandler
                 break;
         }
     }
+
+    // A client learns nothing of other clients.
+    private static ProcessReport Shown(ProcessReport process, Principal to) => to.Role >= AccessRole.Admin
+        ? process
+        : process with
+        {
+            Identities = [.. process.Identities.Where(own => own.Name == to.Name && own.Role == to.Role)],
+        };
 
     private TimeSpan Step()
     {

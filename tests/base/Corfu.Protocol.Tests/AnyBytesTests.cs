@@ -39,7 +39,8 @@ public sealed class AnyBytesTests
             var bytes = Mutate(random, samples[random.Next(samples.Length)]);
             var header = new FrameHeader(bytes.Length, 1, new Epoch(random.Next(4)),
                 Requests[random.Next(Requests.Length)], (Status)random.Next(20));
-            Bounded(() => MessageCodec.ReadRequest(header, bytes, SampleMessages.Table));
+            Bounded(() => MessageCodec.ReadRequest(header, bytes, SampleMessages.Table,
+                WireProtocol.Current.Highest));
             var request = SampleMessages.Requests()[random.Next(SampleMessages.Requests().Count)];
             Bounded(() => MessageCodec.ReadResponse(request, header with { Opcode = request.Opcode }, bytes));
             Bounded(() => ProjectionCodec.Decode(bytes));

@@ -21,7 +21,8 @@ public sealed class MessageCodecTests
             Assert.Equal(frame.Length - MessageCodec.HeaderSize, header.BodyLength);
             Assert.Equal((17u, request.Epoch, request.Opcode), (header.Correlation, header.Epoch, header.Opcode));
             var back = MessageCodec.ReadRequest(
-                header, frame.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table);
+                header, frame.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table,
+                WireProtocol.Current.Highest);
             Assert.NotNull(back);
             Assert.Equal(request.GetType(), back.GetType());
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back)));
@@ -60,7 +61,8 @@ public sealed class MessageCodecTests
             var frame = SampleMessages.Frame(request);
             byte[] longer = [.. frame[MessageCodec.HeaderSize..], 1, 2, 3];
             var back = MessageCodec.ReadRequest(
-                FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer, SampleMessages.Table);
+                FrameHeader.Parse(frame) with { BodyLength = longer.Length }, longer, SampleMessages.Table,
+                WireProtocol.Current.Highest);
             Assert.Equal(Convert.ToHexString(frame), Convert.ToHexString(SampleMessages.Frame(back!)));
         }
 

@@ -48,7 +48,7 @@ public sealed class RequestTableTests
         {
             var table = new RequestTable(roles[i]);
             Assert.Equal(Enum.GetValues<Opcode>().Where(o => o != Opcode.None && (int)o / 32 == i),
-                Enumerable.Range(0, 256).Where(o => table.ReaderOf((Opcode)o, WireProtocol.Baseline) is not null)
+                Enumerable.Range(0, 256).Where(o => table.ReaderOf((Opcode)o, WireProtocol.Current.Highest) is not null)
                     .Select(o => (Opcode)o));
         }
     }

@@ -58,7 +58,7 @@ internal static class SampleMessages
             new LatestRequest(Epoch), new ReadSlotRequest(Epoch), new WatchRequest(Epoch),
             new PingRequest(Epoch, Node(6), true, new Automation(2, true)),
             new SuspicionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
-            new SetAutomationRequest(Epoch, new Automation(3, false)),
+            new SetAutomationRequest(Epoch, new Automation(3, false)), new ProcessInfoRequest(Epoch),
         ];
     }
 
@@ -67,6 +67,32 @@ internal static class SampleMessages
         new StreamTail(new StreamId(256), [new LogPosition(9), new LogPosition(4)]),
         new StreamTail(new StreamId(300), []),
     ];
+
+    public static readonly ProcessReport Process = new()
+    {
+        Name = "a",
+        Build = "1.2.3",
+        Platform = "linux",
+        LowestProtocol = 1,
+        HighestProtocol = 2,
+        Now = DateTimeOffset.FromUnixTimeMilliseconds(1_800_000_000_123),
+        Started = DateTimeOffset.FromUnixTimeMilliseconds(1_700_000_000_000),
+        OpenFiles = 40,
+        OpenFileLimit = 65536,
+        Memory = 1 << 20,
+        MemoryLimit = 1 << 30,
+        Swapped = ProcessReport.Unknown,
+        Tls = TlsMode.Both,
+        IsInsecure = true,
+        Disks = [new DiskReport("/data", "ext4", 100, 50, 10, 5)],
+        Certificates =
+        [
+            new CertificateReport("corfu://c/node/a", "0AFF", DateTimeOffset.UnixEpoch,
+                DateTimeOffset.FromUnixTimeMilliseconds(7_776_000_000), false) { Fingerprint = "AB" },
+        ],
+        Identities = [new IdentityReport("client/billing", AccessRole.Client, 2, 30, 4000)],
+        Warnings = ["The disk is nearly full: 900 MiB are left"],
+    };
 
     /// <summary>Answers with a body, paired with the request that they answer.</summary>
     public static IReadOnlyList<(Request Request, Response Response)> Responses()
@@ -118,6 +144,8 @@ internal static class SampleMessages
                 [new NodeReport(Node(2), NodeRole.Unit, NodeDuty.Spare, NodeHealth.Alive, "")],
                 [new WorkReport(JobKind.Rebuild, "rebuild", 3, 10, 4096, 900, true, "no answer")])),
             (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
+            (requests[Opcode.ProcessInfo], new ProcessInfoResponse(Status.Ok, Epoch, Process)),
+            (requests[Opcode.ProcessInfo], new ProcessInfoResponse(Status.Denied, Epoch, null)),
         ];
     }
 

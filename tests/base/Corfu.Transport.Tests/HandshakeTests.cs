@@ -97,17 +97,18 @@ public sealed class HandshakeTests
     }
 
     [Theory]
-    [InlineData(2, 9, Status.Unsupported)]
-    [InlineData(0, 0, Status.Unsupported)]
-    [InlineData(1, 9, Status.Ok)]
-    public async Task Versions_settle_on_the_highest_known_to_both(int lowest, int highest, Status status)
+    [InlineData(9, 9, Status.Unsupported, 0)]
+    [InlineData(0, 0, Status.Unsupported, 0)]
+    [InlineData(1, 1, Status.Ok, 1)]
+    [InlineData(1, 9, Status.Ok, WireProtocol.Version2)]
+    public async Task Versions_settle_on_the_highest_known_to_both(int lowest, int highest, Status status, int settled)
     {
         await using var server = await TestServer.StartAsync();
         using var socket = await server.RawAsync();
         await socket.SendAsync(Wire.Hello(TestServer.Cluster, NodeId.None, (ushort)lowest, (ushort)highest));
         var answer = await TestServer.ReceiveAsync(socket, 1000);
         Assert.Equal((byte)status, answer[10]);
-        if (status == Status.Ok) Assert.Equal(1, answer[8]);
+        if (status == Status.Ok) Assert.Equal(settled, answer[8]);
     }
 
     [Fact]

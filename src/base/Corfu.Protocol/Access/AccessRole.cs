@@ -1,6 +1,6 @@
 namespace Corfu.Protocol;
 
-/// <summary>What a certificate entitles its holder to. Each role may do what the ones below it may.</summary>
+/// <summary>The rights that a certificate gives its holder. Each role may do what the ones below it may.</summary>
 public enum AccessRole : byte
 {
     None = 0,

@@ -1,7 +1,7 @@
 namespace Corfu.Protocol;
 
 /// <summary>The peer of a connection, as its certificate names it. Without TLS every peer is a node.</summary>
-/// <param name="Name">Of the certificate; without one the peer's address. Limits count by it.</param>
+/// <param name="Name">The certificate's; without one the peer's address. Limits count by it.</param>
 public sealed record Principal(AccessRole Role, string Name)
 {
     /// <summary>A caller inside the process.</summary>

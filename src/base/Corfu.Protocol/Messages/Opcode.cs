@@ -42,4 +42,7 @@ public enum Opcode : byte
     Suspicion = 97,
     AgentInfo = 98,
     SetAutomation = 99,
+
+    /// <summary>Since version 2.</summary>
+    ProcessInfo = 101,
 }

@@ -7,13 +7,16 @@ public sealed class WireProtocol
     /// <summary>The version of the baseline, whose bytes are recorded in the tests.</summary>
     public const ushort Baseline = 1;
 
+    /// <summary>Roles of peers: <see cref="Status.Denied"/>, <see cref="Opcode.ProcessInfo"/>.</summary>
+    public const ushort Version2 = 2;
+
     private WireProtocol(ushort lowest, ushort highest)
     {
         Lowest = lowest;
         Highest = highest;
     }
 
-    public static WireProtocol Current { get; } = new(Baseline, Baseline);
+    public static WireProtocol Current { get; } = new(Baseline, Version2);
 
     public ushort Lowest { get; }
 

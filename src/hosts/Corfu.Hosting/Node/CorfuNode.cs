@@ -68,11 +68,13 @@ public sealed class CorfuNode : IAsyncDisposable
                 registry.Add(host.Handler);
             }
 
-            agent = new NodeAgent(options, loggers, time);
+            var reporter = new ProcessReporter(options, registry, time);
+            agent = new NodeAgent(options, reporter.ReadAsync, loggers, time);
             registry.Add(agent.Agent);
             var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
             var keeper = new RoleKeeper(options, registry, agent.Agent, roles.ToImmutable(), time, logger);
             var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent);
+            reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
             agent.Start();
             keeper.Start();
             foreach (var role in roles)

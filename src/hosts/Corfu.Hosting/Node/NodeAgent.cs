@@ -10,7 +10,7 @@ internal sealed class NodeAgent : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private Task? _running;
 
-    public NodeAgent(NodeOptions node, ILoggerFactory loggers, TimeProvider time)
+    public NodeAgent(NodeOptions node, Func<Task<ProcessReport>> process, ILoggerFactory loggers, TimeProvider time)
     {
         var options = new AgentOptions
         {
@@ -25,6 +25,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             Scrub = node.Limits.Agent.Scrub,
             Automation = AgentMemory.Load(node.AgentFile),
             Remembered = AgentMemory.LoadProjection(node.AgentFile),
+            Process = process,
             AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
         };
         var cluster = new ClusterId(node.Cluster);
