@@ -33,6 +33,7 @@ internal static class CommandLine
             StreamCommand.Create(),
             TangoCommand.Create(),
             UnitCommand.Create(),
+            CertCommand.Create(),
         };
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);

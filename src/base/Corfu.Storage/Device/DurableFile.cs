@@ -73,12 +73,32 @@ public static class DurableFile
     {
         path = Path.GetFullPath(path);
         var fresh = path + FreshSuffix;
-        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write))
-        {
-            Write(file, fresh, bytes, 0);
-            Sync(file, fresh);
-        }
+        using (var file = File.OpenHandle(fresh, FileMode.Create, FileAccess.Write)) Fill(file, fresh, bytes);
+        MoveInPlace(fresh, path);
+    }
 
+    /// <summary>As <see cref="Replace"/>, for secrets: the file's user alone may read it, whatever the process's mask
+    /// says.</summary>
+    public static void ReplacePrivate(string path, ReadOnlySpan<byte> bytes)
+    {
+        path = Path.GetFullPath(path);
+        var fresh = path + FreshSuffix;
+        // A file that is there would keep its mode.
+        File.Delete(fresh);
+        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
+        if (!OperatingSystem.IsWindows()) options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        using (var stream = new FileStream(fresh, options)) Fill(stream.SafeFileHandle, fresh, bytes);
+        MoveInPlace(fresh, path);
+    }
+
+    private static void Fill(SafeFileHandle file, string path, ReadOnlySpan<byte> bytes)
+    {
+        Write(file, path, bytes, 0);
+        Sync(file, path);
+    }
+
+    private static void MoveInPlace(string fresh, string path)
+    {
         File.Move(fresh, path, overwrite: true);
         SyncDirectory(Path.GetDirectoryName(path)!);
     }

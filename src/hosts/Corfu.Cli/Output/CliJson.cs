@@ -8,6 +8,7 @@ namespace Corfu.Cli;
 /// added.</summary>
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ClusterJson))]
+[JsonSerializable(typeof(CertificatesJson))]
 [JsonSerializable(typeof(EntryJson))]
 [JsonSerializable(typeof(TailJson))]
 [JsonSerializable(typeof(StatusJson))]
