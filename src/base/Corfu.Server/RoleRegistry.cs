@@ -197,7 +197,7 @@ public sealed class RoleRegistry : IDisposable
                 Logger, context.ConnectionId, ServerConnection.PeerOf(context), WithLeftOut(reason, leftOut));
     }
 
-    private static string WithLeftOut(string reason, int leftOut) =>
+    internal static string WithLeftOut(string reason, int leftOut) =>
         leftOut == 0 ? reason : $"{reason} ({leftOut} more lines about this address were left out)";
 
     // Under the gate.

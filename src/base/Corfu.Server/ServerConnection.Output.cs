@@ -1,19 +1,30 @@
 using System.Buffers;
 using System.IO.Pipelines;
+using System.Net.Security;
+using System.Runtime.CompilerServices;
+using Microsoft.AspNetCore.Connections;
 
 namespace Corfu.Server;
 
-/// <summary>Answers of any thread, coalesced in one buffer: those of one batch of requests leave with one flush, those
-/// that come while the pipe is full follow when the peer has read.</summary>
-internal sealed partial class ServerConnection
+/// <summary>Answers of any thread collect in one buffer while the other is being sent: those of one batch of requests
+/// leave with one flush, those that come while the pipe is full follow when the peer has read.</summary>
+internal sealed partial class ServerConnection : IThreadPoolWorkItem
 {
     /// <summary>Bytes of answers that wait for the end of their batch; beyond, they are flushed at once.</summary>
     private const int CorkLimit = 64 << 10;
 
+    /// <summary>Buffers that a caller's thread sends; further answers of others are sent by a thread of the
+    /// pool.</summary>
+    private const int MaxRounds = 8;
+
+    /// <summary>How long the last answers of a connection that ends may take.</summary>
+    private static readonly TimeSpan LastFlush = TimeSpan.FromSeconds(1);
+
     private readonly Lock _outputGate = new();
 
-    // Guarded by _outputGate. While _flushing, the pipe belongs to the pending flush.
-    private readonly FrameBuffer _waiting = new(4096);
+    // Guarded by _outputGate. _sending and the way to the socket belong to the one flush that runs while _flushing.
+    private FrameBuffer _filling = new(4096);
+    private FrameBuffer _sending = new(4096);
     private bool _corked;
     private bool _flushing;
     private bool _closed;
@@ -21,22 +32,25 @@ internal sealed partial class ServerConnection
     // Ended on this side; _closed alone means that the peer has gone.
     private bool _ended;
     private TaskCompletionSource? _room;
+    private TaskCompletionSource? _flushEnded;
     private long _blockedSince;
     private int _inFlight;
 
     public void Send(uint correlation, Opcode opcode, Response response)
     {
         var overrun = false;
+        var flush = false;
         lock (_outputGate)
         {
             Interlocked.Decrement(ref _inFlight);
             if (_closed) return;
-            MessageCodec.WriteResponse(_waiting, correlation, opcode, response, _version);
-            if (_flushing) overrun = _waiting.Length > _options.MaxOutputBuffer;
-            else if (!_corked || _waiting.Length > CorkLimit) Flush();
+            MessageCodec.WriteResponse(_filling, correlation, opcode, response, _version);
+            if (_flushing) overrun = _filling.Length > _options.MaxOutputBuffer;
+            else flush = (!_corked || _filling.Length > CorkLimit) && BeginFlush();
             OfferRoom();
         }
 
+        if (flush) Flush();
         if (overrun) Drop("slow reader", "Its answers exceed the output buffer.");
     }
 
@@ -47,64 +61,153 @@ internal sealed partial class ServerConnection
 
     private void Uncork()
     {
+        bool flush;
         lock (_outputGate)
         {
             _corked = false;
-            if (_waiting.Length > 0 && !_flushing && !_closed) Flush();
+            flush = BeginFlush();
         }
+
+        if (flush) Flush();
     }
 
-    /// <summary>Under the gate. Hands what waits to the socket's side of the pipe.</summary>
-    private ValueTask<FlushResult> StartFlush()
+    /// <summary>Under the gate. True: the caller has the flush, and begins it outside the gate, since it may
+    /// encrypt.</summary>
+    private bool BeginFlush()
     {
-        _output.Write(_waiting.WrittenSpan);
-        _waiting.Clear();
-        return _output.FlushAsync();
+        if (_flushing || _closed || _filling.Length == 0) return false;
+        _flushing = true;
+        (_filling, _sending) = (_sending, _filling);
+        return true;
     }
 
-    /// <summary>Under the gate.</summary>
+    void IThreadPoolWorkItem.Execute() => Flush();
+
+    /// <summary>Sends on the caller's thread until nothing waits or the peer is slow.</summary>
     private void Flush()
     {
-        var flush = StartFlush();
-        if (flush.IsCompletedSuccessfully)
+        try
         {
-            if (flush.Result.IsCompleted) _closed = true;
-            return;
-        }
+            for (var round = 1; ; round++)
+            {
+                var write = WriteAsync();
+                if (!write.IsCompletedSuccessfully)
+                {
+                    Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
+                    _ = FinishFlushAsync(write);
+                    return;
+                }
 
-        _flushing = true;
-        Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
-        _ = FinishFlushAsync(flush);
+                if (write.Result) LosePeer();
+                if (!ContinueFlush()) return;
+                if (round < MaxRounds) continue;
+                ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                return;
+            }
+        }
+        catch (Exception e)
+        {
+            FailFlush(e);
+        }
     }
 
-    private async Task FinishFlushAsync(ValueTask<FlushResult> flush)
+    private async Task FinishFlushAsync(ValueTask<bool> write)
     {
         try
         {
             while (true)
             {
-                var result = await flush.ConfigureAwait(false);
-                lock (_outputGate)
-                {
-                    if (result.IsCompleted) _closed = true;
-                    if (_closed || _waiting.Length == 0)
-                    {
-                        _flushing = false;
-                        Volatile.Write(ref _blockedSince, 0);
-                        _waiting.Clear();
-                        OfferRoom();
-                        return;
-                    }
-
-                    Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
-                    flush = StartFlush();
-                    OfferRoom();
-                }
+                if (await write.ConfigureAwait(false)) LosePeer();
+                if (!ContinueFlush()) return;
+                Volatile.Write(ref _blockedSince, _registry.Time.GetTimestamp());
+                write = WriteAsync();
             }
         }
         catch (Exception e)
         {
-            Drop("connection lost", e.Message);
+            FailFlush(e);
+        }
+    }
+
+    /// <summary>Hands what is to be sent to the socket's side of the pipe. True: the peer has gone.</summary>
+    private ValueTask<bool> WriteAsync()
+    {
+        if (_tls is { } tls) return EncryptAsync(tls.Stream);
+        _output.Write(_sending.WrittenSpan);
+        var flush = _output.FlushAsync();
+        return flush.IsCompletedSuccessfully ? new ValueTask<bool>(flush.Result.IsCompleted) : WaitAsync(flush);
+    }
+
+    private static async ValueTask<bool> WaitAsync(ValueTask<FlushResult> flush) =>
+        (await flush.ConfigureAwait(false)).IsCompleted;
+
+    /// <summary>Past the pipe of the encrypted stream, which would copy, and make a record of each of its
+    /// segments.</summary>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<bool> EncryptAsync(SslStream stream)
+    {
+        await stream.WriteAsync(_sending.WrittenMemory).ConfigureAwait(false);
+        return false;
+    }
+
+    /// <summary>False: all is sent, or nobody takes it, and another flush may begin.</summary>
+    private bool ContinueFlush()
+    {
+        lock (_outputGate)
+        {
+            _sending.Clear();
+            if (_closed || _filling.Length == 0)
+            {
+                EndFlush();
+                return false;
+            }
+
+            (_filling, _sending) = (_sending, _filling);
+            OfferRoom();
+            return true;
+        }
+    }
+
+    private void FailFlush(Exception e)
+    {
+        lock (_outputGate) EndFlush();
+        Drop("connection lost", e.Message);
+    }
+
+    /// <summary>Under the gate.</summary>
+    private void EndFlush()
+    {
+        _flushing = false;
+        Volatile.Write(ref _blockedSince, 0);
+        if (_closed) _filling.Clear();
+        OfferRoom();
+        _flushEnded?.TrySetResult();
+    }
+
+    private void LosePeer()
+    {
+        lock (_outputGate) _closed = true;
+    }
+
+    /// <summary>Until no flush uses the pipe, which is completed next. A peer that takes nothing is cut off.</summary>
+    private async ValueTask EndFlushAsync()
+    {
+        Task ended;
+        lock (_outputGate)
+        {
+            if (!_flushing) return;
+            _flushEnded = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            ended = _flushEnded.Task;
+        }
+
+        try
+        {
+            await ended.WaitAsync(LastFlush, _registry.Time).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            _context.Abort(new ConnectionAbortedException("slow reader"));
+            await ended.ConfigureAwait(false);
         }
     }
 
@@ -128,7 +231,7 @@ internal sealed partial class ServerConnection
     }
 
     private bool HasRoom() =>
-        _closed || (_waiting.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
+        _closed || (_filling.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
 
     /// <summary>No answer is written after this. True for the first caller.</summary>
     private bool CloseOutput()

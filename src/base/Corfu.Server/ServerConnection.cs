@@ -15,6 +15,7 @@ internal sealed partial class ServerConnection : IReplySink
     private readonly ServerTransportOptions _options;
     private readonly PipeReader _input;
     private readonly PipeWriter _output;
+    private readonly TlsSession? _tls;
 
     // Written by the read loop, read by the sweep: a late view shifts a time limit by one sweep.
     private volatile bool _isServing;
@@ -36,10 +37,12 @@ internal sealed partial class ServerConnection : IReplySink
         _input = context.Transport.Input;
         _output = context.Transport.Output;
         _lastReceived = registry.Time.GetTimestamp();
+        _tls = context.Features.Get<TlsSession>();
         Principal = context.Features.Get<Principal>() ?? Principal.OfPlain(AddressOf(context));
     }
 
-    public Principal Principal { get; }
+    /// <summary>The peer of the certificate; a handshake may have lowered its role.</summary>
+    public Principal Principal { get; private set; }
 
     /// <summary>Requests taken, for people: a reader on another thread may see an older number.</summary>
     public long Requests { get; private set; }
@@ -81,6 +84,7 @@ internal sealed partial class ServerConnection : IReplySink
         finally
         {
             CloseOutput();
+            await EndFlushAsync().ConfigureAwait(false);
             await _input.CompleteAsync().ConfigureAwait(false);
             await _output.CompleteAsync().ConfigureAwait(false);
         }
@@ -103,8 +107,18 @@ internal sealed partial class ServerConnection : IReplySink
         var version = _options.Protocol.Settle(hello.LowestVersion, hello.HighestVersion);
         _version = version ?? _options.Protocol.Highest;
         var (status, reason) = version is null ? (Status.Unsupported, "protocol version") : Judge(hello, out handler);
-        await _output.WriteAsync(new Welcome(_version, status, _registry.Describe()).Encode()).ConfigureAwait(false);
-        if (status == Status.Ok) return handler;
+        var welcome = new Welcome(_version, status,
+            _tls?.Refusal is null ? _registry.Describe() : new NodeDescription(ClusterId.None, []));
+        if (status == Status.Denied) welcome = welcome with { Reason = reason };
+        await _output.WriteAsync(welcome.Encode()).ConfigureAwait(false);
+        if (status == Status.Ok)
+        {
+            if (hello.Role != AccessRole.None && hello.Role < Principal.Role)
+                Principal = Principal with { Role = hello.Role };
+            return handler;
+        }
+
+        if (_tls?.Refusal is not null) return null;
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(reason));
         _registry.LogRefused(_context, reason);
         return null;
@@ -120,6 +134,11 @@ internal sealed partial class ServerConnection : IReplySink
     private (Status Status, string Reason) Judge(Hello hello, out IRoleHandler? handler)
     {
         handler = null;
+
+        // TLS has logged and counted its own refusals.
+        if (_tls?.Refusal is { } refusal) return (Status.Denied, refusal);
+        if (Principal.Role <= AccessRole.Caller)
+            return (Status.Denied, "a caller's certificate opens nothing at the cluster's port");
 
         // Only discovery may leave the cluster out.
         if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone))

@@ -17,5 +17,9 @@ public static class ServerTelemetry
         Meter.CreateCounter<long>("corfu.server.dropped", "{connection}",
             "Connections ended by the server, by reason.");
 
+    internal static readonly Histogram<double> Handshakes =
+        Meter.CreateHistogram<double>("corfu.server.tls.handshake.duration", "s",
+            "Time of TLS handshakes that were finished.");
+
     internal static KeyValuePair<string, object?> Reason(string reason) => new("reason", reason);
 }

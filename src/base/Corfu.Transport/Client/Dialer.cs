@@ -80,6 +80,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             Status.Ok => null,
             Status.WrongNode => $"the identity {target} is not there",
             Status.Unsupported => "it speaks other protocol versions",
+            Status.Denied => $"it refuses this process: {welcome.Reason}",
             var other => $"it refuses: {other}",
         };
         if (reason is null) return null;

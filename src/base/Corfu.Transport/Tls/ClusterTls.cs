@@ -46,6 +46,8 @@ public sealed class ClusterTls : IDisposable
 
     public ICertificateSource Source { get; }
 
+    /// <summary>With <see cref="TlsMode.Both"/> a node accepts both kinds of connections, and tries TLS first where it
+    /// connects.</summary>
     public TlsMode Mode { get; }
 
     /// <summary>This process's own identity.</summary>

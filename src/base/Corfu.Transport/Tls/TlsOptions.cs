@@ -2,19 +2,6 @@ using System.Collections.Immutable;
 
 namespace Corfu.Transport;
 
-/// <summary>Whether connections of the cluster's protocol are encrypted.</summary>
-public enum TlsMode
-{
-    /// <summary>Plain connections only.</summary>
-    Off = 0,
-
-    /// <summary>While a cluster moves to TLS: a node accepts both, and tries TLS first where it connects.</summary>
-    Both = 1,
-
-    /// <summary>TLS only.</summary>
-    Required = 2,
-}
-
 /// <summary>Where certificates come from, and which peers are trusted.</summary>
 public sealed record TlsOptions
 {

@@ -1,0 +1,139 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using System.Net.Security;
+using System.Security.Authentication;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.Extensions.Logging;
+
+namespace Corfu.Server;
+
+/// <summary>TLS of the cluster's port: the first byte, the handshake, the peer's certificate, then the rest of the
+/// connection over the encrypted stream.</summary>
+internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, OpenPeers open, ConnectionDelegate next)
+{
+    /// <summary>First byte of a TLS record with a handshake; a plain handshake begins with 'C'.</summary>
+    private const byte HandshakeRecord = 0x16;
+
+    /// <summary>A TLS record holds 16 KiB at most, so that a read takes one whole.</summary>
+    private const int ReadBuffer = 32 << 10;
+
+    private static readonly StreamPipeReaderOptions Reading =
+        new(MemoryPool<byte>.Shared, ReadBuffer, ReadBuffer / 8, leaveOpen: true, useZeroByteReads: true);
+
+    private static readonly StreamPipeWriterOptions Writing = new(leaveOpen: true);
+
+    private readonly PeerLogLimit _lines = new(options.Time);
+
+    private enum FirstByte
+    {
+        None,
+        Plain,
+        Tls,
+    }
+
+    public async Task OnConnectionAsync(ConnectionContext context)
+    {
+        TlsSession? session = null;
+        var isPlain = false;
+        using (var timeout = new CancellationTokenSource(options.HandshakeTimeout, options.Time))
+        {
+            try
+            {
+                var first = await ReadFirstByteAsync(context.Transport.Input, timeout.Token).ConfigureAwait(false);
+                isPlain = first == FirstByte.Plain && tls.Mode == TlsMode.Both;
+                if (first == FirstByte.Tls)
+                    session = await TakePlaceAndShakeHandsAsync(context, timeout.Token).ConfigureAwait(false);
+                else if (first == FirstByte.Plain && !isPlain)
+                    Refuse(context, "plain connection", "it speaks without TLS; connect with corfus://");
+            }
+            catch (Exception e) when (e is AuthenticationException or IOException or OperationCanceledException
+                or InvalidOperationException)
+            {
+                Refuse(context, "TLS handshake", timeout.IsCancellationRequested
+                    ? "its TLS handshake took too long"
+                    : $"its TLS handshake failed: {e.Message} {e.InnerException?.Message}");
+            }
+        }
+
+        if (isPlain) await next(context).ConfigureAwait(false);
+        else if (session is null) context.Abort();
+        else await ServeAsync(context, session).ConfigureAwait(false);
+    }
+
+    private static async ValueTask<FirstByte> ReadFirstByteAsync(PipeReader input, CancellationToken cancellationToken)
+    {
+        var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+        var first = read.Buffer.IsEmpty
+            ? FirstByte.None
+            : read.Buffer.FirstSpan[0] == HandshakeRecord ? FirstByte.Tls : FirstByte.Plain;
+        input.AdvanceTo(read.Buffer.Start);
+        return first;
+    }
+
+    private async Task<TlsSession?> TakePlaceAndShakeHandsAsync(ConnectionContext context,
+        CancellationToken cancellationToken)
+    {
+        if (options.Places is null) return await ShakeHandsAsync(context, cancellationToken).ConfigureAwait(false);
+        using var place = options.Places.TryEnter(context);
+        return place is null ? null : await ShakeHandsAsync(context, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task<TlsSession?> ShakeHandsAsync(ConnectionContext context, CancellationToken cancellationToken)
+    {
+        var begun = options.Time.GetTimestamp();
+        var stream = new SslStream(new DuplexPipeStream(context.Transport));
+        PeerVerdict verdict = default;
+        try
+        {
+            await stream.AuthenticateAsServerAsync(tls.ClusterServer(judged => verdict = judged), cancellationToken)
+                .ConfigureAwait(false);
+        }
+        catch
+        {
+            await stream.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+
+        ServerTelemetry.Handshakes.Record(options.Time.GetElapsedTime(begun).TotalSeconds);
+        var refusal = verdict.Peer is null
+            ? verdict.Reason ?? "it sent no certificate"
+            : stream.NegotiatedApplicationProtocol == ClusterTls.Protocol
+                ? null
+                : $"it does not offer the protocol {ClusterTls.Protocol} (ALPN); use a client of Corfu";
+        if (refusal is not null) Refuse(context, "certificate", refusal);
+        return new TlsSession(stream, refusal is null ? verdict.Peer : null, refusal);
+    }
+
+    private async Task ServeAsync(ConnectionContext context, TlsSession session)
+    {
+        var plain = context.Transport;
+        context.Features.Set(session);
+        context.Features.Set(session.Peer?.Principal
+            ?? new Principal(AccessRole.None, ServerConnection.PeerOf(context)));
+        context.Transport = new EncryptedPipe(PipeReader.Create(session.Stream, Reading),
+            PipeWriter.Create(session.Stream, Writing));
+        try
+        {
+            if (session.Peer is { } peer) open.Add(context, peer);
+            await next(context).ConfigureAwait(false);
+        }
+        finally
+        {
+            open.Remove(context);
+            context.Transport = plain;
+            await session.Stream.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    private void Refuse(ConnectionContext context, string kind, string reason)
+    {
+        ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(kind));
+        if (_lines.Admits(context, out var leftOut))
+        {
+            ServerLog.Refused(options.Logger, context.ConnectionId, ServerConnection.PeerOf(context),
+                RoleRegistry.WithLeftOut(reason, leftOut));
+        }
+    }
+
+    private sealed record EncryptedPipe(PipeReader Input, PipeWriter Output) : IDuplexPipe;
+}
