@@ -6,6 +6,8 @@ namespace Corfu.TestKit;
 /// <summary>A transport over another one; a double overrides what it does otherwise.</summary>
 public abstract class TransportWrapper(ITransport inner) : ITransport
 {
+    public virtual AccessRole Rights => inner.Rights;
+
     public virtual ValueTask<TResponse> CallAsync<TResponse>(
         NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken)
         where TResponse : Response => inner.CallAsync(to, request, cancellationToken);

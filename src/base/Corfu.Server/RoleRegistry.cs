@@ -11,6 +11,7 @@ public sealed class RoleRegistry : IDisposable
     private readonly Lock _gate = new();
     private readonly ITimer _sweep;
     private readonly PeerLogLimit _lines;
+    private readonly DenialLimit _denials;
 
     // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or
     // to none yet.
@@ -31,6 +32,7 @@ public sealed class RoleRegistry : IDisposable
         Logger = logger ?? NullLogger.Instance;
         _lines = new PeerLogLimit(Time);
         Handshakes = new HandshakePlaces(this);
+        _denials = new DenialLimit(Time);
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
             Options.SweepInterval);
     }
@@ -50,6 +52,14 @@ public sealed class RoleRegistry : IDisposable
     internal TimeProvider Time { get; }
 
     internal ILogger Logger { get; }
+
+    /// <summary>Judges what clients may send under a condition only. Set before the process listens; without one all of
+    /// that is denied.</summary>
+    public IRequestGate? Gate { get; set; }
+
+    /// <summary>Told of requests that were denied, at most once in ten seconds for each peer and opcode. Any
+    /// thread.</summary>
+    public Action<Denial>? Denied { get; set; }
 
     /// <summary>Connections open now, bound or not.</summary>
     public int ConnectionCount
@@ -181,6 +191,14 @@ public sealed class RoleRegistry : IDisposable
             connection.Target = target;
             return handler;
         }
+    }
+
+    internal void RecordDenial(Principal peer, Opcode opcode)
+    {
+        ServerTelemetry.RecordDenied(peer.Role, opcode);
+        if (_denials.Admit(peer, opcode) is not { } denial) return;
+        ServerLog.Denied(Logger, peer.ToString(), opcode, denial.Count);
+        Denied?.Invoke(denial);
     }
 
     internal void LogRefused(ConnectionContext context, string reason)

@@ -265,13 +265,30 @@ internal sealed partial class ServerConnection : IReplySink
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
     {
-        var request = MessageCodec.ReadRequest(header, body, _registry.Requests, _version);
+        // Before anything of the body is built: a peer must not cost more than it may.
+        var verdict = _registry.Requests.Judge(header.Opcode, Principal.Role);
+        var request = verdict == AccessVerdict.Denied
+            ? null
+            : MessageCodec.ReadRequest(header, body, _registry.Requests, _version);
         Interlocked.Increment(ref _inFlight);
         if (request is null)
         {
-            // A later version's opcode: the caller does without.
-            Send(header.Correlation, header.Opcode, new AckResponse(Status.Unsupported, Epoch.None));
+            // Unsupported: a later version's opcode, and the caller does without.
+            var status = verdict == AccessVerdict.Denied ? Status.Denied : Status.Unsupported;
+            if (status == Status.Denied) _registry.RecordDenial(Principal, header.Opcode);
+            Send(header.Correlation, header.Opcode, new AckResponse(status, Epoch.None));
             return;
+        }
+
+        if (verdict == AccessVerdict.Gated)
+        {
+            var judged = _registry.Gate?.Judge(request) ?? Status.Denied;
+            if (judged == Status.Denied) _registry.RecordDenial(Principal, header.Opcode);
+            if (judged != Status.Ok)
+            {
+                Send(header.Correlation, header.Opcode, request.Fail(judged, Epoch.None));
+                return;
+            }
         }
 
         try

@@ -12,4 +12,8 @@ internal static partial class ServerLog
 
     [LoggerMessage(3, LogLevel.Error, "A handler failed on a request of connection {Connection}")]
     public static partial void HandlerFailed(ILogger logger, Exception exception, string connection);
+
+    [LoggerMessage(4, LogLevel.Warning,
+        "{Peer} may not send {Opcode}: its certificate's role does not allow it ({Count} times since the last line)")]
+    public static partial void Denied(ILogger logger, string peer, Opcode opcode, long count);
 }

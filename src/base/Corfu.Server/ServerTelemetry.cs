@@ -20,6 +20,11 @@ public static class ServerTelemetry
     internal static readonly Histogram<double> Handshakes =
         Meter.CreateHistogram<double>("corfu.server.tls.handshake.duration", "s",
             "Time of TLS handshakes that were finished.");
+    internal static readonly Counter<long> Denied =
+        Meter.CreateCounter<long>("corfu.server.denied", "{request}", "Requests denied, by role and opcode.");
+
+    internal static void RecordDenied(AccessRole role, Opcode opcode) => Denied.Add(
+        1, new("role", role.ToString()), new("opcode", opcode.ToString()));
 
     internal static KeyValuePair<string, object?> Reason(string reason) => new("reason", reason);
 }

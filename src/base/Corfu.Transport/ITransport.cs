@@ -4,6 +4,9 @@ namespace Corfu.Transport;
 /// a lossy, reordering message queue. Implementations may be called from any thread.</summary>
 public interface ITransport
 {
+    /// <summary>The rights of this side. A caller does not begin what its role may not finish. Default node.</summary>
+    AccessRole Rights => AccessRole.Node;
+
     /// <summary>Sends one request and waits for its answer, whatever its status. The caller owns the answer's
     /// memory.</summary>
     /// <exception cref="TransportException">No answer: not connected, connection lost, request time-out, or another

@@ -5,6 +5,8 @@ namespace Corfu.Transport;
 /// <param name="locate">Returns an identity's endpoint; null: the address given.</param>
 public sealed class RelocatingTransport(ITransport inner, Func<NodeId, NodeEndpoint?> locate) : ITransport
 {
+    public AccessRole Rights => inner.Rights;
+
     public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
         CancellationToken cancellationToken)
         where TResponse : Response => inner.CallAsync(Present(to), request, cancellationToken);

@@ -27,7 +27,8 @@ public sealed class LimitTests
     public void Error_of_any_reader_is_damage_of_the_body()
     {
         var table = new RequestTable(static table => table.Add(
-            (Opcode)200, static (_, ref _) => throw new ArgumentOutOfRangeException("date")));
+            (Opcode)200, static (_, ref _) => throw new ArgumentOutOfRangeException("date"),
+            lowest: AccessRole.Client));
         var header = FrameHeader.Parse(SampleMessages.Frame(new SealRequest(SampleMessages.Epoch))) with
         {
             Opcode = (Opcode)200,

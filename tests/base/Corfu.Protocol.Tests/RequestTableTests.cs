@@ -19,7 +19,8 @@ public sealed class RequestTableTests
     [Fact]
     public void Request_of_a_later_version_is_unknown_on_an_older_connection()
     {
-        var table = new RequestTable(table => table.Add(Own, static (epoch, ref _) => new OwnRequest(epoch), since: 2));
+        var table = new RequestTable(table => table.Add(
+            Own, static (epoch, ref _) => new OwnRequest(epoch), since: 2, AccessRole.Client));
         Assert.Null(table.ReaderOf(Own, 1));
         Assert.NotNull(table.ReaderOf(Own, 2));
         Assert.NotNull(table.ReaderOf(Own, 3));
@@ -53,7 +54,8 @@ public sealed class RequestTableTests
         }
     }
 
-    private static void AddOwn(RequestTable table) => table.Add(Own, static (epoch, ref _) => new OwnRequest(epoch));
+    private static void AddOwn(RequestTable table) =>
+        table.Add(Own, static (epoch, ref _) => new OwnRequest(epoch), lowest: AccessRole.Client);
 
     private sealed record OwnRequest(Epoch Epoch) : AckRequest(Own, Epoch);
 }

@@ -59,8 +59,12 @@ internal static class SampleMessages
             new PingRequest(Epoch, Node(6), true, new Automation(2, true)),
             new SuspicionRequest(Epoch, NodeRole.Unit, Node(7)), new AgentInfoRequest(Epoch),
             new SetAutomationRequest(Epoch, new Automation(3, false)), new ProcessInfoRequest(Epoch),
+            new DenyRequest(Epoch, [Denied]),
         ];
     }
+
+    public static readonly DeniedCertificate Denied =
+        new("0A1B2C", "99AABB", DateTimeOffset.FromUnixTimeMilliseconds(1_800_000_000_000));
 
     public static readonly ImmutableArray<StreamTail> Tails =
     [
@@ -146,6 +150,7 @@ internal static class SampleMessages
             (requests[Opcode.SetAutomation], new AckResponse(Status.Ok, Epoch)),
             (requests[Opcode.ProcessInfo], new ProcessInfoResponse(Status.Ok, Epoch, Process)),
             (requests[Opcode.ProcessInfo], new ProcessInfoResponse(Status.Denied, Epoch, null)),
+            (requests[Opcode.Deny], new AckResponse(Status.Overloaded, Epoch)),
         ];
     }
 

@@ -18,7 +18,7 @@ public sealed class VersionTests
     {
         table.Add(Opcode.Read, ReadRequest.Read);
         table.Add(Opcode.ConfirmEpoch, LongerRequest.Read);
-        table.Add(Later, static (epoch, ref _) => new LaterRequest(epoch), Next.Highest);
+        table.Add(Later, static (epoch, ref _) => new LaterRequest(epoch), Next.Highest, AccessRole.Client);
     });
 
     [Theory]

@@ -44,5 +44,8 @@ public enum Opcode : byte
     SetAutomation = 99,
 
     /// <summary>Since version 2.</summary>
+    Deny = 100,
+
+    /// <summary>Since version 2.</summary>
     ProcessInfo = 101,
 }

@@ -48,7 +48,10 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     private async Task<Welcome> ShakeHandsAsync(Socket socket, NodeId target, CancellationToken cancellationToken)
     {
         var hello = new byte[Hello.Size];
-        new Hello(options.Protocol.Lowest, options.Protocol.Highest, options.Cluster, target).Write(hello);
+        new Hello(options.Protocol.Lowest, options.Protocol.Highest, options.Cluster, target)
+        {
+            Role = options.Role == AccessRole.Node ? AccessRole.None : options.Role,
+        }.Write(hello);
         for (var rest = hello.AsMemory(); !rest.IsEmpty;)
             rest = rest[await socket.SendAsync(rest, SocketFlags.None, cancellationToken).ConfigureAwait(false)..];
         var header = new byte[Welcome.HeaderSize];

@@ -47,6 +47,9 @@ public sealed class TcpTransport : ITransport, IDisposable
 
     internal long SweepCount => Volatile.Read(ref _sweeps);
 
+    /// <inheritdoc />
+    public AccessRole Rights => Options.Role;
+
     /// <summary>Connections open now.</summary>
     public int ConnectionCount => _open.Count;
 

@@ -4,6 +4,7 @@ namespace Corfu.Transport;
 public sealed record TcpTransportOptions
 {
     internal static readonly OptionRules<TcpTransportOptions> Rules = new OptionRules<TcpTransportOptions>(new())
+        .Must(o => o.Role, o => o.Role is >= AccessRole.Client and <= AccessRole.Node, "client, admin or node")
         .Above(o => o.ConnectTimeout, TimeSpan.Zero)
         .AtLeast(o => o.RequestTimeout, TimeSpan.FromMilliseconds(8))
         .Above(o => o.FirstBackOff, TimeSpan.Zero)
@@ -15,6 +16,10 @@ public sealed record TcpTransportOptions
 
     /// <summary>The one cluster to connect to. With none, nodes can only be asked for their description.</summary>
     public ClusterId Cluster { get; init; }
+
+    /// <summary>The connections have no more rights than this: a process that acts for others gives up what it does not
+    /// need. Default node: all that the certificate allows.</summary>
+    public AccessRole Role { get; init; } = AccessRole.Node;
 
     /// <summary>Connecting and shaking hands together. Default 3 s.</summary>
     public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(3);

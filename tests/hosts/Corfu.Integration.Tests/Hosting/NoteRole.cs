@@ -19,7 +19,8 @@ internal sealed class NoteRole : INodeRole
     public bool IsOpen { get; private set; }
 
     public void AddRequests(RequestTable table) =>
-        table.Add(NoteRequest.Number, static (epoch, ref r) => new NoteRequest(epoch, r.Bytes()));
+        table.Add(NoteRequest.Number, static (epoch, ref r) => new NoteRequest(epoch, r.Bytes()),
+            lowest: AccessRole.Client);
 
     public Task<RunningRole> OpenAsync(RoleStart start)
     {

@@ -10,5 +10,6 @@ public static class AgentMessages
         table.Add(Opcode.AgentInfo, static (epoch, ref _) => new AgentInfoRequest(epoch));
         table.Add(Opcode.SetAutomation, SetAutomationRequest.Read);
         table.Add(Opcode.ProcessInfo, static (epoch, ref _) => new ProcessInfoRequest(epoch), WireProtocol.Version2);
+        table.Add(Opcode.Deny, DenyRequest.Read, WireProtocol.Version2);
     }
 }

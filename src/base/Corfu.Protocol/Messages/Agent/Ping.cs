@@ -7,19 +7,30 @@ namespace Corfu.Protocol;
 public sealed record PingRequest(Epoch Epoch, NodeAddress From, bool Leaving, Automation Automation)
     : Request<PingResponse>(Opcode.Ping, Epoch)
 {
+    /// <summary>Equal for equal lists of denied certificates: an agent with another list tells its own. Zero for an
+    /// empty one.</summary>
+    public ulong DeniedDigest { get; init; }
+
     public override void WriteBody(ref WireWriter w)
     {
         w.Address(From);
         w.Bool(Leaving);
         Automation.Write(ref w);
+        if (w.Version >= WireProtocol.Version2) w.UInt64(DeniedDigest);
     }
 
     internal static PingRequest Read(Epoch epoch, ref WireReader r) =>
-        new(epoch, r.Address(), r.Bool(), Automation.Read(ref r));
+        new(epoch, r.Address(), r.Bool(), Automation.Read(ref r))
+        {
+            DeniedDigest = r.Version >= WireProtocol.Version2 ? r.UInt64() : 0,
+        };
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new PingResponse(status, epoch, Automation.Read(ref r),
             r.Array(6, static (ref r) => r.Endpoint(), PingResponse.MaxPeers))
+        {
+            Denied = r.Version >= WireProtocol.Version2 ? DeniedCertificate.ReadAll(ref r) : [],
+        }
         : Fail(status, epoch);
 
     public override Response Fail(Status status, Epoch epoch) => new PingResponse(status, epoch, default, []);
@@ -31,10 +42,14 @@ public sealed record PingResponse(Status Status, Epoch Epoch, Automation Automat
 {
     public const int MaxPeers = 4096;
 
+    /// <summary>The answering agent's whole list of denied certificates, where the caller's is another.</summary>
+    public ImmutableArray<DeniedCertificate> Denied { get; init; } = [];
+
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
         Automation.Write(ref w);
         w.Array(Peers, static (ref w, peer) => w.Endpoint(peer));
+        if (w.Version >= WireProtocol.Version2) DeniedCertificate.WriteAll(ref w, Denied);
     }
 }
