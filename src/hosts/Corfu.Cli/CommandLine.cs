@@ -24,6 +24,7 @@ internal static class CommandLine
             NodeCommand.Create(),
             LogCommand.Create(),
             StatusCommand.Create(),
+            ConsoleCommand.Create(),
             HistoryCommand.Create(),
             ReconfigureCommand.Create(),
             BackupCommand.Create(),

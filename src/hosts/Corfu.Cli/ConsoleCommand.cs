@@ -1,0 +1,54 @@
+using System.Net;
+using Corfu.WebConsole;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu console</c>: pages about a running cluster for a browser on this machine.</summary>
+internal static class ConsoleCommand
+{
+    private const string Description =
+        """
+        Show a running cluster in a browser: verdict, chains, timeline of reconfigurations, processes, objects and their
+        past, transactions and what they lost to. The console only reads. It prints an address that works once, in one
+        browser, and goes on until Ctrl-C.
+        """;
+
+    private static readonly IPEndPoint s_anyPort = new(IPAddress.Loopback, 0);
+
+    public static Command Create()
+    {
+        var connect = LogCommand.ConnectOption();
+        var listen = new Option<IPEndPoint>("--listen", "-l")
+        {
+            Description = "Address of this machine to listen at; port 0 takes a free one.",
+            HelpName = "127.0.0.1:PORT",
+            DefaultValueFactory = _ => s_anyPort,
+            CustomParser = result =>
+            {
+                var text = result.Tokens[0].Value;
+                var numeric = text.Replace("localhost", "127.0.0.1", StringComparison.Ordinal);
+                if (numeric.Contains(':', StringComparison.Ordinal) && IPEndPoint.TryParse(numeric, out var at))
+                    return at;
+                result.AddError($"'{text}' is no address and port, as 127.0.0.1:8080.");
+                return null;
+            },
+        };
+        var command = new Command("console", Description) { connect, listen };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var connection = result.GetRequiredValue(connect);
+            if (!ConnectionString.TryParse(connection, out _, out var fault)) throw new UsageException(fault);
+            await using var server = await ConsoleServer.StartAsync(
+                result.GetRequiredValue(listen), new ConsoleOptions { Connection = connection }, cancellationToken);
+            var output = result.InvocationConfiguration.Output;
+            await output.WriteLineAsync(server.Address);
+            await output.FlushAsync(cancellationToken);
+            await result.InvocationConfiguration.Error.WriteLineAsync(
+                "Open this address in a browser on this machine; it works once. Ctrl-C ends the console.");
+            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+}
