@@ -26,6 +26,7 @@ internal static class CommandLine
             StatusCommand.Create(),
             ConsoleCommand.Create(),
             HistoryCommand.Create(),
+            DoctorCommand.Create(),
             ReconfigureCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),

@@ -20,6 +20,8 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(TrimResultJson))]
 [JsonSerializable(typeof(RawStreamJson))]
 [JsonSerializable(typeof(RetentionJson))]
+[JsonSerializable(typeof(DoctorJson))]
+[JsonSerializable(typeof(DrillRecord))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>
