@@ -19,6 +19,10 @@ internal static partial class TransportLog
     [LoggerMessage(5, LogLevel.Warning, "The certificates of {Folder} do not count, the ones before stay: {Reason}")]
     public static partial void NotRenewed(ILogger logger, string folder, string reason);
 
+    [LoggerMessage(7, LogLevel.Warning,
+        "No connection to {Address} with the new certificate, the one before stays: {Reason}")]
+    public static partial void CannotRenew(ILogger logger, string address, string reason);
+
     [LoggerMessage(6, LogLevel.Warning,
         "The certificate of {Identity} ended at {End} and counts a few days longer: run 'corfu cert renew'")]
     public static partial void ExpiredNode(ILogger logger, string identity, DateTimeOffset end);

@@ -17,6 +17,9 @@ public static class TransportTelemetry
         Meter.CreateUpDownCounter<int>("corfu.transport.connections", "{connection}", "Connections now open.");
     internal static readonly Counter<long> ConnectFailures =
         Meter.CreateCounter<long>("corfu.transport.connect_failures", "{attempt}", "Connection attempts that failed.");
+    internal static readonly Histogram<double> Handshakes =
+        Meter.CreateHistogram<double>("corfu.transport.tls.handshake.duration", "s",
+            "Time of TLS handshakes that were finished.");
     internal static readonly Counter<long> Timeouts =
         Meter.CreateCounter<long>("corfu.transport.timeouts", "{request}", "Requests without an answer in time.");
 }

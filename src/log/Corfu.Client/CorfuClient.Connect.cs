@@ -8,6 +8,8 @@ public sealed partial class CorfuClient
     /// <summary>Connects over TCP. The client owns its connections.</summary>
     /// <param name="connection">As <see cref="ConnectionString"/>.</param>
     /// <exception cref="FormatException">The connection string is malformed.</exception>
+    /// <exception cref="CertificateException">The certificates are missing or of no use, or connections to another
+    /// machine would not be encrypted.</exception>
     /// <exception cref="ClusterNotFoundException">Nothing at its endpoints leads to a cluster.</exception>
     public static async Task<CorfuClient> ConnectAsync(string connection, CorfuClientOptions? options = null,
         ILogger? logger = null, CancellationToken cancellationToken = default)
@@ -15,24 +17,27 @@ public sealed partial class CorfuClient
         var parsed = ConnectionString.Parse(connection);
         options ??= CorfuClientOptions.Default;
         options.Validate();
-        FoundCluster found;
-        using (var discovery = new TcpTransport(options.Tcp, logger: logger))
-            found = await ClusterFinder.DiscoverAsync(parsed, discovery, TimeProvider.System, cancellationToken);
-
-        var transport = new TcpTransport(options.Tcp with { Cluster = found.Cluster }, logger: logger);
+        var tcp = ConnectionTls.Apply(parsed, options.Tcp, options.Tls, out var tls, logger);
+        TcpTransport? transport = null;
         try
         {
+            FoundCluster found;
+            using (var discovery = new TcpTransport(tcp, logger: logger))
+                found = await ClusterFinder.DiscoverAsync(parsed, discovery, TimeProvider.System, cancellationToken);
+            transport = new TcpTransport(tcp with { Cluster = found.Cluster }, logger: logger);
             var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System, options.Layout);
             var projection = await ClusterFinder.FindLatestAsync(found, layout, cancellationToken);
             return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance,
                 Remembering(parsed, options), logger)
             {
                 _ownedTransport = transport,
+                _ownedTls = tls,
             };
         }
         catch
         {
-            transport.Dispose();
+            transport?.Dispose();
+            tls?.Dispose();
             throw;
         }
     }

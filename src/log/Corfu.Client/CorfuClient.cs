@@ -19,6 +19,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
     private readonly Checker _session;
     private readonly Settler _settler;
     private IDisposable? _ownedTransport;
+    private IDisposable? _ownedTls;
 
     /// <param name="projection">A decided projection of the cluster; newer ones are learnt.</param>
     /// <param name="transport">Stays the caller's.</param>
@@ -134,6 +135,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
     {
         _clock.Close();
         _ownedTransport?.Dispose();
+        _ownedTls?.Dispose();
         return ValueTask.CompletedTask;
     }
 }

@@ -75,6 +75,9 @@ public sealed record CorfuClientOptions
 
     public TcpTransportOptions Tcp { get; init; } = new();
 
+    /// <summary>Certificates, where the connection string is <c>corfus://</c>.</summary>
+    public TlsOptions Tls { get; init; } = new();
+
     public LayoutClientOptions Layout { get; init; } = new();
 
     public ReconfigurerOptions Reconfiguration { get; init; } = new();

@@ -359,22 +359,4 @@ public sealed class TcpTransportTests
 
         Assert.StartsWith($"Cannot connect to {away}", Assert.Single(log.Written), StringComparison.Ordinal);
     }
-
-    private sealed class Lines : Microsoft.Extensions.Logging.ILogger
-    {
-        public List<string> Written { get; } = [];
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(Microsoft.Extensions.Logging.LogLevel logLevel) => true;
-
-        public void Log<TState>(
-            Microsoft.Extensions.Logging.LogLevel logLevel, Microsoft.Extensions.Logging.EventId eventId, TState state,
-            Exception? exception,
-            Func<TState, Exception?, string> formatter)
-        {
-            lock (Written) Written.Add(formatter(state, exception));
-        }
-    }
 }

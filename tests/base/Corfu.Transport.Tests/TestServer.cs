@@ -34,12 +34,16 @@ internal sealed class TestServer : IAsyncDisposable
     public NodeEndpoint Endpoint { get; }
 
     public static async Task<TestServer> StartAsync(ServerTransportOptions? options = null, TimeProvider? time = null,
-        int port = 0, RequestTable? requests = null)
+        int port = 0, RequestTable? requests = null, ClusterTls? tls = null, ILogger? logger = null)
     {
-        var registry = new RoleRegistry(Cluster, requests ?? s_requests, options, time);
+        var registry = new RoleRegistry(Cluster, requests ?? s_requests, options, time, logger);
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
-        builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l => l.UseCorfu(registry)));
+        builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l =>
+        {
+            if (tls is not null) l.UseCorfuTls(tls, registry);
+            l.UseCorfu(registry);
+        }));
         var app = builder.Build();
         await app.StartAsync();
         var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses
@@ -47,8 +51,8 @@ internal sealed class TestServer : IAsyncDisposable
         return new TestServer(app, registry, new Uri(address).Port);
     }
 
-    public static TcpTransport Connect(TimeProvider? time = null) =>
-        new(new TcpTransportOptions { Cluster = Cluster }, time);
+    public static TcpTransport Connect(TimeProvider? time = null, ClusterTls? tls = null) =>
+        new(new TcpTransportOptions { Cluster = Cluster, Tls = tls }, time);
 
     public EchoRole AddEcho()
     {

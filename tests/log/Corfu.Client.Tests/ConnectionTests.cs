@@ -1,6 +1,7 @@
 using Corfu.Client;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
+using Corfu.Transport;
 
 namespace Corfu.Client.Tests;
 
@@ -21,9 +22,37 @@ public class ConnectionTests
     [InlineData("corfu://a:1,b", "Endpoint 2 of the connection string, 'b'")]
     [InlineData("corfu://a:0", "port from 1 to 65535")]
     [InlineData("corfu://a:70000", "port from 1 to 65535")]
+    [InlineData("corfu://a:1?certs=/x", "'certs=/x' means nothing")]
+    [InlineData("corfus://a:1?insecure", "'insecure' means nothing")]
+    [InlineData("corfus://a:1?certs=", "'certs=' means nothing")]
+    [InlineData("corfus://a:1?cluster=7", "'cluster=7' means nothing")]
+    [InlineData("corfu://a:1?x", "'x' means nothing")]
     public void Malformed_connection_string_names_the_fault(string text, string what)
     {
         var error = Assert.Throws<FormatException>(() => ConnectionString.Parse(text));
+        Assert.Contains(what, error.Message);
+    }
+
+    [Theory]
+    [InlineData("corfus://a:1,b:2")]
+    [InlineData("corfus://a:1?certs=/etc/corfu&cluster=5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10")]
+    [InlineData("corfus://a:1?certs=/a%26b%25c d")]
+    [InlineData("corfu://10.0.0.1:1?insecure")]
+    public void Connection_string_is_written_as_it_was_read(string text)
+    {
+        var connection = ConnectionString.Parse(text);
+        Assert.Equal(text, connection.ToString());
+        Assert.Equal(text.StartsWith("corfus", StringComparison.Ordinal), connection.IsTls);
+    }
+
+    [Theory]
+    [InlineData("corfu://10.0.0.1:1", "corfus://")]
+    [InlineData("corfu://127.0.0.1:1,example.org:1", "?insecure")]
+    [InlineData("corfus://127.0.0.1:1", "corfu cert issue")]
+    [InlineData("corfus://127.0.0.1:1?certs=/nowhere", "/nowhere")]
+    public async Task Connection_that_would_not_be_encrypted_or_has_no_certificate_is_refused(string text, string what)
+    {
+        var error = await Assert.ThrowsAsync<CertificateException>(() => CorfuClient.ConnectAsync(text));
         Assert.Contains(what, error.Message);
     }
 

@@ -9,11 +9,15 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     private readonly Lock _gate = new();
     private volatile ClientConnection? _current;
 
+    // Ends after its last answer; _current has taken over.
+    private volatile ClientConnection? _retired;
+
     // Guarded by _gate. _retryAt is a time stamp of the transport's clock and meaningful while _failures > 0.
     private Task<Connected>? _connecting;
     private long _retryAt;
     private int _failures;
     private string _lastFailure = string.Empty;
+    private bool _renewing;
 
     public bool TryGet(out ClientConnection connection)
     {
@@ -57,6 +61,51 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     {
         _dropped.Cancel();
         _current?.Close(Replaced, null);
+        _retired?.Close(Replaced, null);
+    }
+
+    /// <summary>Opens a connection with the new certificate where the one of an open connection was renewed, and lets
+    /// the old one take requests until then: a peer that does not know the new authority yet refuses nobody.</summary>
+    public void Renew()
+    {
+        lock (_gate)
+        {
+            if (_renewing || _connecting is not null || _current is not { IsOpen: true } current) return;
+            if (current.Tls is not { } link || transport.HasCurrent(link)) return;
+            _renewing = true;
+        }
+
+        LoopContext.Pool.Start(RenewAsync);
+    }
+
+    private async Task RenewAsync()
+    {
+        Connected connected = default;
+        try
+        {
+            connected = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (_dropped.IsCancellationRequested)
+        {
+            // The node has been replaced: nothing is left to renew.
+        }
+
+        ClientConnection? old = null;
+        lock (_gate)
+        {
+            _renewing = false;
+            if (connected.Connection is { } renewed)
+            {
+                old = _current;
+                _current = renewed;
+                _retired = old;
+            }
+        }
+
+        old?.Retire();
+        if (_dropped.IsCancellationRequested) connected.Connection?.Close(Replaced, null);
+        if (connected.Failure is { } failure)
+            TransportLog.CannotRenew(transport.Logger, address.ToString(), failure.Message);
     }
 
     private async Task OpenAsync(TaskCompletionSource<Connected> attempt)

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using System.Security.Authentication;
 
 namespace Corfu.Transport;
 
@@ -12,8 +13,7 @@ internal sealed partial class ClientConnection
             var filled = 0;
             while (true)
             {
-                var received = await _socket.ReceiveAsync(buffer.AsMemory(filled), SocketFlags.None)
-                    .ConfigureAwait(false);
+                var received = await _stream.ReceiveAsync(buffer.AsMemory(filled)).ConfigureAwait(false);
                 if (received == 0)
                 {
                     Close("the node closed it", null);
@@ -35,7 +35,8 @@ internal sealed partial class ClientConnection
                 if (filled > 0 && used > 0) buffer.AsSpan(used, filled).CopyTo(buffer);
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or MalformedDataException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or MalformedDataException
+            or IOException or AuthenticationException)
         {
             Close(e is MalformedDataException ? e.Message : "receiving failed", e);
         }
@@ -78,7 +79,7 @@ internal sealed partial class ClientConnection
         var filled = begun.Length;
         while (filled < body.Length)
         {
-            var received = await _socket.ReceiveAsync(body.AsMemory(filled), SocketFlags.None).ConfigureAwait(false);
+            var received = await _stream.ReceiveAsync(body.AsMemory(filled)).ConfigureAwait(false);
             if (received == 0) throw new MalformedDataException("The connection ended inside an answer.");
             filled += received;
             Volatile.Write(ref _activeSweep, _transport.SweepCount);
@@ -90,7 +91,12 @@ internal sealed partial class ClientConnection
     private void Complete(FrameHeader header, ReadOnlyMemory<byte> body, bool owned)
     {
         PendingCall? call;
-        lock (_tableGate) _table.Remove(header.Correlation, out call);
+        bool drained;
+        lock (_tableGate)
+        {
+            _table.Remove(header.Correlation, out call);
+            drained = IsDrained;
+        }
 
         // Cancelled, or over time.
         if (call is null) return;
@@ -98,6 +104,7 @@ internal sealed partial class ClientConnection
         {
             if (!owned && body.Length > 0 && call.Request.AnswerKeepsInput()) body = body.ToArray();
             call.Complete(header, body, _version);
+            if (drained) Close(Renewed, null);
         }
         catch (MalformedDataException e)
         {

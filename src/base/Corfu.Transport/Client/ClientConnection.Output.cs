@@ -1,5 +1,3 @@
-using System.Net.Sockets;
-
 namespace Corfu.Transport;
 
 /// <summary>Requests of any thread collect in one buffer while the other is being sent, with one system call.</summary>
@@ -52,7 +50,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
 
                 var rest = _sending.WrittenMemory;
                 while (!rest.IsEmpty)
-                    rest = rest[await _socket.SendAsync(rest, SocketFlags.None).ConfigureAwait(false)..];
+                    rest = rest[await _stream.SendAsync(rest).ConfigureAwait(false)..];
                 _sending.Clear();
                 if (!once) continue;
                 lock (_outputGate)

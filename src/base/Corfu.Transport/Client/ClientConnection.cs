@@ -1,38 +1,47 @@
-using System.Net.Sockets;
-
 namespace Corfu.Transport;
 
 /// <summary>A connection after its handshake: requests out (coalesced), answers in, in any order.</summary>
 internal sealed partial class ClientConnection
 {
+    /// <summary>Reason of the end of a connection whose certificate has been renewed.</summary>
+    public const string Renewed = "a connection with the new certificate took over";
+
     private readonly TcpTransport _transport;
     private readonly TcpTransportOptions _options;
     private readonly NodeAddress _address;
-    private readonly Socket _socket;
+    private readonly PeerStream _stream;
     private readonly ushort _version;
     private readonly Lock _tableGate = new();
     private readonly List<PendingCall> _expired = [];
 
-    // Guarded by _tableGate. After _lost is set the table stays empty. Correlations only count up, so a late answer to
+    // Guarded by _tableGate. After _lost is set the table stays empty. A retired connection takes no new requests, and
+    // is lost once the table is empty. Correlations only count up, so a late answer to
     // a cancelled call finds none.
     private readonly Dictionary<uint, PendingCall> _table = [];
     private uint _nextCorrelation;
     private string? _lost;
+    private bool _isRetired;
 
     /// <summary>Sweep of the last receipt, or of the last request on an idle connection.</summary>
     private long _activeSweep;
 
-    public ClientConnection(TcpTransport transport, NodeAddress address, Socket socket, ushort version)
+    public ClientConnection(TcpTransport transport, NodeAddress address, PeerStream stream, ushort version,
+        TlsLink? tls)
     {
         _transport = transport;
         _options = transport.Options;
         _address = address;
-        _socket = socket;
+        _stream = stream;
+        Tls = tls;
         _version = version;
         _activeSweep = transport.SweepCount;
     }
 
-    public bool IsOpen => Volatile.Read(ref _lost) is null;
+    /// <summary>Null without TLS.</summary>
+    public TlsLink? Tls { get; }
+
+    /// <summary>Takes requests.</summary>
+    public bool IsOpen => Volatile.Read(ref _lost) is null && !Volatile.Read(ref _isRetired);
 
     public void Start() => LoopContext.Pool.Start(ReceiveAsync);
 
@@ -47,7 +56,7 @@ internal sealed partial class ClientConnection
         bool alone;
         lock (_tableGate)
         {
-            if (_lost is not null)
+            if (_lost is not null || _isRetired)
             {
                 call.Recycle();
                 return false;
@@ -87,11 +96,29 @@ internal sealed partial class ClientConnection
 
     public bool TryTake(PendingCall call)
     {
+        bool taken, drained;
         lock (_tableGate)
         {
-            return _table.TryGetValue(call.Correlation, out var pending) && pending == call
+            taken = _table.TryGetValue(call.Correlation, out var pending) && pending == call
                 && _table.Remove(call.Correlation);
+            drained = IsDrained;
         }
+
+        if (drained) Close(Renewed, null);
+        return taken;
+    }
+
+    /// <summary>Another connection takes the requests from now on; this one ends after its last answer.</summary>
+    public void Retire()
+    {
+        bool drained;
+        lock (_tableGate)
+        {
+            Volatile.Write(ref _isRetired, true);
+            drained = IsDrained;
+        }
+
+        if (drained) Close(Renewed, null);
     }
 
     /// <summary>Fails calls that are over time, and closes the connection when it is dead or idle.</summary>
@@ -101,7 +128,8 @@ internal sealed partial class ClientConnection
         lock (_tableGate)
         {
             TakeExpired(sweep, _expired);
-            idle = _table.Count == 0 && _expired.Count == 0 && sweep - Volatile.Read(ref _activeSweep) > idleSweeps;
+            idle = _table.Count == 0 && _expired.Count == 0
+                && (_isRetired || sweep - Volatile.Read(ref _activeSweep) > idleSweeps);
         }
 
         if (idle) Close("idle", null);
@@ -126,11 +154,14 @@ internal sealed partial class ClientConnection
             Volatile.Write(ref _lost, reason);
         }
 
-        _socket.Dispose();
+        _stream.Dispose();
         _transport.Closed(this, _address, reason);
         foreach (var call in orphans)
             FailUnknown(call, TransportFault.Lost, $"the connection was lost: {reason}.", inner);
     }
+
+    // Under the gate.
+    private bool IsDrained => _isRetired && _table.Count == 0;
 
     // Under the gate.
     private void TakeExpired(long sweep, List<PendingCall> expired)

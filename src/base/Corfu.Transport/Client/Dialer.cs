@@ -1,10 +1,13 @@
 using System.Diagnostics;
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 
 namespace Corfu.Transport;
 
-/// <summary>Opens sockets and shakes hands.</summary>
+/// <summary>Opens sockets and shakes hands: TLS first where this process has certificates, then the
+/// protocol.</summary>
 internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
 {
     /// <summary>Target none asks for a description. Nothing has been sent where it fails.</summary>
@@ -15,37 +18,88 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             ActivityKind.Client);
         using var timeout = new CancellationTokenSource(options.ConnectTimeout, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        var attempt = new Attempt(endpoint, target, timeout.Token, either.Token);
+        var dialed = await DialAsync(attempt, options.Tls).ConfigureAwait(false);
+        if (dialed.Failure is { IsNoTls: true } && options.Tls is { Mode: TlsMode.Both })
+            dialed = await DialAsync(attempt, null).ConfigureAwait(false);
+        if (dialed.IsOpen) return dialed;
+        TransportTelemetry.ConnectFailures.Add(1);
+        cancellationToken.ThrowIfCancellationRequested();
+        return dialed;
+    }
+
+    private async Task<Dialed> DialAsync(Attempt attempt, ClusterTls? tls)
+    {
+        var (endpoint, target, timeout, either) = attempt;
         Socket? socket = null;
+        SslStream? encrypted = null;
         ConnectFailure? failure;
+        var isConnected = false;
         try
         {
             // Fails where the process has no descriptors left.
             socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either.Token)
+            var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either)
                 .ConfigureAwait(false);
-            if (error == SocketError.Success)
+            isConnected = error == SocketError.Success;
+            TlsLink? link = null;
+            failure = isConnected
+                ? null
+                : FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
+            if (failure is null && tls is not null)
             {
-                var welcome = await ShakeHandsAsync(socket, target, either.Token).ConfigureAwait(false);
-                failure = Check(endpoint, target, welcome);
-                if (failure is null) return new Dialed(socket, welcome, null);
+                encrypted = new SslStream(new NetworkStream(socket));
+                (link, failure) = await EncryptAsync(encrypted, endpoint, tls, either).ConfigureAwait(false);
             }
-            else
+
+            if (failure is null)
             {
-                failure = FailureOf(endpoint, new SocketException((int)error), timeout.IsCancellationRequested);
+                var stream = new PeerStream(socket, encrypted);
+                var welcome = await ShakeHandsAsync(stream, target, either).ConfigureAwait(false);
+                failure = Check(endpoint, target, welcome);
+                if (failure is null) return new Dialed(stream, welcome, null) { Tls = link };
             }
         }
         catch (Exception e)
         {
             failure = FailureOf(endpoint, e, timeout.IsCancellationRequested);
+            if (isConnected && failure.Fault == TransportFault.Lost)
+                failure = failure with { Message = failure.Message + "." + TlsHint };
         }
 
         socket?.Dispose();
-        TransportTelemetry.ConnectFailures.Add(1);
-        cancellationToken.ThrowIfCancellationRequested();
-        return new Dialed(null, null, failure);
+        if (encrypted is not null) await encrypted.DisposeAsync().ConfigureAwait(false);
+        return new Dialed(default, null, failure);
     }
 
-    private async Task<Welcome> ShakeHandsAsync(Socket socket, NodeId target, CancellationToken cancellationToken)
+    private async Task<(TlsLink? Link, ConnectFailure? Failure)> EncryptAsync(SslStream stream, NodeEndpoint endpoint,
+        ClusterTls tls, CancellationToken cancellationToken)
+    {
+        var begun = time.GetTimestamp();
+        PeerVerdict verdict = default;
+        var credentials = tls.Source.Current;
+        try
+        {
+            await stream.AuthenticateAsClientAsync(tls.Client(endpoint.Host, credentials, v => verdict = v),
+                cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is AuthenticationException or IOException)
+        {
+            if (verdict.Reason is { } reason)
+                return (null, new ConnectFailure($"{endpoint}: not trusted: {reason}.", TransportFault.Unknown, e));
+            var fault = e.InnerException is SocketException inner ? FaultOf(inner) : TransportFault.Unknown;
+            var why = $"{endpoint}: no TLS handshake: {e.Message} {e.InnerException?.Message} A node without TLS "
+                + "answers so: give it certificates.";
+            return (null, new ConnectFailure(why, fault, e) { IsNoTls = true });
+        }
+
+        TransportTelemetry.Handshakes.Record(time.GetElapsedTime(begun).TotalSeconds);
+        return verdict.Peer is { } peer
+            ? (new TlsLink(credentials, peer), null)
+            : (null, new ConnectFailure($"{endpoint}: not trusted: it sent no certificate.", TransportFault.Unknown));
+    }
+
+    private async Task<Welcome> ShakeHandsAsync(PeerStream stream, NodeId target, CancellationToken cancellationToken)
     {
         var hello = new byte[Hello.Size];
         new Hello(options.Protocol.Lowest, options.Protocol.Highest, options.Cluster, target)
@@ -53,20 +107,24 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             Role = options.Role == AccessRole.Node ? AccessRole.None : options.Role,
         }.Write(hello);
         for (var rest = hello.AsMemory(); !rest.IsEmpty;)
-            rest = rest[await socket.SendAsync(rest, SocketFlags.None, cancellationToken).ConfigureAwait(false)..];
+            rest = rest[await stream.SendAsync(rest, cancellationToken).ConfigureAwait(false)..];
         var header = new byte[Welcome.HeaderSize];
-        await FillAsync(socket, header, cancellationToken).ConfigureAwait(false);
+        await FillAsync(stream, header, cancellationToken).ConfigureAwait(false);
         var body = new byte[Welcome.BodyLength(header)];
-        await FillAsync(socket, body, cancellationToken).ConfigureAwait(false);
+        await FillAsync(stream, body, cancellationToken).ConfigureAwait(false);
         return Welcome.Decode(header, body);
     }
 
-    private static async Task FillAsync(Socket socket, Memory<byte> memory, CancellationToken cancellationToken)
+    /// <summary>A node that requires TLS ends a plain connection without a word.</summary>
+    private string TlsHint => options.Tls is null ? " If the node requires TLS, use corfus:// and certificates." : "";
+
+    private async Task FillAsync(PeerStream stream, Memory<byte> memory, CancellationToken cancellationToken)
     {
         while (!memory.IsEmpty)
         {
-            var received = await socket.ReceiveAsync(memory, SocketFlags.None, cancellationToken).ConfigureAwait(false);
-            if (received == 0) throw new MalformedDataException("The connection ended inside the handshake.");
+            var received = await stream.ReceiveAsync(memory, cancellationToken).ConfigureAwait(false);
+            if (received == 0)
+                throw new MalformedDataException("The connection ended inside the handshake." + TlsHint);
             memory = memory[received..];
         }
     }
@@ -97,6 +155,8 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             new ConnectFailure($"{endpoint}: no connection in time.", TransportFault.TimedOut),
         SocketException socketError => new ConnectFailure($"{endpoint}: {e.Message}", FaultOf(socketError), e),
         MalformedDataException => new ConnectFailure($"{endpoint}: {e.Message}", TransportFault.Unknown, e),
+        IOException { InnerException: SocketException inner } =>
+            new ConnectFailure($"{endpoint}: {inner.Message}", FaultOf(inner), e),
         _ => new ConnectFailure($"{endpoint}: cannot connect: {e.Message}", TransportFault.Unknown, e),
     };
 
@@ -108,6 +168,9 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         SocketError.ConnectionReset or SocketError.ConnectionAborted => TransportFault.Lost,
         _ => TransportFault.Unknown,
     };
+
+    private readonly record struct Attempt(NodeEndpoint Endpoint, NodeId Target, CancellationToken Timeout,
+        CancellationToken Either);
 }
 
 /// <summary>Connects without <see cref="Socket.ConnectAsync(EndPoint)"/>, which takes a millisecond for a stack trace

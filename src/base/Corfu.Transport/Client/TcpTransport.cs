@@ -36,6 +36,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         _dialer = new Dialer(Options, Time);
         var interval = Options.RequestTimeout / SweepsPerTimeout;
         _idleSweeps = (long)Math.Ceiling(Options.IdleTimeout / interval);
+        if (Options.Tls is { } tls) tls.Changed += OnCertificatesChanged;
         _sweep = Time.CreateTimer(static state => ((TcpTransport)state!).Sweep(), this, interval, interval);
     }
 
@@ -48,7 +49,8 @@ public sealed class TcpTransport : ITransport, IDisposable
     internal long SweepCount => Volatile.Read(ref _sweeps);
 
     /// <inheritdoc />
-    public AccessRole Rights => Options.Role;
+    public AccessRole Rights =>
+        Options.Tls is { } tls && tls.Identity.Role < Options.Role ? tls.Identity.Role : Options.Role;
 
     /// <summary>Connections open now.</summary>
     public int ConnectionCount => _open.Count;
@@ -77,7 +79,7 @@ public sealed class TcpTransport : ITransport, IDisposable
         ThrowIfDisposed();
         var dialed = await _dialer.DialAsync(endpoint, NodeId.None, cancellationToken).ConfigureAwait(false);
         if (!dialed.IsOpen) throw dialed.Failure.ToException();
-        dialed.Socket.Dispose();
+        dialed.Stream.Dispose();
         return dialed.Welcome.Description;
     }
 
@@ -91,6 +93,7 @@ public sealed class TcpTransport : ITransport, IDisposable
     public void Dispose()
     {
         _disposed = true;
+        if (Options.Tls is { } tls) tls.Changed -= OnCertificatesChanged;
         _sweep.Dispose();
         foreach (var connection in _open.Keys) connection.Close("the transport was disposed", null);
     }
@@ -100,11 +103,15 @@ public sealed class TcpTransport : ITransport, IDisposable
         if (_disposed) return new Connected(null, Disposed);
         var dialed = await _dialer.DialAsync(address.Endpoint, address.Id, cancellationToken).ConfigureAwait(false);
         if (!dialed.IsOpen) return new Connected(null, dialed.Failure);
-        var connection = new ClientConnection(this, address, dialed.Socket, dialed.Welcome.Version);
+        var connection =
+            new ClientConnection(this, address, dialed.Stream, dialed.Welcome.Version, dialed.Tls);
         TransportTelemetry.Connections.Add(1);
         _open[connection] = address;
         connection.Start();
         if (_disposed) connection.Close("the transport was disposed", null);
+
+        // A change between the handshake and the line above was looked at without this connection.
+        CheckPeer(connection);
         return new Connected(connection, null);
     }
 
@@ -112,8 +119,12 @@ public sealed class TcpTransport : ITransport, IDisposable
     {
         if (!_open.TryRemove(connection, out _)) return;
         TransportTelemetry.Connections.Add(-1);
-        if (reason != "idle" && !_disposed) TransportLog.Lost(Logger, address.ToString(), reason);
+        if (reason is not ("idle" or ClientConnection.Renewed) && !_disposed)
+            TransportLog.Lost(Logger, address.ToString(), reason);
     }
+
+    /// <summary>Whether a connection was opened with the certificate that counts now.</summary>
+    internal bool HasCurrent(TlsLink link) => ReferenceEquals(link.Credentials, Options.Tls!.Source.Current);
 
     /// <summary>In time stamp units.</summary>
     internal long BackOffAfter(int failures) => (long)(
@@ -143,12 +154,29 @@ public sealed class TcpTransport : ITransport, IDisposable
         throw new TransportException($"{to}: the node closes every connection at once.", outcomeUnknown: false);
     }
 
+    private void OnCertificatesChanged()
+    {
+        foreach (var connection in _open.Keys) CheckPeer(connection);
+        foreach (var channel in _channels.Values) channel.Renew();
+    }
+
+    private void CheckPeer(ClientConnection connection)
+    {
+        if (connection.Tls is { } link && Options.Tls!.FaultOf(link.Peer) is { } fault) connection.Close(fault, null);
+    }
+
     private void Sweep()
     {
         // A sweep that outlasts its interval swallows the next one.
         if (Interlocked.Exchange(ref _sweeping, 1) == 1) return;
         var sweep = Interlocked.Increment(ref _sweeps);
         foreach (var connection in _open.Keys) connection.Sweep(sweep, _idleSweeps);
+        if (Options.Tls is not null)
+        {
+            // Attempts with a new certificate that failed are made again.
+            foreach (var channel in _channels.Values) channel.Renew();
+        }
+
         if (sweep % _idleSweeps == 0)
         {
             foreach (var (address, channel) in _channels)

@@ -53,6 +53,10 @@ public sealed record TcpTransportOptions
     /// never block, since that stops every other answer. Default false.</summary>
     public bool InlineContinuations { get; init; }
 
+    /// <summary>Certificates of this process, which stay the caller's. Null: connections are plain. Default
+    /// null.</summary>
+    public ClusterTls? Tls { get; init; }
+
     /// <summary>For tests of a later version.</summary>
     internal WireProtocol Protocol { get; init; } = WireProtocol.Current;
 

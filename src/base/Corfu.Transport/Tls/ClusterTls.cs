@@ -171,15 +171,16 @@ public sealed class ClusterTls : IDisposable
     /// <summary>Options of a handshake at the client's side.</summary>
     /// <param name="host">Sent as the name of the server, and not compared: addresses in projections move, and a node
     /// is trusted as a node.</param>
-    internal SslClientAuthenticationOptions Client(string host, Action<PeerVerdict> judged) => new()
+    internal SslClientAuthenticationOptions Client(string host, TlsCredentials credentials,
+        Action<PeerVerdict> judged) => new()
     {
         TargetHost = host,
         ApplicationProtocols = [Protocol],
         EnabledSslProtocols = SslProtocols.Tls13,
         AllowTlsResume = false,
         AllowRenegotiation = false,
-        ClientCertificateContext = Source.Current.Context,
-        CertificateChainPolicy = PeerRules.Policy(Source.Current.Anchors, _time.GetUtcNow(), server: true),
+        ClientCertificateContext = credentials.Context,
+        CertificateChainPolicy = PeerRules.Policy(credentials.Anchors, _time.GetUtcNow(), server: true),
         RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
         {
             var verdict = Verify(certificate as X509Certificate2, Sent(chain), server: true);

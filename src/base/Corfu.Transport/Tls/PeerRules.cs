@@ -59,8 +59,8 @@ internal static class PeerRules
         using var chain = new X509Chain();
 
         // The certificate's own times have their own rule: the chain is judged as of a time when it was valid.
-        var begin = new DateTimeOffset(certificate.NotBefore.ToUniversalTime());
-        var end = new DateTimeOffset(certificate.NotAfter.ToUniversalTime());
+        var begin = new DateTimeOffset(certificate.NotBefore.ToUniversalTime()).AddSeconds(1);
+        var end = new DateTimeOffset(certificate.NotAfter.ToUniversalTime()).AddSeconds(-1);
         chain.ChainPolicy = Policy(anchors, now < begin ? begin : now > end ? end : now, server);
         chain.ChainPolicy.ExtraStore.AddRange(sent);
         var sound = chain.Build(certificate);

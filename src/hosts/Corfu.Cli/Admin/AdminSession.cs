@@ -10,11 +10,11 @@ internal sealed class AdminSession : IAsyncDisposable
 
     private readonly TcpTransport _transport;
 
-    private AdminSession(CorfuClient client, ImmutableArray<NodeEndpoint> given)
+    private AdminSession(CorfuClient client, ConnectionString given)
     {
-        _transport = Connections.NewTransport(client.Projection.Cluster);
+        _transport = Connections.NewTransport(given, client.Projection.Cluster);
         Client = client;
-        Operator = new OperatorSession(client.Cluster, _transport, TimeProvider.System, given, Tool);
+        Operator = new OperatorSession(client.Cluster, _transport, TimeProvider.System, given.Endpoints, Tool);
     }
 
     public OperatorSession Operator { get; }
@@ -31,7 +31,7 @@ internal sealed class AdminSession : IAsyncDisposable
     public static async Task<AdminSession> OpenAsync(string connectionString, CancellationToken cancellationToken)
     {
         var connected = await Connections.ConnectAsync(connectionString, cancellationToken);
-        return new AdminSession(connected, ConnectionString.Parse(connectionString).Endpoints);
+        return new AdminSession(connected, Connections.Parse(connectionString));
     }
 
     public static string Reason(string text) => new ReconfigurationReason(false, Tool, text).ToString();

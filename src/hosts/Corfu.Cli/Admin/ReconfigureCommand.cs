@@ -177,9 +177,10 @@ internal static class ReconfigureCommand
                 throw new UsageException(
                     "A majority of acceptors that comes back decides otherwise. If it is destroyed, say "
                     + "--accept-loss.");
-            var survives = Connections.EndpointOf(result.GetRequiredValue(survivor));
-            var known = await Connections.DescribeAsync(survives, cancellationToken);
-            using var transport = Connections.NewTransport(known.Cluster);
+            var process = Connections.ProcessAt(result.GetRequiredValue(survivor));
+            var survives = process.Endpoints[0];
+            var known = await Connections.DescribeAsync(process, cancellationToken);
+            using var transport = Connections.NewTransport(process, known.Cluster);
             var newest = await NewestAsync(transport, survives, known, cancellationToken)
                 ?? throw new UsageException($"Neither acceptor nor agent at {survives} knows a projection.");
             var answering = 0;
@@ -195,7 +196,8 @@ internal static class ReconfigureCommand
             var found = ImmutableArray.CreateBuilder<NodeAddress>();
             foreach (var endpoint in result.GetRequiredValue(acceptors).Select(Connections.EndpointOf))
             {
-                var role = (await Connections.DescribeAsync(endpoint, cancellationToken)).Roles
+                var there = process with { Endpoints = [endpoint] };
+                var role = (await Connections.DescribeAsync(there, cancellationToken)).Roles
                     .FirstOrDefault(r => r.Role == NodeRole.Acceptor);
                 var acceptor = new NodeAddress(role.Id, endpoint);
                 if (role.Id.IsNone || await LatestAsync(transport, acceptor, cancellationToken) is null)

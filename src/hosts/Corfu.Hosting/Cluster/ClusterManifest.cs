@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace Corfu.Hosting;
 
 /// <summary>The content of <c>cluster.json</c>: the nodes of a cluster folder, with the identities and ports they began
@@ -39,11 +41,15 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
 
     /// <summary>The connection string for clients: the processes that hold the layout.</summary>
     public string ConnectionString() =>
-        "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct());
+        "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct()) + InsecureSuffix;
 
     /// <summary>The units, spares and sequencers that there are.</summary>
     public (int Units, int Spares, int Sequencers) Counts() =>
         (ChainUnits().Length, Nodes.Count(node => node.Spare && node.HasUnit), SequencerEndpoints().Length);
+
+    // Such a folder was made with --insecure.
+    private string InsecureSuffix => Nodes.All(node =>
+        NodeOptionsValidator.AddressOf(node.Host) is { } address && IPAddress.IsLoopback(address)) ? "" : "?insecure";
 
     private ImmutableArray<NodeAddress> Addresses(INodeRole role, bool spares) =>
     [

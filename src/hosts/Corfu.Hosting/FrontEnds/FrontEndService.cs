@@ -17,8 +17,15 @@ internal sealed class FrontEndService(
             .. options.Peers.Prepend(options.Listen).Distinct().Take(ConnectionString.MaxEndpoints)
                 .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
         ];
-        var start = new FrontEndStart(
-            own.Endpoint!.Value, new ConnectionString(known).ToString(), own.Allow ?? [], loggers);
+        var connection = new ConnectionString(known)
+        {
+            IsTls = options.OpenTls is not null,
+            IsInsecure = options.OpenTls is null && options.Insecure,
+        };
+        var start = new FrontEndStart(own.Endpoint!.Value, connection.ToString(), own.Allow ?? [], loggers)
+        {
+            Tls = options.OpenTls,
+        };
         try
         {
             _running = await frontEnd.StartAsync(start, cancellationToken);

@@ -18,7 +18,11 @@ public interface IFrontEnd
 /// <param name="Connection">The cluster, as <see cref="Client.ConnectionString"/>; this node is part of it.</param>
 /// <param name="Allow">As <see cref="FrontEndOptions.Allow"/>.</param>
 public sealed record FrontEndStart(
-    NodeEndpoint Listen, string Connection, IReadOnlyCollection<string> Allow, ILoggerFactory Loggers);
+    NodeEndpoint Listen, string Connection, IReadOnlyCollection<string> Allow, ILoggerFactory Loggers)
+{
+    /// <summary>TLS of the process, which is the front end's too; null: connections are plain.</summary>
+    public ClusterTls? Tls { get; init; }
+}
 
 /// <summary>A front end of a node.</summary>
 /// <param name="Kind">As <see cref="IFrontEnd.Kind"/>.</param>

@@ -15,6 +15,7 @@ public sealed class CorfuNode : IAsyncDisposable
     private readonly RoleKeeper _keeper;
     private readonly KestrelServer _server;
     private readonly NodeAgent _agent;
+    private ClusterTls? _ownedTls;
     private int _disposed;
 
     private CorfuNode(string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper,
@@ -32,6 +33,9 @@ public sealed class CorfuNode : IAsyncDisposable
 
     public NodeEndpoint Endpoint { get; }
 
+    /// <summary>The node's certificate and its rules for peers; null: connections are plain.</summary>
+    public ClusterTls? Tls { get; private init; }
+
     /// <summary>The roles served, with their identities.</summary>
     public NodeDescription Description => _registry.Describe();
 
@@ -44,8 +48,10 @@ public sealed class CorfuNode : IAsyncDisposable
     /// wait for room.</summary>
     public ImmutableArray<string> Stopped => [.. _keeper.Roles.Select(role => role.Stopped).OfType<string>()];
 
-    /// <summary>Roles that serve and need attention: a unit whose disk is full, or nearly.</summary>
-    public ImmutableArray<string> Warnings => [.. _keeper.Roles.Select(role => role.Warning).OfType<string>()];
+    /// <summary>What serves and needs attention: a unit whose disk is full, or nearly; a listener that accepts
+    /// connections without TLS; a renewed certificate that does not count.</summary>
+    public ImmutableArray<string> Warnings =>
+        [.. _keeper.Roles.Select(role => role.Warning).Append(NodeTls.WarningOf(Tls)).OfType<string>()];
 
     /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed
     /// again.</summary>
@@ -58,6 +64,7 @@ public sealed class CorfuNode : IAsyncDisposable
             options.Limits.Server, time, loggers.CreateLogger<RoleRegistry>());
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
+        var tls = options.OpenTls ?? NodeTls.Open(options, time, logger);
         try
         {
             foreach (var role in options.Roles)
@@ -68,12 +75,16 @@ public sealed class CorfuNode : IAsyncDisposable
                 registry.Add(host.Handler);
             }
 
-            var reporter = new ProcessReporter(options, registry, time);
-            agent = new NodeAgent(options, reporter.ReadAsync, loggers, time);
+            var reporter = new ProcessReporter(options, tls, registry, time);
+            agent = new NodeAgent(options, tls, reporter.ReadAsync, loggers, time);
             registry.Add(agent.Agent);
-            var server = await ListenAsync(options.Endpoint, registry, loggers, cancellationToken);
-            var keeper = new RoleKeeper(options, registry, agent.Agent, roles.ToImmutable(), time, logger);
-            var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent);
+            var server = await ListenAsync(options.Endpoint, registry, tls, loggers, cancellationToken);
+            var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), time, logger);
+            var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent)
+            {
+                Tls = tls,
+                _ownedTls = options.OpenTls is null ? tls : null,
+            };
             reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
             agent.Start();
             keeper.Start();
@@ -93,6 +104,7 @@ public sealed class CorfuNode : IAsyncDisposable
             registry.Dispose();
             if (agent is not null) await agent.DisposeAsync();
             foreach (var role in roles) await role.DisposeAsync();
+            if (options.OpenTls is null) tls?.Dispose();
             throw;
         }
     }
@@ -108,6 +120,7 @@ public sealed class CorfuNode : IAsyncDisposable
         await _server.StopAsync(CancellationToken.None);
         _server.Dispose();
         await _keeper.DisposeAsync();
+        _ownedTls?.Dispose();
         HostingTelemetry.NodesRunning.Add(-1);
     }
 
@@ -117,12 +130,16 @@ public sealed class CorfuNode : IAsyncDisposable
         if (Volatile.Read(ref _disposed) == 0) HostingLog.RoleFailed(logger, role.Fault!);
     }
 
-    private static async Task<KestrelServer> ListenAsync(
-        NodeEndpoint endpoint, RoleRegistry registry, ILoggerFactory loggers, CancellationToken cancellationToken)
+    private static async Task<KestrelServer> ListenAsync(NodeEndpoint endpoint, RoleRegistry registry,
+        ClusterTls? tls, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
         var options = new KestrelServerOptions { ApplicationServices = NoServices.Instance };
         var address = NodeOptionsValidator.AddressOf(endpoint.Host)!;
-        options.Listen(new IPEndPoint(address, endpoint.Port), listen => listen.UseCorfu(registry));
+        options.Listen(new IPEndPoint(address, endpoint.Port), listen =>
+        {
+            if (tls is not null) listen.UseCorfuTls(tls, registry);
+            listen.UseCorfu(registry);
+        });
         var transport = new SocketTransportFactory(Options.Create(new SocketTransportOptions()), loggers);
         var server = new KestrelServer(Options.Create(options), transport, loggers);
         try

@@ -10,7 +10,8 @@ internal sealed class NodeAgent : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private Task? _running;
 
-    public NodeAgent(NodeOptions node, Func<Task<ProcessReport>> process, ILoggerFactory loggers, TimeProvider time)
+    public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process, ILoggerFactory loggers,
+        TimeProvider time)
     {
         var options = new AgentOptions
         {
@@ -35,6 +36,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             new TcpTransportOptions
             {
                 Cluster = cluster,
+                Tls = tls,
                 ConnectTimeout = options.ProbeTimeout,
                 RequestTimeout = options.ProbeTimeout * 3,
                 MaxBackOff = options.Step / 2,
@@ -42,8 +44,8 @@ internal sealed class NodeAgent : IAsyncDisposable
             },
             time);
         _transport =
-            new TcpTransport(new TcpTransportOptions { Cluster = cluster, MaxBackOff = options.Detector.Interval },
-                time);
+            new TcpTransport(
+                new TcpTransportOptions { Cluster = cluster, Tls = tls, MaxBackOff = options.Detector.Interval }, time);
         Agent = new ClusterAgent(options, _probes, _transport, time, SystemEntropy.Instance,
             loggers.CreateLogger<ClusterAgent>());
     }

@@ -15,6 +15,9 @@ public sealed record NodeConfig(
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool? Automatic { get; init; }
 
+    /// <summary>None: connections are plain.</summary>
+    public NodeTls? Tls { get; init; }
+
     /// <inheritdoc cref="NodeOptions.FrontEnds"/>
     public ImmutableArray<FrontEndOptions>? FrontEnds { get; init; }
 
@@ -49,6 +52,8 @@ public sealed record NodeConfig(
             Listen = Listen ?? "",
             Insecure = Insecure,
             Automatic = Automatic ?? true,
+            Tls = Tls?.ToOptions(folder) ?? new TlsOptions(),
+            TlsMode = Tls?.Mode,
             ConfigFile = full,
             KnownRoles = roles ?? NodeRoles.Log,
         };

@@ -17,9 +17,23 @@ public sealed class NodeOptions
     /// serves them, a <see cref="CorfuNode"/> alone does not. Default: none.</summary>
     public IList<FrontEndOptions> FrontEnds { get; } = [];
 
-    /// <summary>Allows addresses other than loopback although connections are neither encrypted nor authenticated yet.
+    /// <summary>Allows addresses other than loopback although connections may be neither encrypted nor authenticated.
     /// Default false.</summary>
     public bool Insecure { get; set; }
+
+    /// <summary>The node's certificate, and whom it trusts. Default: none, so that connections are plain.</summary>
+    public TlsOptions Tls { get; set; } = new();
+
+    /// <summary>Null: required where <see cref="Tls"/> has a certificate, else off.</summary>
+    public TlsMode? TlsMode { get; set; }
+
+    /// <summary>TLS of the process, where other listeners of it have opened it. Null: the node opens it, with <see
+    /// cref="Tls"/>.</summary>
+    public ClusterTls? OpenTls { get; set; }
+
+    internal bool HasCertificate => OpenTls is not null || Tls.Source is not null || Tls.Folder is { Length: > 0 };
+
+    internal TlsMode Mode => TlsMode ?? (HasCertificate ? Protocol.TlsMode.Required : Protocol.TlsMode.Off);
 
     /// <summary>Gives an empty role folder a new identity at the first start. Default false, since an acceptor or a
     /// unit whose folder vanished must not come back empty under its name.</summary>

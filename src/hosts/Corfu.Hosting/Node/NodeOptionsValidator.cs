@@ -24,7 +24,8 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
     {
         if (string.IsNullOrWhiteSpace(options.Name)) yield return "Name: a node needs a name.";
         if (options.Cluster == Guid.Empty) yield return "Cluster: the identity of the cluster is missing.";
-        if (ListenFault(options.Listen, options.Insecure) is { } fault) yield return $"Listen: {fault}";
+        if (ListenFault(options.Listen, options) is { } fault) yield return $"Listen: {fault}";
+        foreach (var tlsFault in TlsFaults(options)) yield return tlsFault;
         foreach (var frontEndFault in FrontEndFaults(options)) yield return frontEndFault;
 
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
@@ -44,7 +45,7 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         foreach (var own in options.FrontEnds)
         {
             if (string.IsNullOrWhiteSpace(own.Kind)) yield return "FrontEnds: a front end needs a kind.";
-            else if (ListenFault(own.Listen, options.Insecure) is { } fault)
+            else if (ListenFault(own.Listen, options) is { } fault)
                 yield return $"FrontEnds: {own.Kind}: {fault}";
             else if (own.Listen == options.Listen)
                 yield return $"FrontEnds: {own.Kind}: {own.Listen} is the node's own address.";
@@ -56,17 +57,29 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
             yield return $"FrontEnds: two share the address {twice.Key}.";
     }
 
-    private static string? ListenFault(string listen, bool insecure)
+    private static string? ListenFault(string listen, NodeOptions options)
     {
         if (!NodeEndpoint.TryParse(listen, out var endpoint))
             return $"'{listen}' is no address:port with a port between 1 and 65535.";
         if (AddressOf(endpoint.Host) is not { } address)
             return $"'{endpoint.Host}' is neither an IP address nor 'localhost'.";
         if (IsUnspecified(address)) return $"{endpoint.Host} is no address that clients could reach the node under.";
-        return IPAddress.IsLoopback(address) || insecure
+        return IPAddress.IsLoopback(address) || options.Insecure || options.Mode == TlsMode.Required
             ? null
-            : $"{endpoint.Host} is not a loopback address, and connections are not encrypted yet; "
-                + "set Insecure to accept that.";
+            : $"{endpoint.Host} is not a loopback address, where TLS is required: give the node certificates "
+                + "(tls.certs; 'corfu cert issue --role node' makes them) with tls.mode 'required', or set insecure to "
+                + "accept connections that anyone on the network can read and make.";
+    }
+
+    private static IEnumerable<string> TlsFaults(NodeOptions options)
+    {
+        if (options.Mode != TlsMode.Off && !options.HasCertificate)
+            yield return $"Tls: the mode is '{options.Mode.ToString().ToLowerInvariant()}', and there are no "
+                + "certificates: name their folder (tls.certs).";
+        foreach (var fault in options.Tls.Map.Select(mapping => mapping.Fault).OfType<string>())
+            yield return $"Tls: {fault}.";
+        if (options.Tls.ExpiredNodeGrace < TimeSpan.Zero)
+            yield return "Tls: expiredNodeGrace must not be negative; it is '7.00:00:00' by default.";
     }
 
     // All roles are of one kind.

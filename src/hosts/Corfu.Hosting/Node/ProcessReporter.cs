@@ -6,7 +6,7 @@ namespace Corfu.Hosting;
 
 /// <summary>Describes this process to operators' tools. A report that is asked for while one is made, or within a
 /// second of it, is the same one: its cost does not depend on the number of askers.</summary>
-internal sealed class ProcessReporter(NodeOptions node, RoleRegistry registry, TimeProvider time)
+internal sealed class ProcessReporter(NodeOptions node, ClusterTls? tls, RoleRegistry registry, TimeProvider time)
 {
     private static readonly TimeSpan Lifetime = TimeSpan.FromSeconds(1);
 
@@ -19,9 +19,6 @@ internal sealed class ProcessReporter(NodeOptions node, RoleRegistry registry, T
 
     /// <summary>Set once the node has its roles.</summary>
     public Func<ImmutableArray<string>> Warnings { get; set; } = static () => [];
-
-    /// <summary>Set once the node has certificates.</summary>
-    public Func<ImmutableArray<CertificateReport>> Certificates { get; set; } = static () => [];
 
     /// <summary>Version of this build.</summary>
     public static string Build { get; } =
@@ -61,7 +58,8 @@ internal sealed class ProcessReporter(NodeOptions node, RoleRegistry registry, T
         Swapped = HostFacts.Swapped(),
         IsInsecure = node.Insecure,
         Disks = [.. Folders().Select(HostFacts.DiskOf)],
-        Certificates = Certificates(),
+        Tls = tls?.Mode ?? TlsMode.Off,
+        Certificates = NodeTls.ReportsOf(tls),
         Identities = registry.DescribePeers(),
         Warnings = Warnings(),
     };

@@ -33,8 +33,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
     // Replaced whole, by the loop alone.
     private ImmutableArray<NodeRoleHost> _roles;
 
-    public RoleKeeper(NodeOptions node, RoleRegistry registry, ClusterAgent agent, ImmutableArray<NodeRoleHost> roles,
-        TimeProvider time, ILogger logger)
+    public RoleKeeper(NodeOptions node, ClusterTls? tls, RoleRegistry registry, ClusterAgent agent,
+        ImmutableArray<NodeRoleHost> roles, TimeProvider time, ILogger logger)
     {
         _node = node;
         _registry = registry;
@@ -42,7 +42,8 @@ internal sealed class RoleKeeper : IAsyncDisposable
         _roles = roles;
         _time = time;
         _logger = logger;
-        _connections = new TcpTransport(new TcpTransportOptions { Cluster = new ClusterId(node.Cluster) }, time);
+        _connections = new TcpTransport(
+            new TcpTransportOptions { Cluster = new ClusterId(node.Cluster), Tls = tls }, time);
         _transport = new RelocatingTransport(_connections, agent.Locate);
         _layout = new LayoutClient(_transport, SystemEntropy.Instance, time);
         _removed = new RemovedData(_layout, logger);

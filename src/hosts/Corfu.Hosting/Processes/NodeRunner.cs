@@ -35,6 +35,9 @@ public static class NodeRunner
                     ? "'corfu node' serves front ends."
                     : $"It serves: {string.Join(", ", frontEnds.Select(known => known.Kind))}."));
         using var host = Build(options, log, frontEnds);
+        using var tls = NodeTls.Open(options, TimeProvider.System,
+            host.Services.GetRequiredService<ILoggerFactory>().CreateLogger<CorfuNode>());
+        options.OpenTls = tls;
         try
         {
             await host.StartAsync(cancellationToken);

@@ -1,6 +1,7 @@
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
@@ -104,6 +105,46 @@ public sealed class NodeOptionsTests
         var options = new NodeOptions { Cluster = Guid.NewGuid(), Listen = listen, Insecure = insecure };
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Sequencer });
         Assert.Equal(valid, new NodeOptionsValidator().Validate(null, options).Succeeded);
+    }
+
+    [Theory]
+    [InlineData(null, "certs", true)]
+    [InlineData(TlsMode.Required, "certs", true)]
+    [InlineData(TlsMode.Both, "certs", false)]
+    [InlineData(TlsMode.Off, "certs", false)]
+    [InlineData(TlsMode.Required, null, false)]
+    public void Other_addresses_than_loopback_need_tls_or_insecure(TlsMode? mode, string? certs, bool valid)
+    {
+        var options = new NodeOptions
+        {
+            Cluster = Guid.NewGuid(), Listen = "10.1.2.3:7000", TlsMode = mode, Tls = new TlsOptions { Folder = certs },
+        };
+        options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Sequencer });
+        Assert.Equal(valid, new NodeOptionsValidator().Validate(null, options).Succeeded);
+    }
+
+    [Fact]
+    public void Tls_of_the_file_is_read_with_its_folder_and_its_mappings()
+    {
+        using var folder = new TempFolder();
+        var file = folder.File("node.json");
+        File.WriteAllText(file, """
+            {
+              "name": "n", "cluster": "5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10", "listen": "10.1.2.3:7000",
+              "insecure": false,
+              "tls": {
+                "mode": "required", "certs": "certs", "expiredNodeGrace": "1.00:00:00",
+                "map": [ { "role": "client", "name": "billing", "dns": "billing.example.org" } ]
+              },
+              "roles": [ { "role": "Sequencer", "id": "00000000-0000-0000-0000-000000000000" } ]
+            }
+            """);
+        var options = NodeConfig.Load(file, out _);
+        Assert.Equal(folder.File("certs"), options.Tls.Folder);
+        Assert.Equal(TlsMode.Required, options.TlsMode);
+        Assert.Equal(TimeSpan.FromDays(1), options.Tls.ExpiredNodeGrace);
+        Assert.Equal(new CertificateMapping(AccessRole.Client, "billing") { Dns = "billing.example.org" },
+            Assert.Single(options.Tls.Map));
     }
 
     [Fact]
