@@ -1,11 +1,10 @@
 namespace Corfu.Detection;
 
-/// <summary>Bounds the probes that other processes ask for: a message may name any address, and a caller must not make
-/// agents scan or load a network.</summary>
+/// <summary>Bounds the probes that other processes ask for: a caller must not make agents load a network.</summary>
 internal sealed class ProbeBudget(AgentClock clock)
 {
     /// <summary>Far more than agents ask for: they agree on a few nodes at a time.</summary>
-    internal const int MaxAtOnce = 16;
+    internal const int MaxAtOnce = 8;
 
     internal const int MaxPerSecond = 64;
 

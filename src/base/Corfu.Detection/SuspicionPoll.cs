@@ -1,8 +1,8 @@
 namespace Corfu.Detection;
 
 /// <summary>The second observer, both sides: asks other agents whether they share a suspicion, those first that watch
-/// the node, and answers when asked. It probes the node before it answers, so that it can answer about any
-/// node.</summary>
+/// the node, and answers when asked. It probes the node before it answers, so that it can answer about any node that
+/// it knows.</summary>
 public sealed class SuspicionPoll
 {
     private const int MaxAsked = 3;
@@ -76,14 +76,19 @@ public sealed class SuspicionPoll
         return false;
     }
 
-    /// <summary>Answers another agent that asks.</summary>
+    /// <summary>Answers another agent that asks. Only nodes that this agent knows are probed, at the addresses that it
+    /// knows: a message may name any, and must not make agents scan a network. An agent that lags knows the node when
+    /// it is asked again.</summary>
     public async Task<SuspicionResponse> AnswerAsync(SuspicionRequest request, CancellationToken stopped)
     {
+        if (_targets.Find(request.Suspect.Id) is not { } known)
+            return new SuspicionResponse(Status.Ok, _membership.Epoch, false, NodeHealth.Unknown, "");
+
         // A node that is gone or overdue has a probe under way: another would wait in vain.
-        var hasProbed = _targets.Find(request.Suspect.Id) is { } known && _verdicts.Of(known) is var held
-            && (held.IsGone || (known.IsProbing && IsOverdue(held)));
+        var held = _verdicts.Of(known);
+        var hasProbed = held.IsGone || (known.IsProbing && IsOverdue(held));
         var sample = !hasProbed && _budget.TryBegin()
-            ? await ProbeAsync(request.Role, request.Suspect, stopped)
+            ? await ProbeAsync(known.Role, known.Address, stopped)
             : new ProbeSample(ProbeOutcome.None, default);
         _verdicts.Record(request.Suspect.Id, sample);
         var verdict = _targets.Find(request.Suspect.Id) is { } suspect ? _verdicts.Of(suspect) : default;

@@ -11,6 +11,7 @@ public sealed record AgentOptions
         .AtLeast(o => o.RefreshInterval, o => o.Step)
         .Above(o => o.ForgetPeerAfter, o => o.SlowInterval)
         .Above(o => o.SuspicionTimeout, TimeSpan.Zero)
+        .Above(o => o.SuccessorTimeout, TimeSpan.Zero)
         .Above(o => o.StalledJobLimit, TimeSpan.Zero)
         .AtLeast(o => o.StalledJobPause, TimeSpan.Zero)
         .AtLeast(o => o.BackOffStep, TimeSpan.Zero)
@@ -44,6 +45,13 @@ public sealed record AgentOptions
     /// <see cref="Status.Unsupported"/>.</summary>
     public Func<Task<ProcessReport>>? Process { get; init; }
 
+    /// <summary>Certificates that were denied before this node was restarted. Default none.</summary>
+    public ImmutableArray<DeniedCertificate> Denied { get; init; } = [];
+
+    /// <summary>Called with the whole list when certificates were denied; false: it could not be kept. Default
+    /// none.</summary>
+    public Func<ImmutableArray<DeniedCertificate>, bool>? DeniedChanged { get; init; }
+
     /// <summary>The newest projection that this node knew before it was restarted. An operator needs it when every
     /// acceptor is lost. Default none.</summary>
     public Projection? Remembered { get; init; }
@@ -66,6 +74,10 @@ public sealed record AgentOptions
     /// <summary>Interval for reading the newest projection; a hint that there is one is followed at once. Default 5
     /// s.</summary>
     public TimeSpan RefreshInterval { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>An epoch that a unit refuses as sealed gets a successor with the same membership when none has followed
+    /// for so long. Default 1 s.</summary>
+    public TimeSpan SuccessorTimeout { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Other agents may take so long to say whether they share a suspicion. Default 300 ms.</summary>
     public TimeSpan SuspicionTimeout { get; init; } = TimeSpan.FromMilliseconds(300);

@@ -18,9 +18,16 @@ public sealed class ClusterAgent : IRoleHandler
     private readonly Targets _targets;
     private readonly Verdicts _verdicts;
     private readonly NodeMonitor _monitor;
+    private readonly AgentOrder _order;
     private readonly SuspicionPoll _suspicions;
     private readonly ChangeState _change;
+    private readonly Renewal _renewal;
     private readonly Maintenance _maintenance;
+    private readonly Denials _denials;
+    private readonly ILogger _logger;
+
+    // In ticks of the clock: until then no further client makes this agent read the layout.
+    private long _nextRead;
 
     // Cancelled when the agent stops; set once by RunAsync.
     private CancellationToken _stopped;
@@ -37,7 +44,8 @@ public sealed class ClusterAgent : IRoleHandler
         _options = options;
         _probes = probes;
         Id = new NodeId(entropy.NewGuid());
-        logger = new SafeLogger(logger ?? NullLogger.Instance);
+        logger = _logger = new SafeLogger(logger ?? NullLogger.Instance);
+        _denials = new Denials(options, time, logger);
         var beside = loops ?? LoopContext.Pool;
         _clock = new AgentClock(time);
         _loop = new AgentLoop(_clock, logger, loops);
@@ -46,20 +54,23 @@ public sealed class ClusterAgent : IRoleHandler
         transport = new RelocatingTransport(transport, _locations.Find);
         var layout = new LayoutClient(transport, entropy, time);
         _view = new ClusterView(options, layout, _clock, logger);
+        Gate = new ProjectionGate(() => _view.Projection, ReadFor);
+        var reconfigurer = new Reconfigurer(transport, layout, time, logger, reconfiguration);
+        _renewal = new Renewal(_view, Acceptors, reconfigurer, options.SuccessorTimeout, _clock, logger);
 
         // Monitoring.
         _monitor = new NodeMonitor(options.Monitor, Id, _view, _locations, probes, _loop, logger);
         (_targets, _verdicts, var order) = (_monitor.Targets, _monitor.Verdicts, _monitor.Order);
         var installer = new ProjectionInstaller(options, _view, probes, _clock);
-        _monitor.AddRole(new UnitRole(probes, _view, installer));
+        _monitor.AddRole(new UnitRole(probes, _view, installer, _renewal));
         _monitor.AddRole(new SequencerRole(probes, _view, installer));
         _monitor.AddRole(new AcceptorRole(probes, _view));
-        _monitor.AddRole(new AgentRole(Self, probes, _view, _targets));
+        _monitor.AddRole(new AgentRole(Self, probes, _view, _targets, _denials));
         foreach (var process in options.Peers.Prepend(options.Self)) _targets.AddProcess(process);
 
         // Changes.
         _suspicions = _monitor.Suspicions;
-        var reconfigurer = new Reconfigurer(transport, layout, time, logger, reconfiguration);
+        _order = order;
         _change = new ChangeState(options, _view, _verdicts, order, _suspicions, reconfigurer, _clock, logger);
 
         // Background jobs.
@@ -81,6 +92,12 @@ public sealed class ClusterAgent : IRoleHandler
     /// names another. Any thread.</summary>
     public NodeEndpoint? Locate(NodeId id) => _locations.Find(id);
 
+    /// <summary>Judges the projections that clients bring to this process.</summary>
+    public IRequestGate Gate { get; }
+
+    /// <summary>Certificates revoked before their end.</summary>
+    public DenyList Denied => _denials.List;
+
     private NodeAddress Self => new(Id, _options.Self);
 
     /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is logged.</summary>
@@ -88,7 +105,7 @@ public sealed class ClusterAgent : IRoleHandler
     {
         _stopped = cancellationToken;
         await _loop.RunAsync(Step, _options.Step, cancellationToken);
-        await _loop.Run(() => Task.WhenAll(_change.Ended, _maintenance.Ended));
+        await _loop.Run(() => Task.WhenAll(_change.Ended, _renewal.Ended, _maintenance.Ended));
     }
 
     /// <summary>Tells the other agents that this process stops in good order, within the probe time-out.</summary>
@@ -107,7 +124,7 @@ public sealed class ClusterAgent : IRoleHandler
         switch (request)
         {
             case PingRequest ping:
-                reply.Send(Answer(ping));
+                reply.Send(Answer(ping, reply.Principal));
                 break;
             case SuspicionRequest suspicion:
                 reply.Send(await _suspicions.AnswerAsync(suspicion, _stopped));
@@ -127,6 +144,9 @@ public sealed class ClusterAgent : IRoleHandler
                 _view.Adopt(set.Automation);
                 reply.Send(new AckResponse(Status.Ok, _view.Epoch));
                 break;
+            case DenyRequest deny:
+                reply.Send(new AckResponse(_denials.Deny(deny.Certificates), _view.Epoch));
+                break;
             default:
                 reply.Send(request.Fail(Status.Unsupported, _view.Epoch));
                 break;
@@ -145,7 +165,8 @@ public sealed class ClusterAgent : IRoleHandler
     {
         var next = _monitor.Step(_stopped);
         if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), _stopped));
-        _change.Step(_stopped);
+        if (!_renewal.IsRunning) _change.Step(_stopped);
+        if (!_change.IsRunning) _renewal.Step(_order.Rank, _stopped);
         _maintenance.Step(_change.IsRunning, _stopped);
         return next;
     }
@@ -153,13 +174,41 @@ public sealed class ClusterAgent : IRoleHandler
     private ImmutableArray<NodeAddress> Acceptors() =>
         [.. from node in _targets.Nodes where node.Role == NodeRole.Acceptor select node.Address];
 
-    private PingResponse Answer(PingRequest ping)
+    private PingResponse Answer(PingRequest ping, Principal peer)
     {
         _view.Hint(ping.Epoch);
         _view.Adopt(ping.Automation);
-        _targets.RecordPing(ping.From);
-        if (ping.Leaving) _verdicts.RecordLeaving(ping.From.Endpoint);
-        return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, [.. _targets.HeardProcesses()]);
+
+        // What an agent says of itself, and that it leaves, counts for the hosts of its certificate alone.
+        if (peer.IsAt(ping.From.Endpoint.Host))
+        {
+            _targets.RecordPing(ping.From);
+            if (ping.Leaving) _verdicts.RecordLeaving(ping.From.Endpoint);
+        }
+        else
+        {
+            AgentLog.ForeignAddress(_logger, peer.ToString(), ping.From.Endpoint.ToString());
+        }
+
+        return new PingResponse(Status.Ok, _view.Epoch, _view.Automation, [.. _targets.HeardProcesses()])
+        {
+            Denied = ping.DeniedDigest == _denials.List.Digest ? [] : _denials.List.Entries,
+        };
+    }
+
+    // Any thread. A client may be wrong about the epoch, or lie: reads that clients cause are bounded.
+    private void ReadFor(Epoch epoch)
+    {
+        var now = _clock.Now.Ticks;
+        var next = Interlocked.Read(ref _nextRead);
+        if (epoch <= _view.Epoch || now < next) return;
+        if (Interlocked.CompareExchange(ref _nextRead, now + _options.ProbeTimeout.Ticks, next) != next) return;
+        _loop.Start(() =>
+        {
+            _view.ReadSoon();
+            _loop.StepWithin(TimeSpan.Zero);
+            return Task.CompletedTask;
+        });
     }
 
     private AgentInfoResponse Describe()

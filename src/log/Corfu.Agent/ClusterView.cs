@@ -32,6 +32,9 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
         _nextRefresh = TimeSpan.Zero;
     }
 
+    /// <summary>The layout is read at the next step.</summary>
+    public void ReadSoon() => _nextRefresh = TimeSpan.Zero;
+
     public void Adopt(Projection projection)
     {
         if (projection.Epoch <= Epoch) return;

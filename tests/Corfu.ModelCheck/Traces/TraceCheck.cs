@@ -81,6 +81,11 @@ public sealed class TraceCheck : ICallObserver
     /// <returns>Null: the request changes nothing, or the model has none like it.</returns>
     private bool? IsAllowed(Knowledge known, NodeId to, Request request) => request switch
     {
+        // The model has no stolen keys: nobody takes these.
+        AcceptRequest { Value.Reason: SimCluster.Forged } => null,
+        DecidedRequest { Value.Reason: SimCluster.Forged } => null,
+        InstallRequest { Projection.Reason: SimCluster.Forged } => null,
+        BootstrapRequest { Projection.Reason: SimCluster.Forged } => null,
         EntryRequest entry => MaySend(known, to, entry),
         CompleteManyRequest many =>
             many.Entries.All(e => MaySend(known, to, new CompleteRequest(many.Epoch, e)) is not false),

@@ -10,6 +10,9 @@ public interface IMessageObserver
 
     void Answered(MessageInfo message, Response response);
 
+    /// <summary>A request was refused before its role got it.</summary>
+    void Refused(Opcode opcode, Status status);
+
     /// <summary>A line for the trace.</summary>
     string Describe(Request request);
 

@@ -3,13 +3,15 @@ using Corfu.Protocol;
 namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>Connection of one client to one role identity: all calls in flight fail together when it breaks.</summary>
-internal sealed class SimConnection(SimProcess client, string clientHost, SimProcess server)
+internal sealed class SimConnection(SimProcess client, string clientHost, SimProcess server, Principal principal)
 {
     private readonly SortedDictionary<uint, PendingCall> _pending = [];
 
     public bool Broken { get; private set; }
 
     public SimProcess Client => client;
+
+    public Principal Principal => principal;
 
     public SimProcess Server => server;
 

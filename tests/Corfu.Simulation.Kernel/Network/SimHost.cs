@@ -13,7 +13,12 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
 {
     private readonly Queue<Arrival> _inbox = new();
     private ImmutableArray<IRoleHandler> _roles = [];
+    private IRequestGate? _gate;
     private bool _drainScheduled;
+
+    /// <summary>Requests that the process denies though the table allows them, as where certificates are mapped to
+    /// other roles than elsewhere. Default: none.</summary>
+    public Func<Principal, Opcode, bool> Denies { get; set; } = static (_, _) => false;
 
     public string Name => name;
 
@@ -24,9 +29,10 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
 
     public NodeDescription Describe() => new(cluster, [.. _roles.Select(r => new RoleIdentity(r.Role, r.Id))]);
 
-    public void Listen(SimProcess process, ImmutableArray<IRoleHandler> roles)
+    public void Listen(SimProcess process, ImmutableArray<IRoleHandler> roles, IRequestGate gate)
     {
         Process = process;
+        _gate = gate;
         _roles = roles;
         _inbox.Clear();
         _drainScheduled = false;
@@ -70,8 +76,22 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         // The handler gets a copy that dies when it returns: a slice that is kept reads garbage, as with a real buffer.
         byte[] buffer = (byte[])arrival.Message.Clone();
         FrameHeader header = FrameHeader.Parse(buffer);
+        Principal peer = arrival.Connection.Principal;
+        AccessVerdict verdict = requests.Judge(header.Opcode, peer.Role);
+        if (verdict == AccessVerdict.Denied || Denies(peer, header.Opcode))
+        {
+            Refuse(arrival, header, Status.Denied);
+            return;
+        }
+
         Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize), requests)
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
+        if (verdict == AccessVerdict.Gated && _gate!.Judge(request) is var judged and not Status.Ok)
+        {
+            Refuse(arrival, header, judged);
+            return;
+        }
+
         if (world.Trace is not null)
             world.Explain($"{name} <- {arrival.Connection.Client.Name} {observer.Describe(request)}");
         var info = new MessageInfo(role.Id, arrival.Connection.Client.Name, arrival.Message, world.Steps);
@@ -79,6 +99,16 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         observer.Received(info);
         role.Handle(request, new ReplyTo(sink, header.Correlation, header.Opcode));
         buffer.AsSpan(MessageCodec.HeaderSize).Fill(0xDD);
+    }
+
+    /// <summary>As the server does before a role gets the request: the observer of roles sees nothing.</summary>
+    private void Refuse(Arrival arrival, FrameHeader header, Status status)
+    {
+        if (world.Trace is not null)
+            world.Explain($"{name} -> {arrival.Connection.Client.Name} {header.Opcode} {status} for its role");
+        arrival.Connection.SendBack(network, name,
+            Frames.Encode(header.Correlation, header.Opcode, new AckResponse(status, Epoch.None)));
+        observer.Refused(header.Opcode, status);
     }
 
     private void Reply(Arrival arrival, MessageInfo info, uint correlation, Opcode opcode, Response response)
@@ -96,6 +126,8 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
     {
         private readonly SimProcess? _process = host.Process;
         private bool _answered;
+
+        public Principal Principal => arrival.Connection.Principal;
 
         public void Send(uint correlation, Opcode answered, Response response)
         {

@@ -4,12 +4,15 @@ using Corfu.Transport;
 namespace Corfu.Simulation.Kernel.Network;
 
 /// <summary>The client's port, for one simulated process.</summary>
+/// <param name="rights">As its certificate would say.</param>
 public sealed class SimTransport(World world, SimNetwork network, SimInternet internet, SimProcess process, string host,
-    long requestTimeout)
+    long requestTimeout, AccessRole rights = AccessRole.Node)
     : ITransport
 {
     private readonly Dictionary<NodeAddress, SimConnection> _connections = [];
     private uint _correlation;
+
+    public AccessRole Rights => rights;
 
     public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
         CancellationToken cancellationToken)
@@ -88,7 +91,7 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             throw new TransportException($"another identity answers at {to.Endpoint}",
                 outcomeUnknown: false)
             { Fault = TransportFault.WrongIdentity };
-        var connection = new SimConnection(process, host, server);
+        var connection = new SimConnection(process, host, server, new Principal(rights, host));
         _connections[to] = connection;
         // A dead process breaks its connections; its peer may notice at once (reset) or by its time-outs only (the
         // machine is gone).

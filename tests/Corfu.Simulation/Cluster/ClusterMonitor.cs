@@ -93,6 +93,12 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
         }
     }
 
+    public void Refused(Opcode opcode, Status status)
+    {
+        if (status == Status.Denied) Mark("request denied");
+        else Mark("projection of a client not known yet");
+    }
+
     public string Describe(Request request) => MessageText.Of(request);
 
     public string Describe(Response response) => MessageText.Of(response);
@@ -213,6 +219,8 @@ public sealed partial class ClusterMonitor(World world) : IMessageObserver
     private void Learn(Projection projection)
     {
         if (projection.Epoch.Value > FarthestEpoch) return;
+        if (projection.Reason == SimCluster.Forged)
+            Report(CheckerNames.Membership, $"a client without the right to changed the cluster to {projection}");
         if (!_projections.TryGetValue(projection.Epoch.Value, out Projection? known))
         {
             _projections.Add(projection.Epoch.Value, projection);

@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
 using Corfu.Simulation.Workload.Objects;
@@ -27,6 +28,9 @@ public sealed class SimClientNode(SimCluster cluster, int number, string name, F
     /// <summary>The Tango objects of the running process, once they are open.</summary>
     public TangoClient? Tango { get; set; }
 
+    /// <summary>Workloads have a client's, operators an admin's.</summary>
+    public AccessRole Rights { get; init; } = number < 0 ? AccessRole.Admin : AccessRole.Client;
+
     /// <summary>100-nanosecond ticks.</summary>
     public long RequestTimeout { get; init; } = cluster.Plan.RequestTimeout;
 
@@ -43,7 +47,7 @@ public sealed class SimClientNode(SimCluster cluster, int number, string name, F
         SimProcess process = Process = cluster.NewProcess(name);
         Entropy = new SimEntropy(cluster.World.Random.Split($"{name} {process.Id}"));
         Transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, name,
-            RequestTimeout);
+            RequestTimeout, Rights);
         process.Start("work", async () =>
         {
             (Log, OpenCursor) = await cluster.ConnectAsync(this);

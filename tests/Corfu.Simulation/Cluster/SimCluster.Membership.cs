@@ -132,7 +132,7 @@ public sealed partial class SimCluster
         return false;
     }
 
-    private void RunChange(Func<SimClientNode, Task> work)
+    private void RunChange(Func<SimClientNode, Task> work, AccessRole rights = AccessRole.Admin)
     {
         _changes++;
         string name = $"operator{_operators++}";
@@ -141,6 +141,9 @@ public sealed partial class SimCluster
         {
             await work(node);
             _changes--;
-        }).Start();
+        })
+        {
+            Rights = rights,
+        }.Start();
     }
 }

@@ -105,6 +105,7 @@ public sealed partial class SimCluster
         foreach (SimProcess process in _processes) process.Resume();
         foreach (SimUnitNode unit in Units)
         {
+            unit.Host.Denies = static (_, _) => false;
             unit.Disk.Heal();
             unit.Start();
         }

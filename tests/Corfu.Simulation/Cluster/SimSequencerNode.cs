@@ -31,7 +31,7 @@ public sealed class SimSequencerNode(SimCluster cluster, string name, NodeEndpoi
         var handler = new SequencerHandler(cluster.Entropy, s_options);
         Address = new NodeAddress(handler.Id, endpoint);
         Process = cluster.NewProcess(name);
-        Host.Listen(Process, [handler]);
+        Host.Listen(Process, [handler], SimKeeper.Start(cluster, Process, Host).Gate);
         return Address;
     }
 

@@ -194,14 +194,22 @@ public sealed class SimUnitNode
         var handler = new UnitHandler(UnitId, core, store);
         ImmutableArray<IRoleHandler> roles = [handler];
         if (!AcceptorId.IsNone) roles = roles.Add(await _cluster.OpenAcceptorAsync(process, Disk, AcceptorId));
+        IRequestGate gate;
         if (_cluster.RunsAgent(this))
         {
             ClusterAgent agent = _cluster.StartAgent(process, Host);
             roles = roles.Add(agent);
+            gate = agent.Gate;
             process.Start("watch for removal", () => WatchForRemovalAsync(process, agent));
         }
+        else
+        {
+            NodeId unit = UnitId;
+            gate = SimKeeper.Start(_cluster, process, Host, newest => newest.HasUnit(unit) ? core.Epoch : Epoch.None)
+                .Gate;
+        }
 
-        Host.Listen(process, roles);
+        Host.Listen(process, roles, gate);
         return handler;
     }
 }

@@ -173,6 +173,12 @@ public static class PlantedBugs
             CheckerNames.Liveness, 103, static p => p.Agents is { CutsOffRebuilder: true }),
         new("any-process-is-a-watcher", "agents", "processes without a live agent count as watchers",
             CheckerNames.Liveness, 528, HasFewAgents),
+        new("client-changes-membership", "access", "the table of rights lets clients change the cluster",
+            CheckerNames.Membership, 1, IsForged),
+        new("install-unconfirmed", "access", "a client's projection is installed though no agent knows it",
+            CheckerNames.Membership, 1, IsForged),
+        new("denied-is-done", "R9", "a write that was denied counts as done", CheckerNames.AckComplete, 1,
+            static p => p.Has(FaultKind.DeniedWrites)),
         new("bulk-copies-wait-for-nothing", "R4", "many copies are answered before they are durable",
             CheckerNames.UnitDurable, 477, HasSpares),
     };
@@ -190,6 +196,8 @@ public static class PlantedBugs
     private static bool HasSpares(SeedPlan plan) => plan.Spares > 0;
 
     private static bool HasAgents(SeedPlan plan) => plan.Agents is not null;
+
+    private static bool IsForged(SeedPlan plan) => plan.Has(FaultKind.Forgery);
 
     private static bool IsWild(SeedPlan plan) => plan.Has(FaultKind.WildPositions);
 }

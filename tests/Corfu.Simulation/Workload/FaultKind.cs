@@ -35,4 +35,6 @@ public enum FaultKind
     FullDisk,
     DamagedPage,
     WildPositions,
+    Forgery,
+    DeniedWrites,
 }

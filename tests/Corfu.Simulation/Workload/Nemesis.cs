@@ -16,6 +16,7 @@ public sealed class Nemesis
         FaultKind.StuckWrites, FaultKind.ReplaceUnit, FaultKind.AddCapacity, FaultKind.LoseDisk,
         FaultKind.Migrate, FaultKind.Reshape, FaultKind.Scrub, FaultKind.FailedFlush,
         FaultKind.FullDisk, FaultKind.DamagedPage, FaultKind.WildPositions,
+        FaultKind.Forgery, FaultKind.DeniedWrites,
     ];
 
     private readonly SimCluster _cluster;
@@ -97,8 +98,12 @@ public sealed class Nemesis
                 break;
             case FaultKind.LoseDisk or FaultKind.Migrate or FaultKind.Reshape or FaultKind.Scrub
                 or FaultKind.FailedFlush
-                or FaultKind.FullDisk or FaultKind.DamagedPage or FaultKind.WildPositions:
+                or FaultKind.FullDisk or FaultKind.DamagedPage or FaultKind.WildPositions or FaultKind.Forgery:
                 if (ActOnCluster(kind)) Count(kind);
+                break;
+            case FaultKind.DeniedWrites:
+                Count(kind);
+                After(Duration(), _cluster.DenyWrites(_random));
                 break;
             case FaultKind.StuckWrites:
                 long held = Duration();
@@ -124,6 +129,7 @@ public sealed class Nemesis
         FaultKind.FullDisk => _cluster.FillDisk(_random, Duration()),
         FaultKind.DamagedPage => _cluster.DamagePage(_random),
         FaultKind.WildPositions => _cluster.StartWildRequests(_random),
+        FaultKind.Forgery => _cluster.StartForgery(_random),
         _ => _cluster.FailDisk(_random, Duration()),
     };
 

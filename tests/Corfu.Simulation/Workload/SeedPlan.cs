@@ -191,6 +191,9 @@ public sealed record SeedPlan
         if (faults.Contains(FaultKind.FullDisk)) faults.Remove(FaultKind.Misread);
         if (replicas == 1 || faults.Overlaps(s_moves)) faults.ExceptWith([FaultKind.Misread, FaultKind.DamagedPage]);
         if (new SimRandom(seed).Split("wild").Chance(density / 4)) faults.Add(FaultKind.WildPositions);
+        SimRandom rights = new SimRandom(seed).Split("rights");
+        if (rights.Chance(density / 3)) faults.Add(FaultKind.Forgery);
+        if (rights.Chance(density / 3)) faults.Add(FaultKind.DeniedWrites);
         SimRandom store = new SimRandom(seed).Split("store");
         var plan = new SeedPlan
         {

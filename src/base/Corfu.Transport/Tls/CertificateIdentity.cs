@@ -64,6 +64,21 @@ public sealed record CertificateIdentity(ClusterId Cluster, AccessRole Role, str
     /// <exception cref="MalformedDataException">The extension is damaged.</exception>
     public static IReadOnlyList<string> HostsOf(X509Certificate2 certificate) => NamesOf(certificate, DnsTag);
 
+    /// <summary>The hosts among a certificate's alternative names: DNS names and IP addresses.</summary>
+    internal static ImmutableArray<string> PlacesOf(X509Certificate2 certificate)
+    {
+        var names = ImmutableArray.CreateBuilder<string>();
+        foreach (var extension in certificate.Extensions)
+        {
+            if (extension.Oid?.Value != SubjectAlternativeName) continue;
+            var alternative = new X509SubjectAlternativeNameExtension(extension.RawData);
+            names.AddRange(alternative.EnumerateDnsNames());
+            names.AddRange(alternative.EnumerateIPAddresses().Select(static address => address.ToString()));
+        }
+
+        return names.DrainToImmutable();
+    }
+
     /// <summary>The identity that a certificate states.</summary>
     /// <returns>Null, with the reason, where it states none, or more than one.</returns>
     public static CertificateIdentity? Of(X509Certificate2 certificate, out string reason)

@@ -110,7 +110,11 @@ public sealed class ClusterTls : IDisposable
         if (_denied?.IsDenied(serial, issuerKey) == true) return Refused(Denied(serial));
         var end = new DateTimeOffset(certificate.NotAfter.ToUniversalTime());
         if (end < now) TransportLog.ExpiredNode(_logger, identity.ToString(), end);
-        var principal = new Principal(identity.Role, identity.Name) { Serial = serial };
+        var principal = new Principal(identity.Role, identity.Name)
+        {
+            Serial = serial,
+            Hosts = identity.Role == AccessRole.Node ? CertificateIdentity.PlacesOf(certificate) : [],
+        };
         return new PeerVerdict(
             new TlsPeer(principal, identity.Cluster, serial, issuerKey, end)
             {

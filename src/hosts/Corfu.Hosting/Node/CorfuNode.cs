@@ -78,6 +78,8 @@ public sealed class CorfuNode : IAsyncDisposable
             var reporter = new ProcessReporter(options, tls, registry, time);
             agent = new NodeAgent(options, tls, reporter.ReadAsync, loggers, time);
             registry.Add(agent.Agent);
+            registry.Gate = agent.Agent.Gate;
+            tls?.Deny(agent.Agent.Denied);
             var server = await ListenAsync(options.Endpoint, registry, tls, loggers, cancellationToken);
             var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), time, logger);
             var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent)

@@ -8,11 +8,15 @@ internal sealed class NodeAgent : IAsyncDisposable
     private readonly TcpTransport _probes;
     private readonly TcpTransport _transport;
     private readonly CancellationTokenSource _stop = new();
+
+    // Belongs to the agent's loop, which tells all changes.
+    private AgentMemory _memory;
     private Task? _running;
 
     public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process, ILoggerFactory loggers,
         TimeProvider time)
     {
+        var memory = AgentMemory.Load(node.AgentFile);
         var options = new AgentOptions
         {
             Self = node.Endpoint,
@@ -24,11 +28,14 @@ internal sealed class NodeAgent : IAsyncDisposable
             Rebuild = node.Limits.Agent.Rebuild,
             Migration = node.Limits.Agent.Migration,
             Scrub = node.Limits.Agent.Scrub,
-            Automation = AgentMemory.Load(node.AgentFile),
+            Automation = memory?.Automation,
+            Denied = memory?.DeniedCertificates ?? [],
             Remembered = AgentMemory.LoadProjection(node.AgentFile),
             Process = process,
-            AutomationChanged = node.AgentFile is { } file ? automation => AgentMemory.Save(file, automation) : null,
+            AutomationChanged = automation => Keep(node, before => before.With(automation)),
+            DeniedChanged = denied => Keep(node, before => before.With(denied)),
         };
+        _memory = memory ?? new AgentMemory(0, node.Automatic);
         var cluster = new ClusterId(node.Cluster);
         // A connection whose probes are not answered is given up before silence counts; back-off never hides a node for
         // longer than an interval.
@@ -59,6 +66,13 @@ internal sealed class NodeAgent : IAsyncDisposable
             : null;
 
     public void Start() => _running = LoopContext.Pool.RunAsync(() => Agent.RunAsync(_stop.Token));
+
+    /// <returns>False: what is remembered now would not survive a restart.</returns>
+    private bool Keep(NodeOptions node, Func<AgentMemory, AgentMemory> change)
+    {
+        _memory = change(_memory);
+        return node.AgentFile is not { } file || _memory.TrySave(file);
+    }
 
     /// <summary>Tells the others that the node goes, and acts no more.</summary>
     public async ValueTask DisposeAsync()

@@ -1,6 +1,7 @@
 namespace Corfu.Agent;
 
-internal sealed class UnitRole(ITransport transport, ClusterView view, ProjectionInstaller installer) : IWatchedRole
+internal sealed class UnitRole(ITransport transport, ClusterView view, ProjectionInstaller installer, Renewal renewal)
+    : IWatchedRole
 {
     public NodeRole Role => NodeRole.Unit;
 
@@ -28,6 +29,7 @@ internal sealed class UnitRole(ITransport transport, ClusterView view, Projectio
         node.Epoch = unit.Installed;
         node.IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero;
         view.Hint(unit.Installed);
+        if (view.Projection?.HasUnit(node.Address.Id) == true) renewal.Saw(unit.SealedBelow);
     }
 
     public Task CatchUpAsync(MonitoredNode node, CancellationToken stopped) =>

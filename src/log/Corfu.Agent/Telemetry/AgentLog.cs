@@ -55,4 +55,19 @@ internal static partial class AgentLog
 
     [LoggerMessage(101, LogLevel.Information, "Unit {Unit} has everything from {From} to {Until}")]
     public static partial void Rebuilt(ILogger logger, string unit, string from, string until);
+
+    [LoggerMessage(40, LogLevel.Warning,
+        "A unit is sealed above {Epoch}, and nothing has followed: the same membership is proposed")]
+    public static partial void Renewing(ILogger logger, string epoch);
+
+    [LoggerMessage(41, LogLevel.Warning, "The certificate with the serial number {Serial} is denied from now on")]
+    public static partial void Denied(ILogger logger, string serial);
+
+    [LoggerMessage(42, LogLevel.Error,
+        "Denied certificates are refused, and could not be written down: free the disk, and deny them again")]
+    public static partial void DeniedNotKept(ILogger logger);
+
+    [LoggerMessage(43, LogLevel.Warning,
+        "The agent at {Peer} says that it is {Endpoint}, which its certificate does not name: issue one that does")]
+    public static partial void ForeignAddress(ILogger logger, string peer, string endpoint);
 }

@@ -5,6 +5,7 @@ public sealed partial class LayoutClient
 {
     /// <summary>Asks all and waits until enough have answered, all have, or the round's time is over. Answers stand at
     /// their acceptor's index; null: none, or one that speaks of the node and not of the register.</summary>
+    /// <exception cref="CorfuDeniedException">A majority says that this side has no right to ask.</exception>
     private async Task<LayoutResponse?[]> AskAsync(ImmutableArray<NodeAddress> acceptors, LayoutRequest request,
         Func<LayoutResponse?[], bool> isEnough, CancellationToken cancellationToken)
     {
@@ -15,11 +16,15 @@ public sealed partial class LayoutClient
         {
             var calls = acceptors.Select(a => AskOneAsync(a, request, either.Token)).ToList();
             var pending = calls.ToList();
+            var denied = 0;
             while (pending.Count > 0 && !isEnough(answers))
             {
                 var ended = await Task.WhenAny(pending);
                 pending.Remove(ended);
-                answers[calls.IndexOf(ended)] = await ended;
+                var answer = await ended;
+                if (answer is not { Status: Status.Denied }) answers[calls.IndexOf(ended)] = answer;
+                else if (++denied > acceptors.Length / 2)
+                    throw CorfuStatusException.Create(Status.Denied, $"{request.Opcode} for {request.Slot}");
             }
 
             cancellationToken.ThrowIfCancellationRequested();
@@ -38,7 +43,9 @@ public sealed partial class LayoutClient
         try
         {
             var answer = await transport.CallAsync(acceptor, request, cancellationToken);
-            return answer.Status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict ? answer : null;
+            return answer.Status is Status.Ok or Status.Outbid or Status.Superseded or Status.Conflict or Status.Denied
+                ? answer
+                : null;
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {

@@ -12,9 +12,12 @@ public sealed partial class LayoutClient(
 
     private readonly LayoutClientOptions _options = (options ?? new LayoutClientOptions()).Validated();
 
+    // A client has no part in elections (AccessTable): it leaves ballots and repairs to the agents.
+    private bool MayVote => transport.Rights >= AccessRole.Admin;
+
     /// <summary>The newest projection that is decided when the call begins, or a newer one. Runs an unfinished ballot
-    /// to its end where it has to, follows changes of the acceptors, and brings acceptors that lag up to
-    /// date.</summary>
+    /// to its end where it has to, or waits for the agents where this side may not, follows changes of the acceptors,
+    /// and brings acceptors that lag up to date.</summary>
     /// <param name="acceptors">Any acceptors known: of an older projection, or some of the present ones.</param>
     /// <returns>Null when there is no projection yet: the cluster was never started.</returns>
     /// <exception cref="LayoutUnavailableException">No majority answered.</exception>
@@ -38,11 +41,18 @@ public sealed partial class LayoutClient(
             {
                 if (FindUnfinished(answers, newest, members) is not { } deciders)
                 {
-                    if (newest is not null) await RepairAsync(newest, answers, cancellationToken);
+                    if (newest is not null && MayVote) await RepairAsync(newest, answers, cancellationToken);
                     return newest;
                 }
 
                 var slot = (newest?.Epoch ?? Epoch.None).Next;
+                if (!MayVote)
+                {
+                    await BackOffAsync(++failures, $"{slot} is not decided, and no agent has ended its ballot yet.",
+                        cancellationToken);
+                    continue;
+                }
+
                 if (await RunBallotAsync(slot, deciders, null, cancellationToken) is not { } decided) return newest;
                 newest = decided;
                 members = decided.Acceptors;

@@ -18,6 +18,9 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
     private bool _watching;
     private string? _reported;
 
+    // Else the agents end ballots and give a sealed epoch its successor: a client has no part in elections.
+    private bool MayDecide => transport.Rights >= AccessRole.Admin;
+
     /// <summary>From now on the acceptors tell of a newer projection as soon as there is one. A call to a frozen node
     /// ends when the projection without that node is known, long before the request's time-out.</summary>
     public void Watch()
@@ -59,7 +62,7 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
             // A ballot under way is left to its proposer. After a while the proposer counts as dead, and this client
             // ends the ballot.
             var elapsed = clock.GetElapsedTime(began);
-            var finish = elapsed - finished >= options.SuccessorTimeout;
+            var finish = MayDecide && elapsed - finished >= options.SuccessorTimeout;
             if (finish) finished = elapsed;
             await RefreshAsync(finish);
             var wait = Math.Max(clock.GetElapsedTime(began).Ticks / 10, options.RefreshInterval.Ticks);
@@ -88,8 +91,8 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
     }
 
     /// <summary>Waits for a projection above <paramref name="epoch"/>, which a node has refused as sealed. With none
-    /// decided after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed
-    /// (R14).</summary>
+    /// decided after <see cref="CorfuClientOptions.SuccessorTimeout"/>, the same membership is proposed (R14), by this
+    /// side if its role allows that, else by an agent.</summary>
     public async ValueTask NewerThanAsync(Epoch epoch, RetryBudget budget, CancellationToken cancellationToken)
     {
         var began = clock.GetTimestamp();
@@ -97,7 +100,7 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
         {
             await RefreshAsync(finish: false).WaitOrCancelAsync(cancellationToken);
             if (projections.Current.Epoch > epoch) return;
-            if (clock.GetElapsedTime(began) >= options.SuccessorTimeout)
+            if (MayDecide && clock.GetElapsedTime(began) >= options.SuccessorTimeout)
             {
                 ClientLog.ProposingSame(logger, epoch.ToString());
                 await RenewAsync(epoch, cancellationToken);

@@ -50,6 +50,7 @@ public sealed partial class Reconfigurer(ITransport transport, LayoutClient layo
     /// answer.</exception>
     /// <exception cref="LayoutUnavailableException">No majority of the acceptors answered; the outcome is
     /// unknown.</exception>
+    /// <exception cref="CorfuDeniedException">This side's role does not allow it. Nothing is changed.</exception>
     public async Task<Projection> ReconfigureAsync(Projection current, Func<Projection, Membership?> change,
         string reason, CancellationToken cancellationToken = default)
     {

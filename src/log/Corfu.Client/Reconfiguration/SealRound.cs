@@ -58,6 +58,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                     continue;
                 }
 
+                if (response is { Status: Status.Denied })
+                    throw CorfuStatusException.Create(Status.Denied, $"Sealing unit {unit}");
                 _trouble[unit.Id] = trouble ?? $"it says {response!.Status}";
                 calls.Add(SealAsync(unit, s_retryDelay, stop.Token));
             }

@@ -38,9 +38,12 @@ internal sealed class AppendWorkload(
         {
             result = await log.AppendAsync(payload, to);
         }
-        catch (CorfuStatusException e) when (e.Status == Status.NoSpace && plan.Has(FaultKind.Duplication))
+        catch (CorfuException e)
+            when (e is CorfuDeniedException or CorfuStatusException { Status: Status.NoSpace }
+                && plan.Has(FaultKind.Duplication))
         {
-            // Here a frame may arrive twice, which a connection's never do: the second copy may have met room.
+            // Here a frame may arrive twice, which a connection's never do: the second copy may have met room, or a
+            // process that denied nothing any more.
             throw;
         }
         catch (Exception e) when (LogRefusal.Is(e))

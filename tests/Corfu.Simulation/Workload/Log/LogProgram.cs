@@ -67,6 +67,11 @@ internal sealed class LogProgram : IClientProgram
                 // As a program would: tried again at once, refused appends only burn positions (seed 20717).
                 await Task.Delay(TimeSpan.FromMilliseconds(1), client.Time);
             }
+            catch (CorfuDeniedException) when (_plan.Has(FaultKind.DeniedWrites))
+            {
+                _monitor.Mark("append denied");
+                await Task.Delay(TimeSpan.FromMilliseconds(1), client.Time);
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ public sealed class ProbeBudgetTests
 
     /// <summary>Each question names another address: with one probe each, an agent would scan a network.</summary>
     [Fact]
-    public async Task Questions_about_many_nodes_cause_few_probes_at_once()
+    public async Task Questions_about_nodes_that_the_agent_does_not_know_cause_no_probe()
     {
         var probes = new Silent();
         var options = new AgentOptions { Self = new NodeEndpoint("test", 1000) };
@@ -22,12 +22,20 @@ public sealed class ProbeBudgetTests
             agent.Handle(new SuspicionRequest(Epoch.First, NodeRole.Unit, suspect), answers.Next());
         }
 
-        // All others are answered while the first wait for their probes.
-        await answers.WaitForAsync(Questions - ProbeBudget.MaxAtOnce);
-        Assert.Equal(ProbeBudget.MaxAtOnce, probes.Calls);
-        Assert.Equal(Questions - ProbeBudget.MaxAtOnce, answers.Count);
-        probes.Release();
-        await answers.WaitForAsync(ProbeBudget.MaxAtOnce);
+        await answers.WaitForAsync(Questions);
+        Assert.Equal(0, probes.Calls);
+        Assert.Equal(Questions, answers.Count);
+    }
+
+    [Fact]
+    public void Probes_at_once_are_limited()
+    {
+        var budget = new ProbeBudget(new AgentClock(new ManualTime()));
+        for (var i = 0; i < ProbeBudget.MaxAtOnce; i++) Assert.True(budget.TryBegin());
+        Assert.False(budget.TryBegin());
+        budget.End();
+        Assert.True(budget.TryBegin());
+        Assert.False(budget.TryBegin());
     }
 
     [Fact]
@@ -46,35 +54,27 @@ public sealed class ProbeBudgetTests
         Assert.True(budget.TryBegin());
     }
 
-    /// <summary>Nothing answers until it is released.</summary>
+    /// <summary>Nothing answers.</summary>
     private sealed class Silent : ITransport
     {
-        private readonly TaskCompletionSource _released = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private int _calls;
 
         public int Calls => Volatile.Read(ref _calls);
 
-        public void Release() => _released.SetResult();
-
-        public async ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
+        public ValueTask<TResponse> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request,
             CancellationToken cancellationToken)
             where TResponse : Response
         {
             Interlocked.Increment(ref _calls);
-            await _released.Task;
-            throw new TransportException("released", outcomeUnknown: false);
+            throw new TransportException("silent", outcomeUnknown: false);
         }
 
         public void Drop(NodeAddress node)
         {
         }
 
-        public async ValueTask<NodeDescription> DescribeAsync(
-            NodeEndpoint endpoint, CancellationToken cancellationToken)
-        {
-            await _released.Task;
-            throw new TransportException("released", outcomeUnknown: false);
-        }
+        public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
+            throw new TransportException("silent", outcomeUnknown: false);
     }
 
     private sealed class Answers : IReplySink
