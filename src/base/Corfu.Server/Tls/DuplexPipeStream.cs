@@ -31,11 +31,13 @@ internal sealed class DuplexPipeStream(IDuplexPipe pipe) : Stream
             if (read.IsCanceled) throw new OperationCanceledException("The read was cancelled.");
             if (!waiting.IsEmpty)
             {
-                // An empty buffer asks only whether there is something.
-                var part = waiting.Slice(0, Math.Min(buffer.Length, waiting.Length));
+                // An empty buffer asks only whether there is something. The segments go back to their pool with the
+                // advance, so that no length can be taken from them afterwards.
+                var count = (int)Math.Min(buffer.Length, waiting.Length);
+                var part = waiting.Slice(0, count);
                 part.CopyTo(buffer.Span);
                 pipe.Input.AdvanceTo(part.End);
-                return (int)part.Length;
+                return count;
             }
 
             pipe.Input.AdvanceTo(waiting.End);
