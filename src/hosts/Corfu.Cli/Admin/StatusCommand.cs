@@ -55,6 +55,7 @@ internal static class StatusCommand
     {
         var began = TimeProvider.System.GetTimestamp();
         var agents = await session.AgentsAsync(cancellationToken);
+        var faults = await ProcessFaults.AskAsync(session, agents, cancellationToken);
         while (true)
         {
             var projection = await RefreshAsync(session, cancellationToken);
@@ -79,6 +80,7 @@ internal static class StatusCommand
             var canRead = known.Units.Append(known.Sequencer)
                 .All(node => answers.GetValueOrDefault(node.Id) is { Answers: true });
             var trim = verdict.IsServing || canRead ? await trims.TakeAsync(mark, cancellationToken) : null;
+            verdict = verdict with { Reasons = verdict.Reasons.AddRange(faults) };
             return new StatusJson(
                 verdict.ToString(), verdict.AppendsSucceed, ProjectionJson.Of(known), known.Segments.Length, mark, tail,
                 elapsed is { } time && tail is { } t && before?.Tail is { } b ? (t - b) / time.TotalSeconds : null,

@@ -44,7 +44,9 @@ internal sealed class NodeAgent : IAsyncDisposable
             {
                 Cluster = cluster,
                 Tls = tls,
-                ConnectTimeout = options.ProbeTimeout,
+
+                // A TLS handshake takes long in a process that has just started, and both sides would pay in vain.
+                ConnectTimeout = tls is null ? options.ProbeTimeout : options.ProbeTimeout * 3,
                 RequestTimeout = options.ProbeTimeout * 3,
                 MaxBackOff = options.Step / 2,
                 ReceiveBuffer = 16 << 10,
