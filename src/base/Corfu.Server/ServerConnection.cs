@@ -80,6 +80,7 @@ internal sealed partial class ServerConnection : IReplySink
                 or OperationCanceledException)
         {
             // The peer is gone, or Drop has logged the reason.
+            if (_tls is { Refusal: null } && _version == 0 && e is IOException) RecordDistrust();
         }
         finally
         {
@@ -90,6 +91,15 @@ internal sealed partial class ServerConnection : IReplySink
         }
     }
 
+    /// <summary>A peer that does not trust this node's certificate ends the connection after this side has finished the
+    /// TLS handshake, and tells no reason: .NET sends no alert then.</summary>
+    private void RecordDistrust()
+    {
+        ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason("TLS handshake"));
+        _registry.LogRefused(_context, "it left after the TLS handshake, as a peer does that refuses this node's "
+            + "certificate; the peer's log has the reason, and 'corfu cert show' tells what is wrong");
+    }
+
     private async ValueTask<IRoleHandler?> HandshakeAsync()
     {
         IRoleHandler? handler = null;
@@ -97,8 +107,9 @@ internal sealed partial class ServerConnection : IReplySink
         if (read.Buffer.Length < Hello.Size)
         {
             // A peer that connects and leaves (a port check) is no fault.
-            if (!read.IsCanceled && !read.Buffer.IsEmpty)
-                Drop("damaged frame", "The connection ended inside the handshake.");
+            if (read.IsCanceled) return null;
+            if (!read.Buffer.IsEmpty) Drop("damaged frame", "The connection ended inside the handshake.");
+            else if (_tls is { Refusal: null }) RecordDistrust();
             return null;
         }
 

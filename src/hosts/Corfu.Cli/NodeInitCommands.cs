@@ -7,17 +7,18 @@ internal static class NodeInitCommands
     public static Command ClusterInit()
     {
         var (directory, listen, insecure) = Options();
+        var certs = CertsOption();
         var command = new Command("init",
             "Make the first node of a cluster of several machines: unit, acceptor and sequencer. 'corfu node "
             + "--config' runs it.")
         {
-            directory, listen, insecure,
+            directory, listen, certs, insecure,
         };
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
-            var cluster = await NodeInit.FirstAsync(folder, result.GetRequiredValue(listen), result.GetValue(insecure),
-                cancellationToken: cancellationToken);
+            var cluster = await NodeInit.FirstAsync(
+                folder, ListenOf(result, listen, insecure, certs), cancellationToken: cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;
@@ -26,6 +27,7 @@ internal static class NodeInitCommands
     public static Command Init()
     {
         var (directory, listen, insecure) = Options();
+        var certs = CertsOption();
         var join = new Option<string>("--join")
         {
             Description = "Any running node of the cluster.",
@@ -42,14 +44,14 @@ internal static class NodeInitCommands
             "Make a node that joins a running cluster. Its unit waits as a spare until agents need it or 'corfu "
             + "reconfigure add-unit' takes it in.")
         {
-            directory, join, roles, listen, insecure,
+            directory, join, roles, listen, certs, insecure,
         };
         command.SetAction(async (result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
             var cluster = await NodeInit.JoinAsync(
                 folder, Connections.EndpointOf(result.GetRequiredValue(join)), RolesOf(result.GetRequiredValue(roles)),
-                result.GetRequiredValue(listen), result.GetValue(insecure), cancellationToken);
+                ListenOf(result, listen, insecure, certs), cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;
@@ -96,6 +98,20 @@ internal static class NodeInitCommands
         await output.WriteLineAsync($"corfu node --config {Path.Combine(folder, "node.json")}");
         return ExitCode.Ok;
     }
+
+    private static NodeListen ListenOf(ParseResult result, Option<string> listen, Option<bool> insecure,
+        Option<DirectoryInfo> certs) => new(result.GetRequiredValue(listen))
+        {
+            Insecure = result.GetValue(insecure),
+            Certs = result.GetValue(certs)?.FullName,
+        };
+
+    private static Option<DirectoryInfo> CertsOption() => new("--certs")
+    {
+        Description = "The folder of the node's certificate ('corfu cert issue --role node'), which names the "
+            + "cluster. It stays where it is, DIR/certs for example.",
+        HelpName = "DIR",
+    };
 
     private static (Option<DirectoryInfo> Directory, Option<string> Listen, Option<bool> Insecure) Options() => (
         ClusterCommand.DirectoryOption("The node's folder."),

@@ -17,7 +17,13 @@ internal static class CertRenewCommand
         authority.Description = "The folder of the certificate authority (default: that of the cluster's folder).";
         var directories = FoldersOption();
         var days = CertCommand.DaysOption("as long as the one before");
-        var command = new Command("renew", Description) { authority, directories, days };
+        var hosts = new Option<string[]>("--host")
+        {
+            Description = "New DNS names and IP addresses, for a node that moves (default: those of the one before).",
+            HelpName = "HOST",
+            AllowMultipleArgumentsPerToken = true,
+        };
+        var command = new Command("renew", Description) { authority, directories, hosts, days };
         command.SetAction(async (result, _) =>
         {
             var given = result.GetRequiredValue(directories);
@@ -30,7 +36,7 @@ internal static class CertRenewCommand
             var output = result.InvocationConfiguration.Output;
             foreach (var folder in FoldersOf(given))
             {
-                using var renewed = opened.Renew(folder, lifetime);
+                using var renewed = opened.Renew(folder, lifetime, [.. result.GetValue(hosts) ?? []]);
                 await output.WriteLineAsync($"{folder}: {CertificateIdentity.Of(renewed, out var _)}, serial "
                     + $"{renewed.SerialNumber}, valid until {CertCommand.Moment(renewed.NotAfter)}");
             }

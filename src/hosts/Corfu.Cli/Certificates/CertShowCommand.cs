@@ -8,23 +8,23 @@ internal static class CertShowCommand
 {
     private const string Description =
         """
-        Show certificates: those of a file, or of a folder (an identity, an authority with all that it issued, a
-        cluster that 'cluster up' made). Standard error says what is wrong with them. Exit code 0 if they can be used,
-        else 1.
+        Show certificates: those of a file, of a folder (an identity, an authority with all that it issued, a cluster
+        that 'cluster up' made), or the one that a running node serves with. Standard error says what is wrong with
+        them. Exit code 0 if they can be used, else 1.
         """;
 
     public static Command Create()
     {
         var what = new Argument<string>("what")
         {
-            Description = "A PEM file, or a folder.",
-            HelpName = "FILE|DIR",
+            Description = "A PEM file, a folder, or corfus://HOST:PORT[?certs=DIR].",
+            HelpName = "FILE|DIR|corfus://HOST:PORT",
         };
         var json = ClusterCommand.JsonOption();
         var command = new Command("show", Description) { what, json };
-        command.SetAction(async (result, _) =>
+        command.SetAction(async (result, cancellationToken) =>
         {
-            var found = Find(result.GetRequiredValue(what));
+            var found = await FindAsync(result.GetRequiredValue(what), cancellationToken);
             var output = result.InvocationConfiguration.Output;
             if (result.GetValue(json))
                 await output.WriteLineAsync(JsonSerializer.Serialize(found, CliJson.Indented.CertificatesJson));
@@ -35,8 +35,10 @@ internal static class CertShowCommand
         return command;
     }
 
-    private static CertificatesJson Find(string what)
+    private static async Task<CertificatesJson> FindAsync(string what, CancellationToken cancellationToken)
     {
+        if (what.Contains("://", StringComparison.Ordinal))
+            return await ServedCertificate.ReadAsync(what, cancellationToken);
         var path = Path.GetFullPath(what);
         if (!Directory.Exists(path)) return OfFile(path);
         if (ClusterFolder.Exists(path))

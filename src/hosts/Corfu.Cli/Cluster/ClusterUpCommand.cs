@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu cluster up</c>.</summary>
@@ -37,7 +39,13 @@ internal static class ClusterUpCommand
         { Description = "First of a new cluster's consecutive ports (default: free ones).", HelpName = "P" };
         var insecure = new Option<bool>("--insecure")
         {
-            Description = "Accept an address other than loopback although connections are not encrypted yet.",
+            Description = "Connections without TLS at an address other than loopback: anyone on the network can read, "
+                + "append and reconfigure.",
+        };
+        var tls = new Option<bool>("--tls")
+        {
+            Description = "Encrypt and authenticate connections, as at every address but loopback: an authority in "
+                + "DIR/ca issues certificates to the nodes, an administrator and a client.",
         };
         var grpc = new Option<bool>("--grpc")
         {
@@ -52,7 +60,7 @@ internal static class ClusterUpCommand
         };
         grpcAllow.AcceptOnlyFromAmong("admin", "trims", "objects");
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, grpc, grpcAllow, insecure, json };
+            port, tls, insecure, grpc, grpcAllow, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -71,6 +79,7 @@ internal static class ClusterUpCommand
                     ? [new FrontEndShape(GrpcNodeFrontEnd.KindName) { Allow = [.. result.GetValue(grpcAllow) ?? []] }]
                     : [],
                 Insecure = result.GetValue(insecure),
+                Tls = result.GetValue(tls) || (!result.GetValue(insecure) && !IsLoopback(result.GetValue(host)!)),
             };
             return RunAsync(folder, shape, result, result.GetValue(json), cancellationToken);
         });
@@ -125,6 +134,9 @@ internal static class ClusterUpCommand
         foreach (var problem in state.Problems) await result.InvocationConfiguration.Error.WriteLineAsync(problem);
         return state.Verdict.IsServing ? ExitCode.Ok : ExitCode.Failed;
     }
+
+    private static bool IsLoopback(string host) =>
+        host == "localhost" || (IPAddress.TryParse(host, out var address) && IPAddress.IsLoopback(address));
 
     private static Option<int?> Number(string name, string description) =>
         new(name) { Description = description, HelpName = "N" };

@@ -8,12 +8,16 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
     /// <summary>The addresses that serve gRPC; absent where none does.</summary>
     public IReadOnlyList<string>? Grpc { get; init; }
 
+    /// <summary>For commands that change the cluster; absent where connections are not encrypted.</summary>
+    public string? AdminConnectionString { get; init; }
+
     public static ClusterJson Of(ClusterState state) => new(
         state.Cluster.ToString(), state.ConnectionString, state.Verdict.AppendsSucceed, state.Verdict.ToString(),
         state.Projection is { } projection ? ProjectionJson.Of(projection) : null, [.. state.Nodes.Select(RoleJson.Of)],
         state.Problems)
     {
         Grpc = GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc ? grpc : null,
+        AdminConnectionString = state.AdminConnectionString,
     };
 }
 

@@ -150,9 +150,11 @@ public sealed class CertificateAuthority : IDisposable
 
     /// <summary>Replaces the identity in a folder by one with the same role, name and hosts and a new key.</summary>
     /// <param name="lifetime">Null: as long as that of the certificate before.</param>
+    /// <param name="hosts">Empty: those of the certificate before.</param>
     /// <exception cref="CertificateException">The folder holds no identity of this cluster, or does not trust this
     /// authority yet.</exception>
-    public X509Certificate2 Renew(string folder, TimeSpan? lifetime = null)
+    public X509Certificate2 Renew(string folder, TimeSpan? lifetime = null,
+        ImmutableArray<string> hosts = default)
     {
         var full = Path.GetFullPath(folder);
         var path = Path.Combine(full, CertificateFolder.IdentityFile);
@@ -171,7 +173,7 @@ public sealed class CertificateAuthority : IDisposable
         var certificate = Issue(
             new CertificateOrder(uri.Role, uri.Name)
             {
-                Hosts = HostsOf(old),
+                Hosts = hosts.IsDefaultOrEmpty ? HostsOf(old) : hosts,
                 Lifetime = lifetime ?? Whole(old.NotAfter - old.NotBefore),
             },
             new PublicKey(key));

@@ -1,5 +1,3 @@
-using System.Net;
-
 namespace Corfu.Hosting;
 
 /// <summary>The certificates of a cluster on one machine: the authority in <c>ca</c>, an identity in <c>certs</c> of
@@ -7,6 +5,9 @@ namespace Corfu.Hosting;
 public static class ClusterCertificates
 {
     internal const string FolderName = "certs";
+
+    /// <summary>What a node of the cluster is configured with.</summary>
+    internal static NodeTls OfNodes { get; } = new() { Certs = FolderName };
 
     private const string AuthorityName = "ca";
     private const string AdminName = "admin";
@@ -21,7 +22,8 @@ public static class ClusterCertificates
     public static string ClientOf(string clusterFolder) => Path.Combine(clusterFolder, FolderName, ClientName);
 
     /// <summary>Whether the cluster in a folder has certificates.</summary>
-    public static bool Exist(string clusterFolder) => CertificateAuthority.Exists(AuthorityOf(clusterFolder));
+    public static bool Exist(string clusterFolder) =>
+        File.Exists(Path.Combine(AdminOf(clusterFolder), CertificateFolder.IdentityFile));
 
     /// <summary>The folders of the identities.</summary>
     public static ImmutableArray<string> FoldersOf(ClusterFolder cluster) =>
@@ -35,34 +37,57 @@ public static class ClusterCertificates
 
     /// <summary>Makes the authority and the identities that are missing, and renews those in their last third. May be
     /// repeated, and begun again after an interruption.</summary>
-    internal static void Prepare(string path, ClusterManifest manifest, TimeProvider time)
+    /// <exception cref="CertificateException">An identity is missing, and so is the authority.</exception>
+    /// <param name="configure">Makes the nodes use what was issued; then the cluster counts as one that has
+    /// certificates.</param>
+    internal static void Prepare(string path, ClusterManifest manifest, TimeProvider time, Action? configure = null)
     {
         var ca = AuthorityOf(path);
+        (string Folder, CertificateOrder Order)[] wanted =
+        [
+            .. manifest.Nodes.Select(node => (OfNode(Path.Combine(path, node.Name)), OrderOf(node))),
+            (ClientOf(path), new CertificateOrder(AccessRole.Client, ClientName)),
+        ];
+        if (Exist(path) && !CertificateAuthority.Exists(ca))
+        {
+            // An operator may keep the authority elsewhere, and renew from there.
+            var without = wanted.FirstOrDefault(own => !HasIdentity(own.Folder)).Folder;
+            if (without is null) return;
+            throw new CertificateException(
+                $"{without} needs a certificate, and the authority is not in {ca}. Put it back, or issue one with "
+                + $"'corfu cert issue --ca CA --role node --name {Path.GetFileName(Path.GetDirectoryName(without))} "
+                + $"--host HOST --to {without}'.");
+        }
+
         using var authority = CertificateAuthority.Exists(ca)
             ? CertificateAuthority.Open(ca, time)
             : CertificateAuthority.Create(ca, manifest.ClusterId, time);
-        foreach (var node in manifest.Nodes)
-            Provide(authority, OfNode(Path.Combine(path, node.Name)), new CertificateOrder(AccessRole.Node, node.Name)
-            {
-                Hosts = NodeOptionsValidator.AddressOf(node.Host) is { } address && IPAddress.IsLoopback(address)
-                    ? LoopbackHosts
-                    : [node.Host],
-            }, time);
+        foreach (var (folder, order) in wanted) Provide(authority, folder, order, time);
+        configure?.Invoke();
+        // The mark of a cluster with certificates comes last.
         Provide(authority, AdminOf(path), new CertificateOrder(AccessRole.Admin, AdminName), time);
-        Provide(authority, ClientOf(path), new CertificateOrder(AccessRole.Client, ClientName), time);
     }
+
+    private static CertificateOrder OrderOf(ManifestNode node) => new(AccessRole.Node, node.Name)
+    {
+        Hosts = ClusterManifest.IsLoopback(node.Host)
+            ? [.. LoopbackHosts.Append(node.Host).Distinct()]
+            : [node.Host],
+    };
+
+    private static bool HasIdentity(string folder) =>
+        File.Exists(Path.Combine(folder, CertificateFolder.IdentityFile));
 
     private static void Provide(CertificateAuthority authority, string folder, CertificateOrder order,
         TimeProvider time)
     {
-        var file = Path.Combine(folder, CertificateFolder.IdentityFile);
-        if (!File.Exists(file))
+        if (!HasIdentity(folder))
         {
             authority.IssueTo(folder, order).Dispose();
             return;
         }
 
-        using var own = CertificateFiles.ReadCertificates(file)[0];
+        using var own = CertificateFiles.ReadCertificates(Path.Combine(folder, CertificateFolder.IdentityFile))[0];
         var left = own.NotAfter.ToUniversalTime() - time.GetUtcNow().UtcDateTime;
         if (left * 3 < own.NotAfter - own.NotBefore) authority.Renew(folder).Dispose();
     }

@@ -23,8 +23,10 @@ internal sealed class ClusterBootstrap(
     {
         var present = folder.WithPresent().Manifest;
         using var activity = HostingTelemetry.Activities.StartActivity("corfu.hosting.bootstrap");
-        using var connections = new TcpTransport(new TcpTransportOptions { Cluster = present.ClusterId }, clock,
-            logger: loggers.CreateLogger<TcpTransport>());
+        var logger = loggers.CreateLogger<TcpTransport>();
+        using var tls = folder.OpenTls(logger);
+        using var connections = new TcpTransport(
+            new TcpTransportOptions { Cluster = present.ClusterId, Tls = tls }, clock, logger: logger);
         var relocating = new RelocatingTransport(connections, present.Locate);
         var bootstrap = new ClusterBootstrap(present, relocating,
             new LayoutClient(relocating, SystemEntropy.Instance, clock), clock,

@@ -56,28 +56,51 @@ public sealed class ClusterFolder
             var folder = Open(full);
             folder.RequireShape(shape);
             if (!folder.Manifest.Formed) return folder.Form(shape);
+            if (shape.Tls && !folder.HasCertificates) folder.Encrypt();
             var extended = shape.Extend(folder.Manifest, entropy);
             if (extended != folder.Manifest) folder = Write(full, extended);
+            if (folder.HasCertificates) ClusterCertificates.Prepare(full, folder.Manifest, TimeProvider.System);
             return folder.Manifest.Nodes.Any(node => node.Forming) ? folder.Form(folder.ShapeOfNodes(shape)) : folder;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or CertificateException)
         {
             throw new NodeStartException($"The cluster folder {full} cannot be used: {e.Message}", e);
         }
     }
+
+    /// <summary>Whether the cluster's connections are encrypted.</summary>
+    public bool HasCertificates => ClusterCertificates.Exist(Path);
+
+    /// <summary>For clients. With certificates it names those of the folder's client.</summary>
+    public string ConnectionString() => HasCertificates
+        ? Manifest.ConnectionString(ClusterCertificates.ClientOf(Path))
+        : Manifest.ConnectionString();
+
+    /// <summary>As <see cref="ConnectionString"/>, for administrators.</summary>
+    public string AdminConnectionString() => HasCertificates
+        ? Manifest.ConnectionString(ClusterCertificates.AdminOf(Path))
+        : Manifest.ConnectionString();
+
+    /// <summary>The administrator's certificate; null where connections are plain.</summary>
+    /// <exception cref="CertificateException">The certificate cannot be used.</exception>
+    internal ClusterTls? OpenTls(ILogger? logger = null) => HasCertificates
+        ? ClusterTls.Open(new TlsOptions { Folder = ClusterCertificates.AdminOf(Path) }, logger: logger)
+        : null;
 
     public string NodePath(ManifestNode node) => System.IO.Path.Combine(Path, node.Name);
 
     public string ConfigPath(ManifestNode node) => System.IO.Path.Combine(NodePath(node), ConfigName);
 
     /// <summary>Folders for the nodes may be there already, as mount points of their disks.</summary>
+    /// <param name="certs">A folder of certificates that may be there.</param>
     /// <exception cref="NodeStartException">Other files are there.</exception>
-    public static void RequireEmpty(string path)
+    public static void RequireEmpty(string path, string? certs = null)
     {
         if (!Directory.Exists(path)) return;
         string[] own = [ManifestName + DurableFile.FreshSuffix, FolderLock.LockName, FolderLock.OwnerName];
         var others = Directory.EnumerateFileSystemEntries(path)
-            .Where(entry => !own.Contains(System.IO.Path.GetFileName(entry)) && !IsEmptyFolder(entry))
+            .Where(entry => !own.Contains(System.IO.Path.GetFileName(entry)) && !IsEmptyFolder(entry)
+                && entry != certs)
             .ToArray();
         if (others.Length == 0) return;
         throw new NodeStartException(
@@ -144,6 +167,7 @@ public sealed class ClusterFolder
     // Nothing is served from a folder that is not formed, so all of this may be repeated.
     private ClusterFolder Form(ClusterShape shape)
     {
+        if (shape.Tls) ClusterCertificates.Prepare(Path, Manifest, TimeProvider.System);
         foreach (var node in Manifest.Nodes.Where(node => node.Forming || !Manifest.Formed))
         {
             NodeInit.Form(NodePath(node), new NodeConfig(node.Name, Manifest.Cluster, node.Endpoint.ToString(),
@@ -151,6 +175,7 @@ public sealed class ClusterFolder
             {
                 Peers = [.. Manifest.Nodes.Where(other => other != node).Select(other => other.Endpoint.ToString())],
                 Automatic = shape.Automatic,
+                Tls = shape.Tls ? ClusterCertificates.OfNodes : null,
             });
         }
 
@@ -163,7 +188,39 @@ public sealed class ClusterFolder
     private ClusterShape ShapeOfNodes(ClusterShape shape)
     {
         var config = JsonFile.Read(ConfigPath(Manifest.Nodes[0]), HostingJson.Default.NodeConfig);
-        return shape with { Insecure = config.Insecure, Automatic = config.Automatic ?? true };
+        return shape with
+        {
+            Insecure = config.Insecure,
+            Automatic = config.Automatic ?? true,
+            Tls = HasCertificates,
+        };
+    }
+
+    // A cluster of one machine stops for it: connections of two kinds are for clusters that may not.
+    private void Encrypt()
+    {
+        var stopped = new List<StoppedNode>();
+        try
+        {
+            foreach (var node in Manifest.Nodes)
+            {
+                if (FolderLock.OwnerOf(NodePath(node)) is not null)
+                    throw new NodeStartException(
+                        $"{node.Name} runs without TLS. Run 'corfu cluster down --dir {Path}', then 'corfu cluster up "
+                        + $"--tls --dir {Path}'.");
+                stopped.Add(StoppedNode.Open(NodePath(node)));
+            }
+
+            ClusterCertificates.Prepare(Path, Manifest, TimeProvider.System, () =>
+            {
+                foreach (var node in stopped)
+                    node.Save(node.Config with { Tls = ClusterCertificates.OfNodes, Insecure = false });
+            });
+        }
+        finally
+        {
+            foreach (var node in stopped) node.Dispose();
+        }
     }
 
     private void RequireShape(ClusterShape shape)

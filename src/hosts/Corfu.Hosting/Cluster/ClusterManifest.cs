@@ -1,4 +1,5 @@
 using System.Net;
+using Corfu.Client;
 
 namespace Corfu.Hosting;
 
@@ -40,16 +41,27 @@ public sealed record ClusterManifest(int Format, Guid Cluster, bool Formed, int 
         Nodes.FirstOrDefault(node => node.Roles.Any(role => role.Id == id.Value))?.Endpoint;
 
     /// <summary>The connection string for clients: the processes that hold the layout.</summary>
-    public string ConnectionString() =>
-        "corfu://" + string.Join(',', AllAcceptors().Select(address => address.Endpoint).Distinct()) + InsecureSuffix;
+    public string ConnectionString()
+    {
+        var plain = new ConnectionString(Endpoints());
+        // At another address plain connections were accepted by name when the cluster was made.
+        return (plain with { IsInsecure = !Nodes.All(node => IsLoopback(node.Host)) }).ToString();
+    }
+
+    /// <summary>As <see cref="ConnectionString()"/>, encrypted.</summary>
+    /// <param name="certificates">The folder of the client's certificate.</param>
+    public string ConnectionString(string certificates) =>
+        new ConnectionString(Endpoints()) { IsTls = true, Certificates = certificates }.ToString();
 
     /// <summary>The units, spares and sequencers that there are.</summary>
     public (int Units, int Spares, int Sequencers) Counts() =>
         (ChainUnits().Length, Nodes.Count(node => node.Spare && node.HasUnit), SequencerEndpoints().Length);
 
-    // Such a folder was made with --insecure.
-    private string InsecureSuffix => Nodes.All(node =>
-        NodeOptionsValidator.AddressOf(node.Host) is { } address && IPAddress.IsLoopback(address)) ? "" : "?insecure";
+    internal static bool IsLoopback(string host) =>
+        NodeOptionsValidator.AddressOf(host) is { } address && IPAddress.IsLoopback(address);
+
+    private ImmutableArray<NodeEndpoint> Endpoints() =>
+        [.. AllAcceptors().Select(address => address.Endpoint).Distinct()];
 
     private ImmutableArray<NodeAddress> Addresses(INodeRole role, bool spares) =>
     [

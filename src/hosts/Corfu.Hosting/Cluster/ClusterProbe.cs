@@ -9,9 +9,11 @@ public static class ClusterProbe
         CancellationToken cancellationToken = default)
     {
         var manifest = folder.Manifest;
+        using var tls = folder.OpenTls();
         using var transport = new TcpTransport(new TcpTransportOptions
         {
             Cluster = manifest.ClusterId,
+            Tls = tls,
             ConnectTimeout = Patience,
             RequestTimeout = Patience,
         });
@@ -27,8 +29,11 @@ public static class ClusterProbe
         // A role that the projection names and no process here holds is a sequencer that has ended.
         var verdict = ClusterVerdict.Of(projection,
             id => answers.GetValueOrDefault(id) ?? RoleAnswer.Silent("not running"));
-        return new ClusterState(manifest.ClusterId, manifest.ConnectionString(), projection, verdict,
-            [.. states.Select(state => state.State)]);
+        return new ClusterState(manifest.ClusterId, folder.ConnectionString(), projection, verdict,
+            [.. states.Select(state => state.State)])
+        {
+            AdminConnectionString = folder.HasCertificates ? folder.AdminConnectionString() : null,
+        };
     }
 
     // Nodes that the projection names and the folder does not hold run on other machines.

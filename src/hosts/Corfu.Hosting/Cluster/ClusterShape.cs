@@ -32,6 +32,10 @@ public sealed record ClusterShape
     /// <summary>The first of consecutive ports; null looks for free ones.</summary>
     public int? Port { get; init; }
 
+    /// <summary>Encrypts connections: the folder gets an authority, which issues certificates to the nodes, an
+    /// administrator and a client. A cluster that has certificates keeps them.</summary>
+    public bool Tls { get; init; }
+
     /// <inheritdoc cref="NodeOptions.Insecure"/>
     public bool Insecure { get; init; }
 
@@ -55,9 +59,10 @@ public sealed record ClusterShape
         if (address is null) faults.Add($"'{Host}' is neither an IP address nor 'localhost'.");
         else if (NodeOptionsValidator.IsUnspecified(address))
             faults.Add($"{Host} is no address that clients could reach a node under.");
-        else if (!IPAddress.IsLoopback(address) && !Insecure)
-            faults.Add(
-                $"{Host} is not a loopback address, and connections are not encrypted yet; --insecure accepts that.");
+        else if (!IPAddress.IsLoopback(address) && !Insecure && !Tls)
+            faults.Add($"{Host} is not a loopback address: ask for TLS (--tls), or for connections that anyone on the "
+                + "network can read and make (--insecure).");
+        if (Tls && Insecure) faults.Add("TLS and --insecure exclude each other.");
         return faults;
     }
 

@@ -11,16 +11,17 @@ public static class NodeInit
     /// <summary>The first node of a new cluster: unit, acceptor and sequencer. The first projection is decided on
     /// return.</summary>
     /// <exception cref="NodeStartException">The folder is not empty, or the node cannot start.</exception>
-    public static async Task<ClusterId> FirstAsync(string folder, string listen, bool insecure,
-        ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+    public static async Task<ClusterId> FirstAsync(string folder, NodeListen listen, ILoggerFactory? loggers = null,
+        CancellationToken cancellationToken = default)
     {
         loggers ??= NullLoggerFactory.Instance;
-        var cluster = new ClusterId(SystemEntropy.Instance.NewGuid());
-        var options = Write(folder, cluster, listen, insecure, [NodeRoles.Unit, NodeRoles.Acceptor,
-            NodeRoles.Sequencer], []);
+        using var tls = listen.OpenTls();
+        var cluster = tls?.Identity.Cluster ?? new ClusterId(SystemEntropy.Instance.NewGuid());
+        var options = Write(folder, cluster, listen, [NodeRoles.Unit, NodeRoles.Acceptor, NodeRoles.Sequencer], []);
         await using var node = await CorfuNode.StartAsync(options, loggers, TimeProvider.System, cancellationToken);
         NodeAddress Role(NodeRole role) => new(node.Description.Roles.First(r => r.Role == role).Id, node.Endpoint);
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster }, TimeProvider.System);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster, Tls = tls },
+            TimeProvider.System);
         var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System);
         var unit = Role(NodeRole.Unit);
         await new Reconfigurer(transport, layout, TimeProvider.System).CreateAsync(cluster, Role(NodeRole.Sequencer),
@@ -33,14 +34,20 @@ public static class NodeInit
     /// <param name="join">Any node of the cluster that runs.</param>
     /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
     public static async Task<ClusterId> JoinAsync(string folder, NodeEndpoint join, ImmutableArray<INodeRole> roles,
-        string listen, bool insecure, CancellationToken cancellationToken = default)
+        NodeListen listen, CancellationToken cancellationToken = default)
     {
-        using var transport = new TcpTransport(new TcpTransportOptions(), TimeProvider.System);
+        using var tls = listen.OpenTls();
+        using var transport = new TcpTransport(new TcpTransportOptions { Tls = tls }, TimeProvider.System);
         try
         {
             var cluster = (await transport.DescribeAsync(join, cancellationToken)).Cluster;
             if (cluster.IsNone) throw new NodeStartException($"The process at {join} belongs to no cluster.");
-            Write(folder, cluster, listen, insecure, roles, [join.ToString()]);
+            // The certificate is what its operator chose; the answer may be of any process.
+            if (tls is not null && cluster != tls.Identity.Cluster)
+                throw new NodeStartException(
+                    $"The process at {join} belongs to the cluster {cluster}, and the certificate in {listen.Certs} is "
+                    + $"of {tls.Identity.Cluster}: name a node of that one, or use a certificate of this one.");
+            Write(folder, cluster, listen, roles, [join.ToString()]);
             return cluster;
         }
         catch (TransportException e)
@@ -49,18 +56,22 @@ public static class NodeInit
         }
     }
 
-    private static NodeOptions Write(string folder, ClusterId cluster, string listen, bool insecure,
+    private static NodeOptions Write(string folder, ClusterId cluster, NodeListen listen,
         ImmutableArray<INodeRole> roles, ImmutableArray<string> peers)
     {
         var full = Path.GetFullPath(folder);
-        ClusterFolder.RequireEmpty(full);
+        ClusterFolder.RequireEmpty(full, listen.Certs);
         var known = NodeRoles.Log.With([.. roles.Where(role => NodeRoles.Log.Find(role.Name) is null)]);
         var configured = roles.Select(role => role.HasFolder
             ? new NodeConfigRole(role.Name, SystemEntropy.Instance.NewGuid(), role.Name.ToLowerInvariant())
             : new NodeConfigRole(role.Name, Guid.Empty, null))
             .ToImmutableArray();
         var name = Path.GetFileName(full);
-        var config = new NodeConfig(name, cluster.Value, listen, insecure, name + ".log", configured) { Peers = peers };
+        var config = new NodeConfig(name, cluster.Value, listen.Address, listen.Insecure, name + ".log", configured)
+        {
+            Peers = peers,
+            Tls = listen.TlsIn(full),
+        };
         try
         {
             Form(full, config, known);

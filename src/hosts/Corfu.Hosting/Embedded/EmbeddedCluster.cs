@@ -23,7 +23,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     public string Folder => _folder.Path;
 
     /// <summary>The connection string for clients.</summary>
-    public string ConnectionString => _folder.Manifest.ConnectionString();
+    public string ConnectionString => _folder.ConnectionString();
 
     public ClusterManifest Manifest => _folder.Manifest;
 

@@ -30,6 +30,9 @@ public sealed record ClusterState(ClusterId Cluster, string ConnectionString, Pr
             .Distinct(),
     ];
 
+    /// <summary>With the certificates of the folder's administrator; null without certificates.</summary>
+    public string? AdminConnectionString { get; init; }
+
     /// <summary>The steps of 'up' that failed, each with the command that mends it.</summary>
     public ImmutableArray<string> Problems { get; init; } = [];
 }

@@ -137,7 +137,11 @@ public sealed class OperatorSession(
         if (agents.IsEmpty) throw new OperatorFaultException("No agent answers.");
         var wanted = new Automation(agents.Max(agent => agent.Info.Automation.Version) + 1, isOn);
         foreach (var agent in agents)
-            await transport.CallAsync(agent.Agent, new SetAutomationRequest(Epoch.None, wanted), cancellationToken);
+        {
+            var answer = await transport.CallAsync(agent.Agent, new SetAutomationRequest(Epoch.None, wanted),
+                cancellationToken);
+            if (answer.Status == Status.Denied) throw new CorfuDeniedException("Automatic reconfiguration");
+        }
     }
 
     private async Task<IEnumerable<AgentAnswer>> AskAllAsync(

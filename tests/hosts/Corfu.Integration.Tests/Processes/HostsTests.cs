@@ -1,6 +1,7 @@
 using System.Text.RegularExpressions;
 using Corfu.Integration.Tests.Architecture;
 using Corfu.Integration.Tests.Support;
+using Corfu.Transport;
 
 namespace Corfu.Integration.Tests.Processes;
 
@@ -10,9 +11,12 @@ public sealed partial class HostsTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(120);
 
+    // The folder of the certificate with which commands connect.
+    private string _certs = "";
+
     private static string At(int host) => $"{Hosts.AddressOf(host)}:7000";
 
-    private static string Connect => $"corfu://{At(1)},{At(2)},{At(3)}";
+    private static string Connect => $"corfus://{At(1)},{At(2)},{At(3)}";
 
     [Fact]
     public async Task Three_hosts_serve_while_one_is_away_and_take_that_one_back()
@@ -21,13 +25,9 @@ public sealed partial class HostsTests
         Assert.SkipWhen(why is not null, why ?? "");
         using var hosts = Hosts.Create(3);
         using var nodes = new LocalNodes();
-        foreach (var (host, command) in Guide())
-        {
-            string[] arguments = [.. command.Split(' ').Select(word => word == "D" ? nodes.PathOf($"{host}") : word)];
-            if (command == "node --config D/node.json") await nodes.StartAsync($"{host}", Hosts.On(host));
-            else await RunAsync(host, arguments);
-        }
-
+        foreach (var (host, command) in Guide()) await DoAsync(nodes, host, command);
+        // From here on as a program, which has no more rights than it needs.
+        _certs = nodes.PathOf("cert-shop");
         await AppendAsync(3, 0, 20);
         Assert.StartsWith("OK", await StatusAsync(2));
 
@@ -45,6 +45,41 @@ public sealed partial class HostsTests
         Assert.Equal(Lines(0, 50), await EntriesAsync(1));
     }
 
+    // The machines of the test have one disk: each has a folder D of its own, and all others are A's.
+    private async Task DoAsync(LocalNodes nodes, int host, string command)
+    {
+        string[] words = [.. command.Split(' ').Select(word => PathIn(nodes, host, word))];
+        switch (words)
+        {
+            case ["scp", _, var from, var to]:
+                CopyFolder(from, PathIn(nodes, to[0] - 'A' + 1, to[2..]));
+                break;
+            case ["export", var setting]:
+                _certs = PathIn(nodes, host, setting.Split('=')[1]);
+                break;
+            case ["corfu", "node", "--config", _]:
+                await nodes.StartAsync($"{host}", Hosts.On(host));
+                break;
+            case ["corfu", .. var arguments]:
+                await RunAsync(host, arguments);
+                break;
+            default:
+                Assert.Fail($"The guide has a command of another kind: {command}");
+                break;
+        }
+    }
+
+    private static string PathIn(LocalNodes nodes, int host, string word) =>
+        word == "D" || word.StartsWith("D/", StringComparison.Ordinal) ? nodes.PathOf($"{host}") + word[1..]
+        : word == "CA" || word.StartsWith("cert-", StringComparison.Ordinal) ? nodes.PathOf(word)
+        : word;
+
+    private static void CopyFolder(string from, string to)
+    {
+        Directory.CreateDirectory(to);
+        foreach (var file in Directory.EnumerateFiles(from)) File.Copy(file, Path.Combine(to, Path.GetFileName(file)));
+    }
+
     // The commands of the page, in its order: those of machine A run on the first host, and so on.
     private static List<(int Host, string Command)> Guide()
     {
@@ -55,30 +90,32 @@ public sealed partial class HostsTests
             .Select(match => (match.Groups[1].Value[0] - 'A' + 1, match.Groups[2].Value))];
     }
 
-    [GeneratedRegex(@"^ +([ABC])\$ corfu (.*)$", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^ +([ABC])\$ (.*)$", RegexOptions.Multiline)]
     private static partial Regex CommandPattern();
 
     private static string[] Lines(int first, int count) =>
         [.. Enumerable.Range(first, count).Select(i => $"entry {i}")];
 
-    private static async Task<ToolResult> RunAsync(int host, params string[] arguments) =>
-        (await CorfuTool.RunOnAsync(Hosts.On(host), "", arguments)).Require();
+    private string[] On(int host) => [.. Hosts.On(host), "env", $"{CertificateFolder.Variable}={_certs}"];
 
-    private static async Task AppendAsync(int host, int first, int count) =>
-        (await CorfuTool.RunOnAsync(Hosts.On(host), string.Join('\n', Lines(first, count)) + "\n", "log", "append",
+    private async Task<ToolResult> RunAsync(int host, params string[] arguments) =>
+        (await CorfuTool.RunOnAsync(On(host), "", arguments)).Require();
+
+    private async Task AppendAsync(int host, int first, int count) =>
+        (await CorfuTool.RunOnAsync(On(host), string.Join('\n', Lines(first, count)) + "\n", "log", "append",
             "--lines", "--connect", Connect)).Require();
 
-    private static async Task<string[]> EntriesAsync(int host)
+    private async Task<string[]> EntriesAsync(int host)
     {
         var dump = await RunAsync(host, "log", "dump", "--connect", Connect, "--json");
         return [.. dump.Lines.Select(DumpedEntry.Parse).Where(entry => entry.Kind == "data").Select(e => e.Text!)];
     }
 
-    private static async Task<string> StatusAsync(int host) =>
-        (await CorfuTool.RunOnAsync(Hosts.On(host), "", "status", "--connect", Connect)).Output;
+    private async Task<string> StatusAsync(int host) =>
+        (await CorfuTool.RunOnAsync(On(host), "", "status", "--connect", Connect)).Output;
 
     // Three units serve, and every entry has both replicas.
-    private static async Task WaitUntilWellAsync()
+    private async Task WaitUntilWellAsync()
     {
         var began = TimeProvider.System.GetTimestamp();
         while (true)

@@ -26,7 +26,13 @@ internal sealed class Certificate
         : WithoutKey.CopyWithPrivateKey((RSA)_key);
 
     public static Certificate Authority(string name = "Test CA", Certificate? issuer = null) =>
-        Make(new Plan(name) { Issuer = issuer, IsAuthority = true });
+        Make(new Plan(name)
+        {
+            Issuer = issuer,
+            IsAuthority = true,
+            From = TimeSpan.FromDays(-400),
+            Until = TimeSpan.FromDays(400),
+        });
 
     public static Certificate Make(Plan plan)
     {
