@@ -17,6 +17,7 @@ public sealed class ConsoleServer : IAsyncDisposable
 
     private readonly WebApplication _app;
     private readonly ConsoleSite _site;
+    private int _isDisposed;
 
     private ConsoleServer(WebApplication app, ConsoleSite site, string address) =>
         (_app, _site, Address) = (app, site, address);
@@ -51,6 +52,7 @@ public sealed class ConsoleServer : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _isDisposed, 1) != 0) return;
         _site.Stop();
         using var limit = new CancellationTokenSource(s_stopTimeout);
         try

@@ -20,6 +20,7 @@ public sealed class ConsoleSite : IAsyncDisposable
         new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly Collector _collector;
+    private readonly Pages _pages;
     private readonly PageRenderer _renderer;
     private readonly CancellationTokenSource _stop = new();
     private int _streams;
@@ -28,6 +29,7 @@ public sealed class ConsoleSite : IAsyncDisposable
     public ConsoleSite(ConsoleOptions options)
     {
         _collector = new Collector(options);
+        _pages = new Pages(_collector);
         _renderer = new PageRenderer(options.Loggers);
     }
 
@@ -40,13 +42,12 @@ public sealed class ConsoleSite : IAsyncDisposable
     public IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, string path = "")
     {
         path = path.TrimEnd('/');
-        var pages = new Pages(path);
         var group = endpoints.MapGroup(path.Length == 0 ? "/" : path);
-        group.MapGet("/", context => WritePageAsync(context, pages, path, "overview"));
+        group.MapGet("/", context => WritePageAsync(context, path, "overview"));
         group.MapGet("/{key:regex(^[a-z]+$)}", context =>
-            WritePageAsync(context, pages, path, (string)context.Request.RouteValues["key"]!));
+            WritePageAsync(context, path, (string)context.Request.RouteValues["key"]!));
         group.MapGet("/events/{key:regex(^[a-z]+$)}", context =>
-            WriteEventsAsync(context, pages, path, (string)context.Request.RouteValues["key"]!));
+            WriteEventsAsync(context, path, (string)context.Request.RouteValues["key"]!));
         group.MapGet("/assets/{name}", static context =>
         {
             AddPolicy(context.Response);
@@ -61,6 +62,7 @@ public sealed class ConsoleSite : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync();
+        await _pages.DisposeAsync();
         await _collector.DisposeAsync();
         await _renderer.DisposeAsync();
         _stop.Dispose();
@@ -76,12 +78,12 @@ public sealed class ConsoleSite : IAsyncDisposable
         response.Headers["Cross-Origin-Resource-Policy"] = "same-origin";
     }
 
-    private async Task WritePageAsync(HttpContext context, Pages pages, string path, string key)
+    private async Task WritePageAsync(HttpContext context, string path, string key)
     {
         AddPolicy(context.Response);
         context.Response.Headers.CacheControl = "no-store";
         var picture = await _collector.LookAsync(context.RequestAborted);
-        if (await pages.LoadAsync(key, context.Request.Query, picture, context.RequestAborted) is not { } page)
+        if (await _pages.LoadAsync(key, path, context.Request.Query, picture, context.RequestAborted) is not { } page)
         {
             context.Response.StatusCode = StatusCodes.Status404NotFound;
             return;
@@ -92,7 +94,7 @@ public sealed class ConsoleSite : IAsyncDisposable
         await context.Response.WriteAsync(await _renderer.RenderAsync(page, frame), context.RequestAborted);
     }
 
-    private async Task WriteEventsAsync(HttpContext context, Pages pages, string path, string key)
+    private async Task WriteEventsAsync(HttpContext context, string path, string key)
     {
         AddPolicy(context.Response);
         if (Interlocked.Increment(ref _streams) > MaxStreams)
@@ -105,7 +107,7 @@ public sealed class ConsoleSite : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(context.RequestAborted, _stop.Token);
         try
         {
-            await WriteEventsAsync(context, pages, path, key, either.Token);
+            await WriteEventsAsync(context, path, key, either.Token);
         }
         catch (OperationCanceledException) when (either.IsCancellationRequested)
         {
@@ -118,12 +120,12 @@ public sealed class ConsoleSite : IAsyncDisposable
     }
 
     private async Task WriteEventsAsync(
-        HttpContext context, Pages pages, string path, string key, CancellationToken stop)
+        HttpContext context, string path, string key, CancellationToken stop)
     {
         using var viewer = _collector.Watch();
         var regions = new Regions();
         var picture = await _collector.LookAsync(stop);
-        while (await pages.LoadAsync(key, context.Request.Query, picture, stop) is { } page)
+        while (await _pages.LoadAsync(key, path, context.Request.Query, picture, stop) is { } page)
         {
             if (!context.Response.HasStarted)
             {

@@ -7,45 +7,61 @@ namespace Corfu.WebConsole.Tests;
 /// <summary>Every page in every form; screenshots are kept under artifacts/console.</summary>
 public sealed class PageTests(ConsoleFixture console)
 {
-    private static readonly string[] s_pages = ["overview"];
-
-    public static TheoryData<string, int, bool> Forms
+    public static TheoryData<string, string> Pages => new()
     {
-        get
-        {
-            var forms = new TheoryData<string, int, bool>();
-            foreach (var page in s_pages)
-            {
-                foreach (var width in (int[])[1280, 390])
-                {
-                    forms.Add(page, width, false);
-                    forms.Add(page, width, true);
-                }
-            }
-
-            return forms;
-        }
-    }
+        { "timeline", "/timeline" },
+        { "processes", "/processes" },
+        { "objects", "/objects" },
+        { "object", "/objects?name=orders%2Fopen" },
+        { "transactions", "/transactions" },
+        { "lost", "/transactions?show=lost" },
+        { "clients", "/clients" },
+        { "overview", "/" },
+    };
 
     [Theory]
-    [MemberData(nameof(Forms))]
-    public async Task Page_is_accessible_and_fits_its_width(string name, int width, bool isDark)
+    [MemberData(nameof(Pages))]
+    public async Task Page_is_accessible_and_fits_its_width(string name, string address)
     {
-        var view = new View(width, isDark);
-        var page = await console.OpenAsync(name == "overview" ? "/" : $"/{name}", view);
+        var page = await console.OpenAsync(address, new View());
         await using var context = page.Context;
-        await page.Locator("main h1").WaitForAsync();
-        await page.WaitForTimeoutAsync(1200);
-        await page.ScreenshotAsync(new PageScreenshotOptions
+        var errors = new List<string>();
+        page.Console += (_, message) =>
         {
-            Path = Path.Combine(ConsoleFixture.Artifacts, $"{name}-{view}.png"),
-            FullPage = true,
-        });
-        var overflow = await page.EvaluateAsync<int>(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth");
-        Assert.Equal(0, overflow);
+            if (message.Type == "error") errors.Add(message.Text);
+        };
+        foreach (var width in (int[])[1280, 390])
+        {
+            await page.SetViewportSizeAsync(width, width < 600 ? 844 : 860);
+            foreach (var scheme in (ColorScheme[])[ColorScheme.Light, ColorScheme.Dark])
+            {
+                await page.EmulateMediaAsync(new PageEmulateMediaOptions { ColorScheme = scheme });
+                await ShootAsync(page, $"{name}-{width}-{scheme.ToString().ToLowerInvariant()}");
+                // Each width and each scheme once: the rules take as long as the rest together.
+                if ((width < 600) == (scheme == ColorScheme.Dark)) Assert.Empty(await FaultsOfAsync(page));
+            }
+
+            var overflow = await page.EvaluateAsync<int>(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            Assert.Equal(0, overflow);
+        }
+
+        Assert.Empty(errors);
+    }
+
+    private static Task ShootAsync(IPage page, string name) => page.ScreenshotAsync(new PageScreenshotOptions
+    {
+        Path = Path.Combine(ConsoleFixture.Artifacts, $"{name}.png"),
+        FullPage = true,
+    });
+
+    private static async Task<string[]> FaultsOfAsync(IPage page)
+    {
         var found = await page.RunAxe();
-        Assert.Empty(found.Violations.SelectMany(
-            violation => violation.Nodes.Select(node => $"{violation.Id}: {node.Html}")));
+        return
+        [
+            .. found.Violations.SelectMany(
+                violation => violation.Nodes.Select(node => $"{violation.Id}: {node.Html}")),
+        ];
     }
 }

@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const FRESH_MS = 5000;
-  const events = document.body.dataset.events;
+  let events = document.body.dataset.events;
   const lost = document.getElementById("link-lost");
   let clockOffset = Number(document.body.dataset.now) - Date.now();
   let lastMessage = Date.now();
@@ -31,7 +31,10 @@
     const wasOpen = keepsOwnState && from.open;
     syncAttributes(from, to);
     if (keepsOwnState) from.open = wasOpen;
-    if (from === document.activeElement && "value" in from) return;
+    if (from.nodeName === "INPUT") {
+      if (from !== document.activeElement) from.value = to.value;
+      return;
+    }
     morphChildren(from, to);
   }
 
@@ -104,14 +107,16 @@
     };
   }
 
+  function close() {
+    source?.close();
+    source = undefined;
+  }
+
   // A page that nobody sees asks for nothing.
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) {
-      source?.close();
-      source = undefined;
-    } else {
-      open();
-    }
+    lastMessage = Date.now();
+    if (document.hidden) close();
+    else open();
   });
 
   // The history slider ------------------------------------------------------------------------------------------------
@@ -120,8 +125,20 @@
     const output = event.target.dataset?.output && document.getElementById(event.target.dataset.output);
     if (output) output.textContent = Number(event.target.value).toLocaleString("en").replaceAll(",", "\u202f");
   });
+
+  // Another position is shown in place: the focus stays at the slider, so that a keyboard can go on.
+  let moving;
   document.addEventListener("change", event => {
-    if (event.target.matches?.("input[type=range], select[data-submits]")) event.target.form?.requestSubmit();
+    const form = event.target.matches?.("input[type=range]") && event.target.form;
+    if (!form) return;
+    clearTimeout(moving);
+    moving = setTimeout(() => {
+      const query = new URLSearchParams(new FormData(form));
+      history.replaceState(null, "", `${form.getAttribute("action")}?${query}`);
+      events = `${events.split("?")[0]}?${query}`;
+      close();
+      open();
+    }, 120);
   });
 
   if (!document.hidden) open();

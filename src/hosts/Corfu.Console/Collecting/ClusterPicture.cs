@@ -19,7 +19,7 @@ public sealed record ClusterPicture(
     /// <summary>Positions granted each second, newest last.</summary>
     public ImmutableArray<Point> Rates { get; init; } = [];
 
-    /// <summary>The slowest hundredth of the answers to this console in milliseconds, newest last.</summary>
+    /// <summary>The slowest answer to this console in each second, in milliseconds, newest last.</summary>
     public ImmutableArray<Point> SlowAnswers { get; init; } = [];
 
     /// <summary>Bytes on the disks of all units, newest last.</summary>

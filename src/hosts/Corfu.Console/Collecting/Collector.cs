@@ -19,6 +19,8 @@ public sealed class Collector : IAsyncDisposable
 
     private readonly ConsoleOptions _options;
     private readonly ImmutableArray<NodeEndpoint> _given;
+    private readonly TcpTransportOptions _tcp;
+    private readonly ClusterTls? _tls;
     private readonly TcpTransport _discovery;
     private readonly Dictionary<NodeEndpoint, ProcessWatch> _watches = [];
     private readonly PictureMaker _maker = new();
@@ -38,11 +40,15 @@ public sealed class Collector : IAsyncDisposable
     private ClusterPicture _picture = ClusterPicture.Empty;
 
     /// <exception cref="FormatException">The connection string is malformed.</exception>
+    /// <exception cref="CertificateException">The certificates are missing or of no use, or connections to another
+    /// machine would not be encrypted.</exception>
     public Collector(ConsoleOptions options)
     {
         _options = options;
-        _given = ConnectionString.Parse(options.Connection).Endpoints;
-        _discovery = NewTransport(ClusterId.None);
+        var connection = ConnectionString.Parse(options.Connection);
+        _given = connection.Endpoints;
+        _tcp = ConnectionTls.Apply(connection, options.Client.Tcp, options.Client.Tls, out _tls);
+        _discovery = NewTransport(_tcp.Cluster);
     }
 
     public ClusterPicture Picture => Volatile.Read(ref _picture);
@@ -119,6 +125,7 @@ public sealed class Collector : IAsyncDisposable
         if (running is not null) await running;
         _transport?.Dispose();
         _discovery.Dispose();
+        _tls?.Dispose();
         _stop.Dispose();
     }
 
@@ -280,7 +287,7 @@ public sealed class Collector : IAsyncDisposable
     }
 
     private TcpTransport NewTransport(ClusterId cluster) => new(
-        _options.Client.Tcp with { Cluster = cluster, ConnectTimeout = s_answer, RequestTimeout = s_answer },
+        _tcp with { Cluster = cluster, ConnectTimeout = s_answer, RequestTimeout = s_answer },
         Time, logger: NullLogger.Instance);
 
     private sealed class Viewer(Collector collector) : IDisposable

@@ -7,6 +7,7 @@ internal sealed class PictureMaker
     // Five minutes at one point a second; the stored bytes of an hour at one point each 12 s.
     private const int Points = 300;
     private static readonly TimeSpan s_answerWindow = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan s_second = TimeSpan.FromSeconds(1.1);
     private static readonly TimeSpan s_storedInterval = TimeSpan.FromSeconds(12);
 
     // A decided epoch is installed within moments: meanwhile its roles do not serve it, and the cluster is not down.
@@ -106,7 +107,9 @@ internal sealed class PictureMaker
         var sorted = _answers.Select(static point => point.Value).Order().ToArray();
         var times = new AnswerTimes(
             sorted[sorted.Length / 2], sorted[(int)Math.Ceiling(sorted.Length * 0.99) - 1], sorted.Length);
-        _slowAnswers.Add(now, times.Slowest);
+        // The line shows each second's slowest answer; the figure is of a whole minute.
+        var newest = _answers.Where(point => now - point.At <= s_second).Select(static point => point.Value);
+        if (newest.Any()) _slowAnswers.Add(now, newest.Max());
         return times;
     }
 }

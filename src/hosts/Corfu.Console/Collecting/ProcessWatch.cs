@@ -4,7 +4,8 @@ namespace Corfu.WebConsole.Collecting;
 /// at a time.</summary>
 internal sealed class ProcessWatch(NodeEndpoint endpoint, ITransport transport, TimeProvider time)
 {
-    private static readonly TimeSpan s_slowInterval = TimeSpan.FromSeconds(5);
+    // With the time of an answer these figures stay younger than five seconds, from when on pages dim them.
+    private static readonly TimeSpan s_slowInterval = TimeSpan.FromSeconds(3.5);
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(8);
 
     private readonly DateTimeOffset _askedSince = time.GetUtcNow();

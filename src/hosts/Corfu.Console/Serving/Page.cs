@@ -4,4 +4,4 @@ namespace Corfu.WebConsole.Serving;
 /// <param name="Key">Among <see cref="Views.NavItem.All"/>.</param>
 /// <param name="View">A Razor component.</param>
 internal sealed record Page(
-    string Key, string Title, string Lead, Type View, Dictionary<string, object> Parameters);
+    string Key, string Title, string Lead, Type View, Dictionary<string, object?> Parameters);

@@ -21,7 +21,7 @@ internal sealed class PageRenderer(ILoggerFactory loggers) : IAsyncDisposable
                     [nameof(Shell.Frame)] = frame,
                     [nameof(Shell.Body)] = BodyOf(page),
                 }));
-            return output.ToHtmlString();
+            return Harmless.TextOf(output.ToHtmlString());
         });
     }
 
@@ -30,7 +30,7 @@ internal sealed class PageRenderer(ILoggerFactory loggers) : IAsyncDisposable
     private static RenderFragment BodyOf(Page page) => builder =>
     {
         builder.OpenComponent(0, page.View);
-        builder.AddMultipleAttributes(1, page.Parameters);
+        builder.AddMultipleAttributes(1, page.Parameters!);
         builder.CloseComponent();
     };
 }

@@ -35,6 +35,7 @@ public sealed class ConsoleFixture : IAsyncLifetime
         Directory.CreateDirectory(Artifacts);
         _demo = await Demo.StartAsync();
         _demo.StartTraffic();
+        await _demo.ReconfigureAsync();
         _server = await StartServerAsync(_demo.Cluster.ConnectionString);
         _playwright = await Playwright.CreateAsync();
         _browser = await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions

@@ -1,6 +1,9 @@
 using System.Globalization;
+using Corfu.Agent;
 using Corfu.Client;
 using Corfu.Hosting;
+using Corfu.Protocol;
+using Corfu.Transport;
 using Tango;
 using Tango.Collections;
 
@@ -47,6 +50,28 @@ internal sealed class Demo : IAsyncDisposable
         await demo.FillAsync();
         return demo;
     }
+
+    /// <summary>An operator takes a unit out, and agents replace a sequencer whose process has ended.</summary>
+    public async Task ReconfigureAsync()
+    {
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = Log.Projection.Cluster });
+        var session = new OperatorSession(
+            Log.Cluster, transport, TimeProvider.System, [], "corfu reconfigure");
+        var spare = await session.FindAsync(EndpointOf("spare-0"), NodeRole.Unit, CancellationToken.None);
+        var leaving = session.UnitOf(EndpointOf("unit-2").ToString());
+        await session.LeaveAsync(
+            leaving, [spare], session.NewRebuilder(), () => Task.CompletedTask, CancellationToken.None);
+        await Cluster.StopNodeAsync("sequencer");
+        while (Log.Projection.Sequencer.Endpoint == EndpointOf("sequencer"))
+        {
+            await Task.Delay(100);
+            await Log.Cluster.RefreshAsync();
+        }
+
+        await Cluster.StartNodeAsync("sequencer");
+    }
+
+    public NodeEndpoint EndpointOf(string node) => Cluster.Manifest.Nodes.First(known => known.Name == node).Endpoint;
 
     /// <summary>Appends go on until the demo ends.</summary>
     public void StartTraffic() => _traffic = TrafficAsync();
