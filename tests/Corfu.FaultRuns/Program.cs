@@ -3,6 +3,7 @@ using Corfu.FaultRuns.Clients;
 using Corfu.FaultRuns.Contexts;
 using Corfu.FaultRuns.Faults;
 using Corfu.FaultRuns.Machine;
+using Corfu.FaultRuns.Permissions;
 using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
 using Corfu.FaultRuns.Returns;
@@ -107,6 +108,12 @@ var contexts = new Command("contexts",
 contexts.SetAction((result, stop) => Guarded(
     () => new ContextRun(result.GetValue(guests), Console.Out).RunAsync(stop)));
 root.Add(contexts);
+
+var permissions = new Command("permissions",
+    "Lets each kind of peer send every opcode to every role of a node behind TLS, and compares what it may with "
+    + "docs/permissions.md.");
+permissions.SetAction((_, stop) => Guarded(() => new PermissionRun(UndoList.New(), Console.Out).RunAsync(stop)));
+root.Add(permissions);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));

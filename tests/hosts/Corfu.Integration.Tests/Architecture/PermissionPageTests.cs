@@ -1,0 +1,72 @@
+using System.Globalization;
+using System.Text;
+using Corfu.Protocol;
+
+namespace Corfu.Integration.Tests.Architecture;
+
+/// <summary>docs/permissions.md is generated from the access table. CORFU_RECORD=1 writes it.</summary>
+public sealed class PermissionPageTests
+{
+    private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
+
+    [Fact]
+    public void Page_says_what_the_table_does()
+    {
+        var page = Page();
+        if (Environment.GetEnvironmentVariable("CORFU_RECORD") == "1") File.WriteAllText(s_path, page);
+        Assert.Equal(page, File.ReadAllText(s_path));
+    }
+
+    private static string Page()
+    {
+        var page = new StringBuilder();
+        page.Append("""
+            # Permissions
+
+            Which certificate may send what to the cluster's port. Generated from `AccessTable`: `PermissionPageTests`
+            compares both, and `dotnet run -c Release --project tests/Corfu.FaultRuns -- permissions` tries every
+            cell. What a role is trusted with, and why, is in [security.md](security.md).
+
+            A connection without TLS counts as a node. A peer without a certificate of the cluster, and one with the
+            role `caller`, reach no opcode at all: the handshake ends with the reason. Any other refusal is the status
+            `Denied`: nothing was done, and the connection stays. A connection may give up rights in its handshake.
+
+            | number | opcode | client | admin | node |
+            |---|---|---|---|---|
+
+            """.ReplaceLineEndings("\n"));
+        foreach (var row in AccessTable.Rows)
+        {
+            page.Append(CultureInfo.InvariantCulture,
+                $"| {(int)row.Opcode} | `{row.Opcode}` | {Cell(row, AccessRole.Client)} ");
+            page.Append(CultureInfo.InvariantCulture,
+                $"| {Cell(row, AccessRole.Admin)} | {Cell(row, AccessRole.Node)} |\n");
+        }
+
+        page.Append("""
+
+            - *if decided*: the projection is one that the agent of the process has read itself as decided, from a
+              majority of acceptors. Else the answer is `NotInstalled` or `NotBootstrapped`, the agent reads the layout
+              at once, and the client tries again. A projection that contradicts a decided one is `Denied`.
+            - *own row*: the answer tells of the caller's own identity alone.
+
+            Opcodes from 128 on belong to other systems' roles, which state the lowest role beside each message
+            (`RequestTable.Add`); without one the process does not start.
+
+            """.ReplaceLineEndings("\n"));
+        return page.ToString();
+    }
+
+    private static string Cell(AccessRow row, AccessRole role)
+    {
+        if (role < row.Lowest) return "no";
+        if (role > AccessRole.Client) return "yes";
+        return row.Gate switch
+        {
+            AccessGate.None => "yes",
+            AccessGate.Decided => "if decided",
+            AccessGate.OwnRow => "own row",
+            _ => throw new InvalidOperationException($"{row.Gate} has no words."),
+        };
+    }
+}
