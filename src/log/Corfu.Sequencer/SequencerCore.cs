@@ -83,6 +83,13 @@ internal sealed class SequencerCore
     /// <summary>A new log has no older entries: every stream is known, and empty until its first grant.</summary>
     private bool EveryStreamIsKnown => _start == 0;
 
+    /// <summary>The streams that the request would be the first to append to. A stream whose tail is still to be handed
+    /// over may have entries, and is not granted.</summary>
+    public int CountNew(TokenRequest request) => request.Epoch != _epoch
+        ? 0
+        : request.Streams.Count(stream =>
+            _streams.TryGetValue(stream.Value, out var slot) ? slot.IsEmpty : EveryStreamIsKnown);
+
     private Response Token(TokenRequest request)
     {
         if (_projection!.IsMirror) return request.Fail(Status.Mirror, _epoch);

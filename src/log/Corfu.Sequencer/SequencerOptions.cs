@@ -5,6 +5,7 @@ public sealed record SequencerOptions
 {
     internal static readonly OptionRules<SequencerOptions> Rules = new OptionRules<SequencerOptions>(new())
         .AtLeast(o => o.MaxStreams, 1)
+        .AtLeast(o => o.MaxNewStreamsPerMinute, 1)
         .AtLeast(o => o.RememberedGrants, 1)
         .AtLeast(o => o.RememberedWords, 1)
         .AtLeast(o => o.GraceSpan, 1);
@@ -12,6 +13,10 @@ public sealed record SequencerOptions
     /// <summary>Stream tails held at once, about 60 bytes each. At the limit, streams without a grant in this epoch
     /// make room; if there are none, new streams are refused. Default 4,000,000.</summary>
     public int MaxStreams { get; init; } = 4_000_000;
+
+    /// <summary>Streams that one client's certificate may be the first to append to in a minute; more are refused with
+    /// <see cref="Status.StreamLimit"/>. Default 10,000.</summary>
+    public int MaxNewStreamsPerMinute { get; init; } = 10_000;
 
     /// <summary>Recent token runs whose headers are remembered for fillers. Default 65,536.</summary>
     public int RememberedGrants { get; init; } = 1 << 16;

@@ -2,10 +2,15 @@ namespace Corfu.Sequencer;
 
 /// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another
 /// handler.</summary>
-public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null) : IRoleHandler
+public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options = null, TimeProvider? time = null)
+    : IRoleHandler
 {
     private readonly Lock _gate = new();
+    private readonly SequencerOptions _options = options ?? new SequencerOptions();
+
+    // Guarded by _gate.
     private readonly SequencerCore _core = new(new NodeId(entropy.NewGuid()), options);
+    private readonly NewStreamLimit _newStreams = new(time ?? TimeProvider.System);
 
     public NodeRole Role => NodeRole.Sequencer;
 
@@ -18,9 +23,20 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
         using var activity = request is BootstrapRequest
             ? SequencerTelemetry.Activities.StartActivity("corfu.sequencer.bootstrap")
             : null;
-        lock (_gate) response = _core.Handle(request);
+        lock (_gate)
+        {
+            response = Admits(request, reply.Principal)
+                ? _core.Handle(request)
+                : request.Fail(Status.StreamLimit, _core.Epoch);
+        }
+
         if (!response.IsOk)
             SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
         reply.Send(response);
     }
+
+    private bool Admits(Request request, Principal peer) =>
+        request is not TokenRequest { Streams.Length: > 0 } token || !NewStreamLimit.Counts(peer)
+        || _core.CountNew(token) is not (> 0 and var streams)
+        || _newStreams.Admits(peer.Name, streams, _options.MaxNewStreamsPerMinute);
 }
