@@ -44,7 +44,7 @@ internal sealed class DetectorCore
         if (!_nodes.TryGetValue(node, out var state)) return;
         ForgiveStall(now);
         state.Record(sample, now);
-        if (sample.IsAnswer) state.Process.Answer(now);
+        if (sample.IsSignOfLife) state.Process.Answer(now);
         else if (sample.Outcome is ProbeOutcome.Refused or ProbeOutcome.Replaced) state.Process.Refuse();
     }
 
@@ -80,6 +80,7 @@ internal sealed class DetectorCore
         if (s.Refusals >= _options.MinRefusals && now - s.FirstRefusal >= _options.DeadAfter)
             return Of(NodeHealth.Dead, now - s.FirstRefusal);
         if (IsSilent(s, phi, now)) return Of(NodeHealth.Silent, silence);
+        if (s.OverloadedSince is { } overloaded) return Of(NodeHealth.Overloaded, now - overloaded);
         if (s.FullSince is { } full) return Of(NodeHealth.Full, now - full);
         if (s.IsSlow) return Of(NodeHealth.Slow, now - s.SlowSince!.Value);
         return s.HasAnswered

@@ -65,6 +65,8 @@ internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessSta
 
     public TimeSpan? ReplacedSince { get; private set; }
 
+    public TimeSpan? OverloadedSince { get; private set; }
+
     public TimeSpan? LeftAt { get; set; }
 
     public TimeSpan? SlowSince { get; set; }
@@ -86,6 +88,12 @@ internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessSta
                 break;
             case ProbeOutcome.Replaced:
                 ReplacedSince ??= now;
+                break;
+            case ProbeOutcome.Overloaded:
+                // A sign of life, and no more: whether the role is well is not known.
+                OverloadedSince ??= now;
+                LastAnswer = now;
+                Refusals = 0;
                 break;
             case ProbeOutcome.Nothing:
                 Smooth(sample.RoundTrip);
@@ -110,6 +118,7 @@ internal sealed class NodeState(NodeEndpoint endpoint, NodeRole role, ProcessSta
         LastAnswer = now;
         Refusals = 0;
         ReplacedSince = null;
+        OverloadedSince = null;
         LeftAt = null;
         FullSince = sample.Outcome == ProbeOutcome.Full ? FullSince ?? now : null;
         if (sample.Outcome != ProbeOutcome.Failed) Failures = 0;

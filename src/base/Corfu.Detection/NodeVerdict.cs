@@ -18,6 +18,7 @@ public readonly record struct NodeVerdict(NodeHealth Health, TimeSpan Since, dou
         NodeHealth.Leaving => $"stopped in good order {Seconds(Since)} ago",
         NodeHealth.Failed => $"says that its disk has failed, for {Seconds(Since)}",
         NodeHealth.Silent => $"no answer for {Seconds(Since)} (phi {Math.Min(Phi, 99):0})",
+        NodeHealth.Overloaded => $"has no place for connections, for {Seconds(Since)}",
         NodeHealth.Full => $"says that its disk is full, for {Seconds(Since)}",
         NodeHealth.Slow =>
             string.Create(CultureInfo.InvariantCulture, $"takes {RoundTrip:0} ms to answer, for {Seconds(Since)}"),

@@ -21,6 +21,9 @@ internal enum ProbeOutcome
     /// <summary>Another identity answered there.</summary>
     Replaced,
 
+    /// <summary>The process answered that it has no place for the connection.</summary>
+    Overloaded,
+
     /// <summary>A connection broke, or nothing came in time.</summary>
     Nothing,
 }
@@ -29,6 +32,9 @@ internal enum ProbeOutcome
 internal readonly record struct ProbeSample(ProbeOutcome Outcome, TimeSpan RoundTrip)
 {
     public bool IsAnswer => Outcome is ProbeOutcome.Answered or ProbeOutcome.Full or ProbeOutcome.Failed;
+
+    /// <summary>The process lives: the role answered, or the process said that it has no place.</summary>
+    public bool IsSignOfLife => IsAnswer || Outcome == ProbeOutcome.Overloaded;
 
     public static ProbeSample Of(Status status, TimeSpan roundTrip) => new(
         status switch
@@ -46,6 +52,7 @@ internal readonly record struct ProbeSample(ProbeOutcome Outcome, TimeSpan Round
             TransportFault.BackOff => ProbeOutcome.None,
             TransportFault.Refused => ProbeOutcome.Refused,
             TransportFault.WrongIdentity => ProbeOutcome.Replaced,
+            TransportFault.Overloaded => ProbeOutcome.Overloaded,
             _ => ProbeOutcome.Nothing,
         },
         roundTrip);

@@ -85,13 +85,13 @@ internal sealed class ProbeSchedule(MonitorOptions options, Targets targets, Ver
     private void RecordProcess(Peer process, MonitoredNode node, ProbeSample sample)
     {
         var now = clock.Now;
-        if (sample.IsAnswer) process.Hear(now);
+        if (sample.IsSignOfLife) process.Hear(now);
         // A removed unit that has formatted itself anew is another role of the same process.
         if (sample.Outcome == ProbeOutcome.Replaced && process.Roles.Any(role => role.Id == node.Address.Id))
             process.IdentifyBy(now);
         if (node.Role != NodeRole.Agent || sample.Outcome == ProbeOutcome.None) return;
         process.AgentAnswers = sample.IsAnswer;
-        if (sample.IsAnswer) return;
+        if (sample.IsSignOfLife) return;
         process.IdentifyBy(now);
         foreach (var other in targets.NodesAt(process.Endpoint).Where(other => !other.Kind.IsAlwaysSlow))
             other.NextProbe = Min(other.NextProbe, now);
@@ -107,6 +107,9 @@ internal sealed class ProbeSchedule(MonitorOptions options, Targets targets, Ver
             var isSlow = node.Kind.IsAlwaysSlow || (node.Role != NodeRole.Agent && hasAgent);
             return NextTick(isSlow ? now + options.SlowInterval - options.Detector.Interval : now);
         }
+
+        // Each probe is a new connection: a process without a place for one is not asked more often for it.
+        if (sample.Outcome == ProbeOutcome.Overloaded) return NextTick(now);
 
         // Probed often until the verdict is certain. After that, the repair needs the processors more.
         if (!verdicts.Of(node).IsGone) return now + options.Step;

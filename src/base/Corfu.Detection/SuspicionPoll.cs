@@ -93,7 +93,7 @@ public sealed class SuspicionPoll
         _verdicts.Record(request.Suspect.Id, sample);
         var verdict = _targets.Find(request.Suspect.Id) is { } suspect ? _verdicts.Of(suspect) : default;
         return new SuspicionResponse(
-            Status.Ok, _membership.Epoch, sample.IsAnswer, HealthOf(sample, verdict), verdict.Why);
+            Status.Ok, _membership.Epoch, sample.IsSignOfLife, HealthOf(sample, verdict), verdict.Why);
     }
 
     // The probe is certain, though this agent would wait before it acted on its own.
@@ -104,6 +104,7 @@ public sealed class SuspicionPoll
         ProbeOutcome.Failed => NodeHealth.Failed,
         ProbeOutcome.Answered => verdict.Health == NodeHealth.Slow ? NodeHealth.Slow : NodeHealth.Alive,
         ProbeOutcome.Full => NodeHealth.Full,
+        ProbeOutcome.Overloaded => NodeHealth.Overloaded,
         ProbeOutcome.None when verdict.IsGone => verdict.Health,
         _ => verdict.IsGone || IsOverdue(verdict) ? NodeHealth.Silent : verdict.Health,
     };

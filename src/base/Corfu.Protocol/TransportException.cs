@@ -30,4 +30,7 @@ public enum TransportFault
 
     /// <summary>Nothing was tried: an earlier attempt failed a moment ago.</summary>
     BackOff,
+
+    /// <summary>The process answers that its limits leave no place for the connection.</summary>
+    Overloaded,
 }

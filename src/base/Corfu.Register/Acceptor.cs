@@ -85,6 +85,9 @@ public sealed class Acceptor : IAsyncDisposable
         if (request is LearnDecision) TellWatchers();
     }
 
+    /// <summary>Requests that may wait for the disk at once.</summary>
+    public int MaxWaiting => _options.MaxWaiting;
+
     // Guarded by the caller. Ok: an answer follows after a commit.
     private Status Enqueue(RegisterRequest request, IRegisterCaller caller)
     {

@@ -8,15 +8,19 @@ namespace Corfu.Server;
 /// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to it.</summary>
 public sealed class RoleRegistry : IDisposable
 {
+    /// <summary>Connections without a place that are told so; further ones are closed without a word.</summary>
+    private const int MaxRefusing = 64;
+
     private readonly Lock _gate = new();
     private readonly ITimer _sweep;
-    private readonly PeerLogLimit _lines;
+    private volatile ServerTransportOptions _options;
     private readonly DenialLimit _denials;
 
     // Guarded by _gate. A connection stands in _connections from accept to close, and is bound to a role of _roles or
     // to none yet.
     private readonly Dictionary<NodeId, IRoleHandler> _roles = [];
     private readonly HashSet<ServerConnection> _connections = [];
+    private int _refusing;
     private bool _disposed;
 
     /// <param name="requests">The requests of all roles that the process may serve.</param>
@@ -26,11 +30,13 @@ public sealed class RoleRegistry : IDisposable
         if (cluster.IsNone) throw new ArgumentException("A process serves one cluster.", nameof(cluster));
         Cluster = cluster;
         Requests = requests;
-        Options = options ?? new ServerTransportOptions();
-        Options.Validate();
+        _options = options ?? new ServerTransportOptions();
+        _options.Validate();
         Time = time ?? TimeProvider.System;
         Logger = logger ?? NullLogger.Instance;
-        _lines = new PeerLogLimit(Time);
+        Lines = new LineLimit(Time);
+        Book = new IdentityBook(this);
+        Frames = new FrameBudget(this);
         Handshakes = new HandshakePlaces(this);
         _denials = new DenialLimit(Time);
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
@@ -47,7 +53,13 @@ public sealed class RoleRegistry : IDisposable
 
     internal RequestTable Requests { get; }
 
-    internal ServerTransportOptions Options { get; }
+    internal ServerTransportOptions Options => _options;
+
+    internal IdentityBook Book { get; }
+
+    internal FrameBudget Frames { get; }
+
+    internal LineLimit Lines { get; }
 
     internal TimeProvider Time { get; }
 
@@ -88,6 +100,14 @@ public sealed class RoleRegistry : IDisposable
         ];
     }
 
+    /// <summary>Limits hold from the next second on; open connections stay.</summary>
+    /// <exception cref="ArgumentException">An option is out of range: the ones before stay.</exception>
+    public void UseOptions(ServerTransportOptions options)
+    {
+        options.Validate();
+        _options = options;
+    }
+
     /// <summary>The roles, in the order of role, then identity.</summary>
     public NodeDescription Describe()
     {
@@ -125,6 +145,7 @@ public sealed class RoleRegistry : IDisposable
         }
 
         Drop(bound, "role removed");
+        Book.Forget(id);
         return true;
     }
 
@@ -142,6 +163,7 @@ public sealed class RoleRegistry : IDisposable
         }
 
         Drop(bound, "role replaced");
+        Book.Forget(old);
     }
 
     /// <summary>Serves one accepted connection until it ends.</summary>
@@ -150,8 +172,8 @@ public sealed class RoleRegistry : IDisposable
         var connection = new ServerConnection(this, context);
         if (!Enter(connection))
         {
-            ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason("too many connections"));
-            LogRefused(context, "too many connections");
+            ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(Refusals.Connections));
+            LogRefused(context, Refusals.Connections);
             context.Abort();
             return;
         }
@@ -164,7 +186,7 @@ public sealed class RoleRegistry : IDisposable
         finally
         {
             ServerTelemetry.Connections.Add(-1);
-            lock (_gate) _connections.Remove(connection);
+            Exit(connection);
         }
     }
 
@@ -201,22 +223,18 @@ public sealed class RoleRegistry : IDisposable
         Denied?.Invoke(denial);
     }
 
-    internal void LogRefused(ConnectionContext context, string reason)
+    /// <param name="detail">The reason in full, where it is not the same for all.</param>
+    internal void LogRefused(ConnectionContext context, string reason, string? detail = null)
     {
-        if (_lines.Admits(context, out var leftOut))
-            ServerLog.Refused(
-                Logger, context.ConnectionId, ServerConnection.PeerOf(context), WithLeftOut(reason, leftOut));
+        if (Lines.Admits(reason))
+            ServerLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), detail ?? reason);
     }
 
-    internal void LogDropped(ConnectionContext context, string reason)
+    internal void LogDropped(ConnectionContext context, string reason, string? detail)
     {
-        if (_lines.Admits(context, out var leftOut))
-            ServerLog.Dropped(
-                Logger, context.ConnectionId, ServerConnection.PeerOf(context), WithLeftOut(reason, leftOut));
+        if (Lines.Admits(reason))
+            ServerLog.Dropped(Logger, context.ConnectionId, ServerConnection.PeerOf(context), detail ?? reason);
     }
-
-    internal static string WithLeftOut(string reason, int leftOut) =>
-        leftOut == 0 ? reason : $"{reason} ({leftOut} more lines about this address were left out)";
 
     // Under the gate.
     private ServerConnection[] BoundTo(NodeId id) => [.. _connections.Where(c => c.Target == id)];
@@ -228,7 +246,27 @@ public sealed class RoleRegistry : IDisposable
 
     private bool Enter(ServerConnection connection)
     {
-        lock (_gate) return !_disposed && _connections.Count < Options.MaxConnections && _connections.Add(connection);
+        connection.NoPlace = Book.Enter(connection);
+        lock (_gate)
+        {
+            if (!_disposed && (connection.NoPlace is null || _refusing < MaxRefusing))
+            {
+                if (connection.NoPlace is not null) _refusing++;
+                return _connections.Add(connection);
+            }
+        }
+
+        Book.Leave(connection, null);
+        return false;
+    }
+
+    private void Exit(ServerConnection connection)
+    {
+        lock (_gate)
+        {
+            _connections.Remove(connection);
+            if (connection.NoPlace is not null) _refusing--;
+        }
     }
 
     private void Sweep()
@@ -237,5 +275,8 @@ public sealed class RoleRegistry : IDisposable
         lock (_gate) open = [.. _connections];
         var now = Time.GetTimestamp();
         foreach (var connection in open) connection.CheckLimits(now);
+        Book.Sweep();
+        foreach (var (kind, leftOut) in Lines.TakeLeftOut())
+            ServerLog.LeftOut(Logger, leftOut, (int)LineLimit.Window.TotalSeconds, kind);
     }
 }

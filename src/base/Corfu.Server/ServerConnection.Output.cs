@@ -13,6 +13,8 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     /// <summary>Bytes of answers that wait for the end of their batch; beyond, they are flushed at once.</summary>
     private const int CorkLimit = 64 << 10;
 
+    private const string SlowReader = "slow reader";
+
     /// <summary>Buffers that a caller's thread sends; further answers of others are sent by a thread of the
     /// pool.</summary>
     private const int MaxRounds = 8;
@@ -40,18 +42,31 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     {
         var overrun = false;
         var flush = false;
+        CutOff? cut = null;
         lock (_outputGate)
         {
             Interlocked.Decrement(ref _inFlight);
+            _answered++;
+            if (!_corked || _closed) TellAnswered();
             if (_closed) return;
             MessageCodec.WriteResponse(_filling, correlation, opcode, response, _version);
-            if (_flushing) overrun = _filling.Length > _options.MaxOutputBuffer;
-            else flush = (!_corked || _filling.Length > CorkLimit) && BeginFlush();
+            if (_flushing)
+            {
+                var waiting = _filling.Length + _sending.Length;
+                overrun = waiting > _options.MaxOutputBuffer;
+                cut = TellWaiting(waiting);
+            }
+            else
+            {
+                flush = (!_corked || _filling.Length > CorkLimit) && BeginFlush();
+            }
+
             OfferRoom();
         }
 
         if (flush) Flush();
-        if (overrun) Drop("slow reader", "Its answers exceed the output buffer.");
+        if (overrun) Drop(SlowReader, "Its answers exceed maxOutputBuffer.");
+        else cut?.Connection.Drop(SlowReader, cut.Detail);
     }
 
     private void Cork()
@@ -65,6 +80,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
         lock (_outputGate)
         {
             _corked = false;
+            TellAnswered();
             flush = BeginFlush();
         }
 
@@ -180,6 +196,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
         _flushing = false;
         Volatile.Write(ref _blockedSince, 0);
         if (_closed) _filling.Clear();
+        TellWaiting(0);
         OfferRoom();
         _flushEnded?.TrySetResult();
     }
@@ -206,7 +223,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
         }
         catch (TimeoutException)
         {
-            _context.Abort(new ConnectionAbortedException("slow reader"));
+            _context.Abort(new ConnectionAbortedException(SlowReader));
             await ended.ConfigureAwait(false);
         }
     }
@@ -225,13 +242,15 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
 
     private void OfferRoom()
     {
-        if (_room is null || !HasRoom()) return;
+        if (_room is null) return;
+        BeginBatch();
+        if (!HasRoom()) return;
         _room.SetResult();
         _room = null;
     }
 
     private bool HasRoom() =>
-        _closed || (_filling.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _options.MaxInFlight);
+        _closed || (_filling.Length < _options.PauseReadingAt && Volatile.Read(ref _inFlight) < _limit);
 
     /// <summary>No answer is written after this. True for the first caller.</summary>
     private bool CloseOutput()
@@ -241,7 +260,10 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
             var first = !_ended;
             _ended = true;
             _closed = true;
+            TellAnswered();
+            TellWaiting(0);
             OfferRoom();
+            CancelFrameWait();
             return first;
         }
     }

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using System.Net;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
 
@@ -12,7 +11,9 @@ internal sealed partial class ServerConnection : IReplySink
 {
     private readonly RoleRegistry _registry;
     private readonly ConnectionContext _context;
-    private readonly ServerTransportOptions _options;
+
+    // Replaced by the sweep when the operator changes limits.
+    private volatile ServerTransportOptions _options;
     private readonly PipeReader _input;
     private readonly PipeWriter _output;
     private readonly TlsSession? _tls;
@@ -54,7 +55,7 @@ internal sealed partial class ServerConnection : IReplySink
     public NodeId Target { get; set; }
 
     private static string AddressOf(ConnectionContext context) =>
-        context.RemoteEndPoint is IPEndPoint peer ? peer.Address.ToString() : PeerOf(context);
+        KnownAddresses.AddressOf(context)?.ToString() ?? PeerOf(context);
 
     public static string PeerOf(ConnectionContext context) => context.RemoteEndPoint?.ToString() ?? "unknown";
 
@@ -88,6 +89,7 @@ internal sealed partial class ServerConnection : IReplySink
             await EndFlushAsync().ConfigureAwait(false);
             await _input.CompleteAsync().ConfigureAwait(false);
             await _output.CompleteAsync().ConfigureAwait(false);
+            Leave();
         }
     }
 
@@ -122,13 +124,7 @@ internal sealed partial class ServerConnection : IReplySink
             _tls?.Refusal is null ? _registry.Describe() : new NodeDescription(ClusterId.None, []));
         if (status == Status.Denied) welcome = welcome with { Reason = reason };
         await _output.WriteAsync(welcome.Encode()).ConfigureAwait(false);
-        if (status == Status.Ok)
-        {
-            if (hello.Role != AccessRole.None && hello.Role < Principal.Role)
-                Principal = Principal with { Role = hello.Role };
-            return handler;
-        }
-
+        if (status == Status.Ok) return handler;
         if (_tls?.Refusal is not null) return null;
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(reason));
         _registry.LogRefused(_context, reason);
@@ -148,15 +144,20 @@ internal sealed partial class ServerConnection : IReplySink
 
         // TLS has logged and counted its own refusals.
         if (_tls?.Refusal is { } refusal) return (Status.Denied, refusal);
+        if (NoPlace is { } full) return (Status.Overloaded, full);
         if (Principal.Role <= AccessRole.Caller)
             return (Status.Denied, "a caller's certificate opens nothing at the cluster's port");
 
         // Only discovery may leave the cluster out.
         if (hello.Cluster != _registry.Cluster && !(hello.Cluster.IsNone && hello.Target.IsNone))
             return (Status.WrongNode, "another cluster");
+        if (hello.Role != AccessRole.None && hello.Role < Principal.Role)
+            Principal = Principal with { Role = hello.Role };
         if (hello.Target.IsNone) return (Status.Ok, string.Empty);
         handler = _registry.Bind(this, hello.Target);
-        return handler is null ? (Status.WrongNode, "another identity") : (Status.Ok, string.Empty);
+        if (handler is null) return (Status.WrongNode, "another identity");
+        _share = _registry.Book.Bind(this, handler);
+        return _share is null ? (Status.Overloaded, Refusals.IdentityConnections) : (Status.Ok, string.Empty);
     }
 
     private async Task ReceiveAsync(IRoleHandler handler)
@@ -171,11 +172,22 @@ internal sealed partial class ServerConnection : IReplySink
             var arrived = buffer.Length;
             var full = HandleFrames(handler, ref buffer, out var handled);
             Requests += handled;
-            Received += arrived - buffer.Length;
+            var taken = arrived - buffer.Length;
+            Received += taken;
+            if (handled > 0) ReturnFrame();
             if (!full && read.IsCompleted)
             {
                 if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");
                 return;
+            }
+
+            if (!full && TakeFrame(buffer) is { } noMemory)
+            {
+                // Bytes that are not examined stop the peer.
+                Volatile.Write(ref _partialSince, 0);
+                _input.AdvanceTo(buffer.Start, buffer.Start);
+                if (!await WaitForFrameAsync(noMemory).ConfigureAwait(false)) return;
+                continue;
             }
 
             // The time-out counts from the frame's own first byte: behind a frame that was just handled it began no
@@ -186,6 +198,8 @@ internal sealed partial class ServerConnection : IReplySink
             // Bytes left for want of room are not examined yet; an incomplete frame is.
             _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
             if (WaitForRoom() is { } room) await room.ConfigureAwait(false);
+            else if (full) await Task.Yield();
+            if (PauseAfter(handled, taken) is { Ticks: > 0 } pause) await PauseAsync(pause).ConfigureAwait(false);
             if (Volatile.Read(ref _ended)) return;
         }
     }
@@ -194,6 +208,7 @@ internal sealed partial class ServerConnection : IReplySink
     private bool HandleFrames(IRoleHandler handler, ref ReadOnlySequence<byte> buffer, out int handled)
     {
         handled = 0;
+        BeginBatch();
         Cork();
         try
         {
@@ -201,7 +216,7 @@ internal sealed partial class ServerConnection : IReplySink
             var used = 0;
             while (true)
             {
-                if (!HasRoom() || Volatile.Read(ref _ended))
+                if (handled >= Turn || !HasRoom() || Volatile.Read(ref _ended))
                 {
                     buffer = buffer.Slice(used);
                     return true;
@@ -232,6 +247,7 @@ internal sealed partial class ServerConnection : IReplySink
         finally
         {
             if (handled > 0) handler.BatchEnd();
+            EndBatch(handled);
             ReturnScratch();
             Uncork();
         }
@@ -317,6 +333,7 @@ internal sealed partial class ServerConnection : IReplySink
     /// <summary>Ends the connection if it is over a time limit.</summary>
     public void CheckLimits(long now)
     {
+        _options = _registry.Options;
         var sinceReceived = Elapsed(Volatile.Read(ref _lastReceived), now);
         if (!_isServing)
         {
@@ -328,7 +345,7 @@ internal sealed partial class ServerConnection : IReplySink
         var blocked = Volatile.Read(ref _blockedSince);
         if (partial != 0 && Elapsed(partial, now) > _options.FrameTimeout) Drop("frame time-out", null);
         else if (blocked != 0 && Elapsed(blocked, now) > _options.WriteTimeout)
-            Drop("slow reader", "It took no answers in time.");
+            Drop(SlowReader, "It took no answers in time.");
         else if (sinceReceived > _options.IdleTimeout && Volatile.Read(ref _inFlight) == 0) Drop("idle", null);
     }
 
@@ -338,7 +355,7 @@ internal sealed partial class ServerConnection : IReplySink
         if (!CloseOutput()) return;
         ServerTelemetry.Dropped.Add(1, ServerTelemetry.Reason(reason));
         if (reason is not ("idle" or "shutdown" or "role removed"))
-            _registry.LogDropped(_context, detail ?? reason);
+            _registry.LogDropped(_context, reason, detail);
         _context.Abort(new ConnectionAbortedException(reason));
         _input.CancelPendingRead();
     }

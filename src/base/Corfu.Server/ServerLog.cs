@@ -16,4 +16,7 @@ internal static partial class ServerLog
     [LoggerMessage(4, LogLevel.Warning,
         "{Peer} may not send {Opcode}: its certificate's role does not allow it ({Count} times since the last line)")]
     public static partial void Denied(ILogger logger, string peer, Opcode opcode, long count);
+
+    [LoggerMessage(5, LogLevel.Warning, "{Count} more connections in {Seconds} s: {Reason}")]
+    public static partial void LeftOut(ILogger logger, int count, int seconds, string reason);
 }

@@ -17,8 +17,17 @@ public sealed record ServerTransportOptions
         .Above(o => o.FrameTimeout, TimeSpan.Zero)
         .Above(o => o.WriteTimeout, TimeSpan.Zero)
         .AtLeast(o => o.MaxInFlight, 1)
+        .AtLeast(o => o.MaxSharedInFlight, 1)
+        .AtLeast(o => o.MinShare, 1)
+        .AtLeast(o => o.MaxFrameBytes, 1)
+        .AtLeast(o => o.MaxIdentityFrameBytes, 1)
+        .AtLeast(o => o.ReservedFrameBytes, 0)
         .AtLeast(o => o.PauseReadingAt, 1)
         .AtLeast(o => o.MaxOutputBuffer, o => o.PauseReadingAt)
+        .AtLeast(o => o.MaxIdentityOutput, o => o.MaxOutputBuffer)
+        .AtLeast(o => o.MaxTotalOutput, o => o.MaxIdentityOutput)
+        .AtLeast(o => o.MaxRequestsPerSecond, 1)
+        .AtLeast(o => o.MaxBytesPerSecond, 1)
         .Above(o => o.SweepInterval, TimeSpan.Zero);
 
     /// <summary>Connections open at once in the process; more are closed without an answer. Default 4,096.</summary>
@@ -59,12 +68,47 @@ public sealed record ServerTransportOptions
     /// 16,384.</summary>
     public int MaxInFlight { get; init; } = 16384;
 
+    /// <summary>Requests in flight at one role, to be shared by the identities that ask it, nodes' certificates
+    /// excepted: three quarters of a unit's waiting answers, so that no identity makes others hear
+    /// <see cref="Status.Overloaded"/>. Default 49,152.</summary>
+    public int MaxSharedInFlight { get; init; } = 49152;
+
+    /// <summary>An identity's share of <see cref="MaxSharedInFlight"/> is no smaller, however many ask. Default
+    /// 1,024.</summary>
+    public int MinShare { get; init; } = 1024;
+
+    /// <summary>Memory of frames from 64 KiB on that have not arrived whole; further connections with such a frame are
+    /// not read from. Default 256 MiB.</summary>
+    public long MaxFrameBytes { get; init; } = 256L << 20;
+
+    /// <summary>Of <see cref="MaxFrameBytes"/>, those of one identity. Default 64 MiB.</summary>
+    public long MaxIdentityFrameBytes { get; init; } = 64L << 20;
+
+    /// <summary>As much more for nodes. Default 64 MiB.</summary>
+    public long ReservedFrameBytes { get; init; } = 64L << 20;
+
     /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from. Default 1
     /// MiB.</summary>
     public int PauseReadingAt { get; init; } = 1 << 20;
 
-    /// <summary>Bytes of answers waiting for a slow peer beyond which it is cut off. Default 256 MiB.</summary>
-    public int MaxOutputBuffer { get; init; } = 256 << 20;
+    /// <summary>Bytes of answers waiting for a slow peer beyond which it is cut off. Default 64 MiB.</summary>
+    public int MaxOutputBuffer { get; init; } = 64 << 20;
+
+    /// <summary>Bytes of answers waiting for all connections of one identity, beyond which the connection with most is
+    /// cut. Default 128 MiB.</summary>
+    public long MaxIdentityOutput { get; init; } = 128L << 20;
+
+    /// <summary>Bytes of answers waiting for all peers, beyond which a connection of the identity with most is cut.
+    /// Default 512 MiB.</summary>
+    public long MaxTotalOutput { get; init; } = 512L << 20;
+
+    /// <summary>Requests of one identity in a second, nodes' certificates excepted; beyond, its connections are not
+    /// read from. Default: none.</summary>
+    public int? MaxRequestsPerSecond { get; init; }
+
+    /// <summary>Bytes of requests of one identity in a second, nodes' certificates excepted; beyond, its connections
+    /// are not read from. Default: none.</summary>
+    public long? MaxBytesPerSecond { get; init; }
 
     /// <summary>How often the time limits are checked. Default 1 s.</summary>
     public TimeSpan SweepInterval { get; init; } = TimeSpan.FromSeconds(1);

@@ -8,6 +8,10 @@ public interface IRoleHandler
 
     NodeId Id { get; }
 
+    /// <summary>Requests that may wait in the role at once. Identities share three quarters of it, so that one of them
+    /// does not fill it for all.</summary>
+    int MaxWaiting => 65536;
+
     /// <summary>Takes one request; called in arrival order per connection, concurrently for different connections. It
     /// must not block on I/O: the answer may be sent later, from any thread, exactly once. Memory in the request is
     /// valid only until the call returns.</summary>
@@ -30,6 +34,9 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
     /// <summary>The peer that asked.</summary>
     public Principal Principal => _sink.Principal;
 
+    /// <summary>The part of the role that the peer's identity may hold; null: all of it.</summary>
+    public IRoleShare? Share => _sink.Share;
+
     /// <summary>Whether both answers go over the same connection.</summary>
     public bool IsSameWay(ReplyTo other) => ReferenceEquals(_sink, other._sink);
 
@@ -45,5 +52,19 @@ public interface IReplySink
     /// <summary>The peer that the answers go to. Default: one of this process.</summary>
     Principal Principal => Principal.Local;
 
+    /// <summary>The part of the role that the peer's identity may hold. Default: all of it.</summary>
+    IRoleShare? Share => null;
+
     void Send(uint correlation, Opcode opcode, Response response);
+}
+
+/// <summary>What one identity holds of something that a role has for all. Any thread.</summary>
+public interface IRoleShare
+{
+    /// <summary>Counts it as held until it is released.</summary>
+    /// <param name="total">What the role has for all.</param>
+    /// <returns>False, with nothing counted: the identity's part is used up.</returns>
+    bool TryHold(long amount, long total);
+
+    void Release(long amount);
 }

@@ -98,6 +98,18 @@ public sealed class ClusterAgent : IRoleHandler
     /// <summary>Certificates revoked before their end.</summary>
     public DenyList Denied => _denials.List;
 
+    /// <summary>The endpoints of the cluster's processes: those that it was told, that the projection names and that
+    /// answered. Any thread.</summary>
+    public ImmutableArray<NodeEndpoint> Processes =>
+    [
+        .. _options.Peers.Append(_options.Self)
+            .Concat(Projection is { } projection ? EndpointsOf(projection) : [])
+            .Concat(_locations.All).Distinct(),
+    ];
+
+    private static IEnumerable<NodeEndpoint> EndpointsOf(Projection projection) =>
+        projection.Units.Concat(projection.Acceptors).Append(projection.Sequencer).Select(node => node.Endpoint);
+
     private NodeAddress Self => new(Id, _options.Self);
 
     /// <summary>Runs until it is cancelled, and ends then without an exception. A step that fails is logged.</summary>

@@ -25,6 +25,8 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     public ClusterId Cluster => _acceptor.Cluster;
 
+    public int MaxWaiting => _acceptor.MaxWaiting;
+
     /// <inheritdoc cref="Acceptor.Fault"/>
     public Task<Exception> Fault => _acceptor.Fault;
 

@@ -53,6 +53,8 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     public NodeId Id { get; }
 
+    public int MaxWaiting => _options.MaxWaitingAnswers;
+
     /// <summary>Completes, with the reason, when the store has failed: from then on everything is answered with
     /// <see cref="Status.Failed"/>.</summary>
     public Task<Exception> Fault => _fault.Task;
@@ -209,9 +211,11 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         var bytes = PageReader.BytesOf(answer.Plan);
         var reads = Interlocked.Increment(ref _pendingReads);
         var pending = Interlocked.Add(ref _pendingReadBytes, bytes);
-        if (reads > _options.MaxPendingReads || (reads > 1 && pending > _options.MaxPendingReadBytes))
+        var isShared = reply.Share is not { } share || share.TryHold(Weight(bytes), _options.MaxPendingReadBytes);
+        if (!isShared || reads > _options.MaxPendingReads || (reads > 1 && pending > _options.MaxPendingReadBytes))
         {
             EndRead(bytes);
+            if (isShared) reply.Share?.Release(Weight(bytes));
             UnitTelemetry.Overloaded.Add(1);
             reply.Send(request.Fail(Status.Overloaded, answer.Plan.Epoch));
             return;
@@ -235,8 +239,12 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         finally
         {
             EndRead(bytes);
+            reply.Share?.Release(Weight(bytes));
         }
     }
+
+    // A small read takes its part of the number of reads.
+    private long Weight(long bytes) => Math.Max(bytes, _options.MaxPendingReadBytes / _options.MaxPendingReads);
 
     private void EndRead(long bytes)
     {

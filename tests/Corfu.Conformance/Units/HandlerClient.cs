@@ -17,6 +17,8 @@ internal sealed class HandlerClient : IReplySink
 
     public UnitHandler Handler { get; }
 
+    public IRoleShare? Share { get; init; }
+
     /// <summary>Answers in the order in which they came.</summary>
     public List<uint> Answered { get; } = [];
 

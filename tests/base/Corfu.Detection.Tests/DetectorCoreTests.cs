@@ -50,6 +50,30 @@ public sealed class DetectorCoreTests
     }
 
     [Fact]
+    public void Process_without_a_place_for_the_agent_is_overloaded_and_neither_dead_nor_silent()
+    {
+        Run(20, ProbeOutcome.Answered);
+        Run(400, ProbeOutcome.Overloaded);
+        Assert.Equal(NodeHealth.Overloaded, Health());
+        Assert.False(_core.Judge(Unit, _now).IsGone);
+        Run(1, ProbeOutcome.Answered);
+        Assert.Equal(NodeHealth.Alive, Health());
+    }
+
+    [Fact]
+    public void Overloaded_process_that_dies_or_stops_is_found_all_the_same()
+    {
+        Run(20, ProbeOutcome.Answered);
+        Run(20, ProbeOutcome.Overloaded);
+        Run(3, ProbeOutcome.Refused);
+        Assert.Equal(NodeHealth.Dead, Health());
+        Run(1, ProbeOutcome.Overloaded);
+        Assert.Equal(NodeHealth.Overloaded, Health());
+        Run(40, ProbeOutcome.Nothing);
+        Assert.Equal(NodeHealth.Silent, Health());
+    }
+
+    [Fact]
     public void A_process_that_is_restarted_at_once_is_not_dead()
     {
         Run(20, ProbeOutcome.Answered);

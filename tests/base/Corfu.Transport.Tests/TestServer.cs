@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using Corfu.Protocol;
 using Corfu.Server;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
@@ -34,7 +35,8 @@ internal sealed class TestServer : IAsyncDisposable
     public NodeEndpoint Endpoint { get; }
 
     public static async Task<TestServer> StartAsync(ServerTransportOptions? options = null, TimeProvider? time = null,
-        int port = 0, RequestTable? requests = null, ClusterTls? tls = null, ILogger? logger = null)
+        int port = 0, RequestTable? requests = null, ClusterTls? tls = null, ILogger? logger = null,
+        Func<string, Principal>? principal = null)
     {
         var registry = new RoleRegistry(Cluster, requests ?? s_requests, options, time, logger);
         var builder = WebApplication.CreateSlimBuilder();
@@ -42,6 +44,7 @@ internal sealed class TestServer : IAsyncDisposable
         builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l =>
         {
             if (tls is not null) l.UseCorfuTls(tls, registry);
+            if (principal is not null) l.Use(next => context => next(WithPrincipal(context, principal)));
             l.UseCorfu(registry);
         }));
         var app = builder.Build();
@@ -53,6 +56,13 @@ internal sealed class TestServer : IAsyncDisposable
 
     public static TcpTransport Connect(TimeProvider? time = null, ClusterTls? tls = null) =>
         new(new TcpTransportOptions { Cluster = Cluster, Tls = tls }, time);
+
+    // In the place of certificates.
+    private static ConnectionContext WithPrincipal(ConnectionContext context, Func<string, Principal> principal)
+    {
+        context.Features.Set(principal(((IPEndPoint)context.RemoteEndPoint!).Address.ToString()));
+        return context;
+    }
 
     public EchoRole AddEcho()
     {

@@ -17,7 +17,7 @@ public static class CorfuTlsListenOptionsExtensions
         if (tls.Mode == TlsMode.Off) return listen;
         var options = TlsListenOptions.Of(registry);
         var open = new OpenPeers(tls, options.Logger, options.Time);
-        listen.Use(next => new TlsMiddleware(tls, options, open, next).OnConnectionAsync);
+        listen.Use(next => new TlsMiddleware(tls, options, registry, open, next).OnConnectionAsync);
         return listen;
     }
 

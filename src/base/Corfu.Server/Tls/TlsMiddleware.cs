@@ -3,13 +3,13 @@ using System.IO.Pipelines;
 using System.Net.Security;
 using System.Security.Authentication;
 using Microsoft.AspNetCore.Connections;
-using Microsoft.Extensions.Logging;
 
 namespace Corfu.Server;
 
 /// <summary>TLS of the cluster's port: the first byte, the handshake, the peer's certificate, then the rest of the
 /// connection over the encrypted stream.</summary>
-internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, OpenPeers open, ConnectionDelegate next)
+internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, RoleRegistry registry, OpenPeers open,
+    ConnectionDelegate next)
 {
     /// <summary>First byte of a TLS record with a handshake; a plain handshake begins with 'C'.</summary>
     private const byte HandshakeRecord = 0x16;
@@ -22,8 +22,6 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Op
 
     private static readonly StreamPipeWriterOptions Writing = new(leaveOpen: true);
 
-    private readonly PeerLogLimit _lines = new(options.Time);
-
     private enum FirstByte
     {
         None,
@@ -35,8 +33,15 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Op
     {
         TlsSession? session = null;
         var isPlain = false;
+        using (var waiting = registry.Handshakes.TryWait(context))
         using (var timeout = new CancellationTokenSource(options.HandshakeTimeout, options.Time))
         {
+            if (waiting is null)
+            {
+                context.Abort();
+                return;
+            }
+
             try
             {
                 var first = await ReadFirstByteAsync(context.Transport.Input, timeout.Token).ConfigureAwait(false);
@@ -128,11 +133,7 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Op
     private void Refuse(ConnectionContext context, string kind, string reason)
     {
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(kind));
-        if (_lines.Admits(context, out var leftOut))
-        {
-            ServerLog.Refused(options.Logger, context.ConnectionId, ServerConnection.PeerOf(context),
-                RoleRegistry.WithLeftOut(reason, leftOut));
-        }
+        registry.LogRefused(context, kind, reason);
     }
 
     private sealed record EncryptedPipe(PipeReader Input, PipeWriter Output) : IDuplexPipe;

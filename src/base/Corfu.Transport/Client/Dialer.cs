@@ -39,6 +39,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         {
             // Fails where the process has no descriptors left.
             socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+            if (options.LocalAddress is { } local) socket.Bind(new IPEndPoint(local.MapToIPv6(), 0));
             var error = await SocketConnect.ConnectAsync(socket, endpoint.Host, endpoint.Port, either)
                 .ConfigureAwait(false);
             isConnected = error == SocketError.Success;
@@ -141,11 +142,17 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
             Status.Ok => null,
             Status.WrongNode => $"the identity {target} is not there",
             Status.Unsupported => "it speaks other protocol versions",
+            Status.Overloaded => "it has no place for another connection (limits.server in its node.json)",
             Status.Denied => $"it refuses this process: {welcome.Reason}",
             var other => $"it refuses: {other}",
         };
         if (reason is null) return null;
-        var fault = welcome.Status == Status.WrongNode ? TransportFault.WrongIdentity : TransportFault.Unknown;
+        var fault = welcome.Status switch
+        {
+            Status.WrongNode => TransportFault.WrongIdentity,
+            Status.Overloaded => TransportFault.Overloaded,
+            _ => TransportFault.Unknown,
+        };
         return new ConnectFailure($"{endpoint}: {reason}.", fault);
     }
 

@@ -1,3 +1,5 @@
+using System.Net;
+
 namespace Corfu.Transport;
 
 /// <summary>Limits of a client's connections.</summary>
@@ -20,6 +22,10 @@ public sealed record TcpTransportOptions
     /// <summary>The connections have no more rights than this: a process that acts for others gives up what it does not
     /// need. Default node: all that the certificate allows.</summary>
     public AccessRole Role { get; init; } = AccessRole.Node;
+
+    /// <summary>The address that connections are made from; without TLS servers count by it. Default: the system
+    /// chooses.</summary>
+    public IPAddress? LocalAddress { get; init; }
 
     /// <summary>Connecting and shaking hands together. Default 3 s.</summary>
     public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(3);

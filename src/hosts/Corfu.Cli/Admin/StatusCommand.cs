@@ -137,7 +137,7 @@ internal static class StatusCommand
         NodeHealth.Slow => 2,
         NodeHealth.Full => 3,
         NodeHealth.Leaving => 4,
-        NodeHealth.Partitioned => 5,
+        NodeHealth.Partitioned or NodeHealth.Overloaded => 5,
         NodeHealth.Silent => 6,
         NodeHealth.Failed => 7,
         NodeHealth.Replaced => 8,

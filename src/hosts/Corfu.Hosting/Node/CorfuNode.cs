@@ -11,6 +11,9 @@ namespace Corfu.Hosting;
 /// folders.</summary>
 public sealed class CorfuNode : IAsyncDisposable
 {
+    // What a connection that is not read holds: the rest waits at its peer. Frames that arrive are not held up by it.
+    private static readonly SocketTransportOptions Sockets = new() { MaxReadBufferSize = 256 << 10 };
+
     private readonly RoleRegistry _registry;
     private readonly RoleKeeper _keeper;
     private readonly KestrelServer _server;
@@ -88,7 +91,7 @@ public sealed class CorfuNode : IAsyncDisposable
                 _ownedTls = options.OpenTls is null ? tls : null,
             };
             reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
-            agent.Start();
+            agent.Start(registry.KnownAddresses);
             keeper.Start();
             foreach (var role in roles)
             {
@@ -142,7 +145,7 @@ public sealed class CorfuNode : IAsyncDisposable
             if (tls is not null) listen.UseCorfuTls(tls, registry);
             listen.UseCorfu(registry);
         });
-        var transport = new SocketTransportFactory(Options.Create(new SocketTransportOptions()), loggers);
+        var transport = new SocketTransportFactory(Options.Create(Sockets), loggers);
         var server = new KestrelServer(Options.Create(options), transport, loggers);
         try
         {

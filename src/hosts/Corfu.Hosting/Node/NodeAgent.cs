@@ -1,4 +1,5 @@
 using Corfu.Agent;
+using Corfu.Server;
 
 namespace Corfu.Hosting;
 
@@ -11,12 +12,15 @@ internal sealed class NodeAgent : IAsyncDisposable
 
     // Belongs to the agent's loop, which tells all changes.
     private AgentMemory _memory;
+    private readonly TimeProvider _time;
     private Task? _running;
+    private PeerAddresses? _peers;
 
     public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process, ILoggerFactory loggers,
         TimeProvider time)
     {
         var memory = AgentMemory.Load(node.AgentFile);
+        _time = time;
         var options = new AgentOptions
         {
             Self = node.Endpoint,
@@ -67,7 +71,12 @@ internal sealed class NodeAgent : IAsyncDisposable
             ? $"The agent has ended: {_running.Exception?.InnerException?.Message}"
             : null;
 
-    public void Start() => _running = LoopContext.Pool.RunAsync(() => Agent.RunAsync(_stop.Token));
+    /// <param name="addresses">Takes those of the cluster's processes.</param>
+    public void Start(KnownAddresses addresses)
+    {
+        _running = LoopContext.Pool.RunAsync(() => Agent.RunAsync(_stop.Token));
+        _peers = new PeerAddresses(Agent, addresses, _time);
+    }
 
     /// <returns>False: what is remembered now would not survive a restart.</returns>
     private bool Keep(NodeOptions node, Func<AgentMemory, AgentMemory> change)
@@ -87,6 +96,7 @@ internal sealed class NodeAgent : IAsyncDisposable
 
         // How it ended has been a fault of the node until now.
         if (_running is not null) await Task.WhenAny(_running);
+        _peers?.Dispose();
         _probes.Dispose();
         _transport.Dispose();
     }

@@ -59,12 +59,15 @@ public sealed class NodeOptionsTests
     {
         var fault = Assert.Throws<NodeStartException>(() => Load("""
             {
-              "server": { "maxConnections": 0 }, "unit": { "maxPayload": 0, "store": { "logPageSize": 5 } },
+              "server": {
+                "maxConnections": 0, "maxSharedInFlight": 0, "maxTotalOutput": 1, "maxBytesPerSecond": 0 },
+              "unit": { "maxPayload": 0, "store": { "logPageSize": 5 } },
               "sequencer": { "maxStreams": 0 }, "acceptor": { "keptSlots": 0 },
               "agent": { "detector": { "minRefusals": 0 } }
             }
             """));
-        foreach (var part in new[] { "MaxConnections", "MaxPayload", "LogPageSize is", "MaxStreams", "KeptSlots",
+        foreach (var part in new[] { "MaxConnections", "MaxSharedInFlight", "MaxTotalOutput is 1",
+            "MaxBytesPerSecond is 0", "MaxPayload", "LogPageSize is", "MaxStreams", "KeptSlots",
             "MinRefusals" })
             Assert.Contains(part, fault.Message, StringComparison.Ordinal);
         Assert.Contains("maxStream",

@@ -1,6 +1,7 @@
 using Corfu.Conformance;
 using Corfu.Protocol;
 using Corfu.Storage;
+using Corfu.Transport;
 
 namespace Corfu.Unit.Tests;
 
@@ -97,6 +98,47 @@ public sealed class LimitTests
         Assert.Equal(Status.Ok, (await reads[1]).Status);
         Assert.Equal(Status.Ok,
             (await unit.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(2), ReadDetail.Full))).Status);
+    }
+
+    [Fact]
+    public async Task Pending_reads_of_one_identity_leave_room_to_others()
+    {
+        var files = new SlowFiles();
+        var options = Stores.Small with { HotBytes = Stores.Small.LogPageSize };
+        await using var store = Stores.Plain(files, new MemoryMapFiles(), options);
+        var node = await HandlerClient.OpenAsync(store, new UnitHandlerOptions { MaxPendingReadBytes = 5000 });
+        for (var i = 0; i < 40; i++)
+            await node.AskUntilTakenAsync(new WriteRequest(Epoch.First, Entries.Data(i, new byte[1000])));
+        var (one, two) = (new Part(), new Part());
+        var greedy = new HandlerClient(node.Handler) { Share = one };
+        var modest = new HandlerClient(node.Handler) { Share = two };
+        files.Hold = new TaskCompletionSource();
+        var reads = Enumerable.Range(0, 3).Select(i => Read(greedy, i)).ToList();
+        var other = Read(modest, 3);
+        Assert.Equal(Status.Overloaded, (await reads[2]).Status);
+        Assert.False(other.IsCompleted);
+        files.Hold.SetResult();
+        foreach (var read in (Task<ReadResponse>[])[reads[0], reads[1], other])
+            Assert.Equal(Status.Ok, (await read).Status);
+        Assert.Equal(Status.Ok, (await Read(greedy, 2)).Status);
+
+        static Task<ReadResponse> Read(HandlerClient client, int position) =>
+            client.AskAsync(new ReadRequest(Epoch.First, Entries.Positions(position), ReadDetail.Full));
+    }
+
+    // Two reads of the test.
+    private sealed class Part : IRoleShare
+    {
+        private long _held;
+
+        public bool TryHold(long amount, long total)
+        {
+            if (_held + amount > total / 2) return false;
+            Interlocked.Add(ref _held, amount);
+            return true;
+        }
+
+        public void Release(long amount) => Interlocked.Add(ref _held, -amount);
     }
 
     // Reads end when the test says so.

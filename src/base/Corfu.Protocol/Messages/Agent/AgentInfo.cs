@@ -131,4 +131,7 @@ public enum NodeHealth : byte
 
     /// <summary>Silent towards this agent and alive towards others.</summary>
     Partitioned = 9,
+
+    /// <summary>The process refuses the agent's connections for its limits: it lives, and more is not known.</summary>
+    Overloaded = 10,
 }

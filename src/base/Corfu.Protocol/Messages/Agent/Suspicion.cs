@@ -21,7 +21,8 @@ public sealed record SuspicionRequest(Epoch Epoch, NodeRole Role, NodeAddress Su
         new SuspicionResponse(status, epoch, false, NodeHealth.Unknown, "");
 }
 
-/// <param name="Answers">Whether the node answered the probe that this question caused.</param>
+/// <param name="Answers">Whether the node answered the probe that this question caused, if only that it has no place
+/// for the connection.</param>
 public sealed record SuspicionResponse(Status Status, Epoch Epoch, bool Answers, NodeHealth Health, string Why)
     : Response(Status, Epoch)
 {
