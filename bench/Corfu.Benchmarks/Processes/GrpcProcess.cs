@@ -12,7 +12,7 @@ internal static class GrpcProcess
     public static async Task<int> RunAsync(string connection)
     {
         await using var frontEnd = await GrpcFrontEnd.StartAsync(
-            new NodeEndpoint("127.0.0.1", 0), connection, NullLoggerFactory.Instance);
+            new GrpcFrontEndOptions(new NodeEndpoint("127.0.0.1", 0), connection), NullLoggerFactory.Instance);
         await ChildProcess.ServeAsync(frontEnd.Address);
         return 0;
     }

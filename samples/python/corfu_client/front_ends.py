@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import grpc
@@ -25,13 +26,22 @@ CHANNEL_OPTIONS = [
 ]
 
 
+def _credentials_of(folder: str) -> grpc.ChannelCredentials:
+    # Key and certificate are in one file. The server's name must be among those of its certificate.
+    anchors = Path(folder, "ca.pem").read_bytes()
+    identity = Path(folder, "identity.pem").read_bytes()
+    return grpc.ssl_channel_credentials(anchors, private_key=identity, certificate_chain=identity)
+
+
 class FrontEnds:
     """One channel for each address, made when it is first used."""
 
-    def __init__(self, addresses: Sequence[str]) -> None:
+    def __init__(self, addresses: Sequence[str], certificates: str | None = None) -> None:
+        """certificates: the folder that 'corfu cert issue --to' wrote; None: without TLS."""
         if not addresses:
             raise ValueError("No front end is named.")
         self._addresses = list(addresses)
+        self._credentials = _credentials_of(certificates) if certificates else None
         self._channels: dict[str, grpc.Channel] = {}
         self._lock = threading.Lock()
         self._current = 0
@@ -46,7 +56,11 @@ class FrontEnds:
         with self._lock:
             address = self.current
             if address not in self._channels:
-                self._channels[address] = grpc.insecure_channel(address, CHANNEL_OPTIONS)
+                self._channels[address] = (
+                    grpc.secure_channel(address, self._credentials, CHANNEL_OPTIONS)
+                    if self._credentials
+                    else grpc.insecure_channel(address, CHANNEL_OPTIONS)
+                )
             return address, self._channels[address]
 
     def next_after(self, failed: str) -> None:

@@ -73,6 +73,20 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
     }
 
+    /// <summary>Nothing more is sent over this call; what is under way gets its results.</summary>
+    public void Leave()
+    {
+        Volatile.Write(ref _isLeft, true);
+        try
+        {
+            _sending.Cancel();
+        }
+        catch (ObjectDisposedException)
+        {
+            // The call has ended.
+        }
+    }
+
     public void Dispose() => _sending.Dispose();
 
     private async Task SendAsync()
@@ -182,11 +196,5 @@ internal sealed class AppendCall(AsyncDuplexStreamingCall<AppendManyRequest, App
         }
 
         if (append.TryTakeBack()) pipe.Add(append);
-    }
-
-    private void Leave()
-    {
-        Volatile.Write(ref _isLeft, true);
-        _sending.Cancel();
     }
 }

@@ -22,6 +22,9 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
 
     private Task? _running;
 
+    // Entries go over it; null between two calls.
+    private volatile AppendCall? _current;
+
     public ChannelReader<PendingAppend> Waiting => _waiting.Reader;
 
     public void Start() => _running = LoopContext.Pool.RunAsync(RunAsync);
@@ -30,6 +33,9 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
     {
         if (!_waiting.Writer.TryWrite(append)) append.TrySetException(Closed());
     }
+
+    /// <summary>Another call is opened, and the one in use takes no further entries.</summary>
+    public void Renew() => _current?.Leave();
 
     /// <summary>The tail, as the front end in use tells it.</summary>
     public Task<LogPosition> TailAsync(CancellationToken cancellationToken) =>
@@ -58,7 +64,9 @@ internal sealed class AppendPipe(FrontEnds frontEnds, GrpcLogOptions options, Ca
                 if (await OpenAsync() is not { } opened) continue;
 
                 // 2., 3.
+                _current = opened.Call;
                 await opened.Call.SendAllAsync();
+                _current = null;
                 if (opened.Call.IsLeft) frontEnds.Leave(opened.Number);
                 ending.RemoveAll(static end => end.IsCompletedSuccessfully);
                 ending.Add(EndAsync(opened.Call));

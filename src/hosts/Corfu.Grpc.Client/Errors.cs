@@ -26,6 +26,8 @@ internal static class Errors
         return e.StatusCode switch
         {
             StatusCode.Cancelled => new OperationCanceledException(e.Status.Detail, e),
+            StatusCode.Unauthenticated or StatusCode.PermissionDenied => new CorfuDeniedException(
+                $"The front end refused the call ({e.Status.Detail}): it needs a certificate or other credentials"),
             StatusCode.ResourceExhausted => new LogOverloadedException(e.Status.Detail),
             _ => new LogUnavailableException($"The front end did not answer: {e.Status.Detail}", e),
         };
@@ -50,6 +52,7 @@ internal static class Errors
             && ulong.TryParse(text, CultureInfo.InvariantCulture, out var stream) =>
             new StreamRangeException(new StreamId(stream)),
         ErrorReason.Overloaded => new LogOverloadedException(message),
+        ErrorReason.Denied => new CorfuDeniedException(message.TrimEnd('.')),
         ErrorReason.NotAllowed => new CorfuException(message),
         ErrorReason.NoSpace => new CorfuStatusException(Corfu.Protocol.Status.NoSpace, message),
         ErrorReason.Mirror => new LogIsMirrorException(SubjectOf(message)),

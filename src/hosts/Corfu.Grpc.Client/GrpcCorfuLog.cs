@@ -32,6 +32,7 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
         _frontEnds = new FrontEnds(addresses, options);
         _calls = new LogCalls(_frontEnds, options, _closed.Token);
         _appends = new AppendPipe(_frontEnds, options, _closed.Token);
+        _frontEnds.Renewed += _appends.Renew;
         _inFlight = new ConcurrencyLimiter(new ConcurrencyLimiterOptions
         {
             PermitLimit = options.MaxAppendsInFlight,
@@ -43,6 +44,8 @@ public sealed class GrpcCorfuLog : ICorfuLog, IAsyncDisposable
 
     /// <param name="addresses"><c>http://host:port,...</c>, as <c>corfu cluster up --grpc</c> prints them.</param>
     /// <exception cref="FormatException">An address is malformed.</exception>
+    /// <exception cref="CertificateException">The folder of certificates cannot be used.</exception>
+    /// <exception cref="CorfuDeniedException">The front ends refuse the caller.</exception>
     /// <exception cref="LogUnavailableException">No front end answers within
     /// <see cref="GrpcLogOptions.OperationTimeout"/>.</exception>
     public static async Task<GrpcCorfuLog> ConnectAsync(

@@ -47,9 +47,14 @@ public sealed record GrpcLogOptions
     /// <summary>Pause before another attempt, once every front end has failed. Default 50 ms.</summary>
     public TimeSpan RetryDelay { get; init; } = TimeSpan.FromMilliseconds(50);
 
+    /// <summary>The caller's certificate, and what front ends' certificates must lead to, for <c>https</c>. Without a
+    /// folder or a source: <c>?certs=DIR</c> behind the addresses, else the environment variable <c>CORFU_CERTS</c>.
+    /// Without these too, front ends are checked against the machine's certificates, and no caller is named.
+    /// <c>http</c> is for loopback alone, unless <see cref="TlsOptions.Insecure"/> allows it elsewhere.</summary>
+    public TlsOptions Tls { get; init; } = new();
+
     /// <summary>Changes what each front end's channel is made with: credentials, metadata of every call (call
-    /// credentials), certificates, another handler. Default nothing: <c>http</c> is not encrypted, <c>https</c> is
-    /// checked against the machine's certificates, and no caller is named.</summary>
+    /// credentials), another handler. Default nothing.</summary>
     public Action<GrpcChannelOptions>? ConfigureChannel { get; init; }
 
     /// <summary>All faults in one message.</summary>

@@ -22,7 +22,8 @@ public static class ErrorReason
     /// <summary>The request makes no sense; the message says which field.</summary>
     public const string InvalidRequest = "INVALID_REQUEST";
 
-    /// <summary>Refused because too much waits already; nothing was done.</summary>
+    /// <summary>Refused because too much waits already, or because a limit of the front end is reached; nothing was
+    /// done. Metadata: <c>limit</c>, the option, and <c>retry_after_ms</c> where that is known.</summary>
     public const string Overloaded = "OVERLOADED";
 
     /// <summary>The units have no room; nothing was done.</summary>
@@ -108,6 +109,10 @@ public static class ErrorReason
 
     /// <summary>The front end's options do not allow it; the message names the option.</summary>
     public const string NotAllowed = "NOT_ALLOWED";
+
+    /// <summary>The caller lacks a right; nothing was done. Metadata: <c>policy</c> and, for what is read or written,
+    /// <c>resource</c>.</summary>
+    public const string Denied = "DENIED";
 
     /// <summary>The cluster is not in a state in which it can be changed so; the message says what to do.</summary>
     public const string OperationRefused = "OPERATION_REFUSED";

@@ -74,9 +74,10 @@ internal sealed class AdminEndpoint(
         V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responseStream,
         ServerCallContext context)
     {
-        if (!options.Value.AllowAdmin)
+        if (options.Value is { AllowAdmin: false, RequireRights: false })
             throw new NotAllowedException("changes of the cluster", nameof(CorfuGrpcOptions.AllowAdmin));
-        return host.RunAsync(context, stop => ReconfigureAsync(request, responseStream, stop));
+        return host.RunAsync(context, stop => connection.RunChangeAsync(
+            Callers.NameOf(context), session => ReconfigureAsync(session, request, responseStream, stop), stop));
     }
 
     // The newest epoch of the page.
@@ -95,9 +96,9 @@ internal sealed class AdminEndpoint(
         .Select(AdminMessages.Of);
 
     private async Task ReconfigureAsync(
-        V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responses, CancellationToken stop)
+        OperatorSession session, V1.ReconfigureRequest request, IServerStreamWriter<V1.ReconfigureEvent> responses,
+        CancellationToken stop)
     {
-        var session = await connection.OpenAsync(stop);
         await session.Cluster.RefreshAsync(stop);
         var change = AdminChange.Start(session, request, stop);
         using var pause = new PeriodicTimer(ProgressInterval, time);

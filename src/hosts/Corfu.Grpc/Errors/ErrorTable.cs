@@ -16,6 +16,8 @@ internal static partial class ErrorTable
     {
         [typeof(RequestException)] = new(StatusCode.InvalidArgument, ErrorReason.InvalidRequest),
         [typeof(NotAllowedException)] = new(StatusCode.PermissionDenied, ErrorReason.NotAllowed),
+        [typeof(AccessDeniedException)] = new(StatusCode.PermissionDenied, ErrorReason.Denied, AddRight),
+        [typeof(FrontEndLimitException)] = new(StatusCode.ResourceExhausted, ErrorReason.Overloaded, AddLimit),
         [typeof(EntryTooLargeException)] = new(StatusCode.InvalidArgument, ErrorReason.EntryTooLarge),
         [typeof(StreamRangeException)] = new(StatusCode.InvalidArgument, ErrorReason.StreamRange,
             static (e, metadata) => metadata.Add("stream", ((StreamRangeException)e).Stream.ToString())),
@@ -90,6 +92,24 @@ internal static partial class ErrorTable
             metadata.Add("mark", Text(ended.Mark));
         }
         else row.Metadata?.Invoke(e, metadata);
+    }
+
+    private static void AddRight(Exception e, IDictionary<string, string> metadata)
+    {
+        var demand = ((AccessDeniedException)e).Demand;
+        metadata.Add("policy", demand.Policy);
+        if (demand.Resource is { } resource) metadata.Add("resource", resource.ToString());
+    }
+
+    private static void AddLimit(Exception e, IDictionary<string, string> metadata)
+    {
+        var reached = (FrontEndLimitException)e;
+        metadata.Add("limit", reached.Name);
+        if (reached.RetryAfter is { } wait)
+            metadata.Add(
+                "retry_after_ms",
+                Math.Max(1, Math.Ceiling(wait.TotalMilliseconds))
+                    .ToString(System.Globalization.CultureInfo.InvariantCulture));
     }
 
     private static void AddPosition(IDictionary<string, string> metadata, LogPosition? position)

@@ -20,7 +20,7 @@ public static class CorfuGrpcEndpointRouteBuilderExtensions
             throw new InvalidOperationException(
                 "MapCorfu needs services.AddCorfuGrpc() and services.AddCorfuClient().");
         var options = endpoints.ServiceProvider.GetRequiredService<IOptions<CorfuGrpcOptions>>().Value;
-        return new CorfuGrpcEndpoints
+        var mapped = new CorfuGrpcEndpoints
         {
             Log = endpoints.MapGrpcService<LogEndpoint>(),
             Objects = TangoServices.Map(endpoints),
@@ -28,5 +28,13 @@ public static class CorfuGrpcEndpointRouteBuilderExtensions
             Health = endpoints.MapGrpcHealthChecksService(),
             Reflection = options.Reflection ? endpoints.MapGrpcReflectionService() : new EndpointGroup([]),
         };
+        var gate = endpoints.ServiceProvider.GetRequiredService<CallGate>();
+        foreach (var services in (IEndpointConventionBuilder[])[mapped.Log, mapped.Objects, mapped.Admin])
+            gate.Guard(services);
+        if (!options.RequireRights) return mapped;
+        // A caller without credentials is refused before its request is read.
+        mapped.RequireAuthorization(CorfuPolicies.Caller);
+        mapped.Health.AllowAnonymous();
+        return mapped;
     }
 }

@@ -15,9 +15,16 @@ public sealed class CorfuGrpcOptions
         .AtLeast(o => o.MaxAnswerBytes, 1 << 16)
         .AtLeast(o => o.MaxEntriesInFlight, 1)
         .AtLeast(o => o.MaxBytesInFlight, o => o.MaxReceiveMessage)
+        .AtLeast(o => o.MaxBytesOfCaller, o => o.MaxReceiveMessage)
+        .AtLeast(o => o.MaxConnections, 1)
+        .AtLeast(o => o.MaxStreamsPerConnection, 1)
+        .AtLeast(o => o.MaxCallsOfCaller, 1)
+        .AtLeast(o => o.MaxCallsPerSecond, 1)
+        .AtLeast(o => o.MaxBytesPerSecond, 1)
         .AtLeast(o => o.MaxSettleSpan, 1)
         .Between(o => o.MaxPositions, 1, MessageLimits.MaxItems)
         .AtLeast(o => o.MaxSubscriptions, 1)
+        .AtLeast(o => o.MaxSubscriptionsOfCaller, 1)
         .Above(o => o.TailInterval, TimeSpan.Zero)
         .Above(o => o.Heartbeat, TimeSpan.Zero)
         .AtLeast(o => o.DeadlineMargin, TimeSpan.Zero)
@@ -42,9 +49,32 @@ public sealed class CorfuGrpcOptions
     /// 4,096.</summary>
     public int MaxEntriesInFlight { get; set; } = 4096;
 
-    /// <summary>Bytes of appends and read batches that all calls hold together; beyond, calls wait. Default 256
-    /// MiB.</summary>
+    /// <summary>Bytes of appends and read batches that all calls hold together; beyond, streams and reads wait, and
+    /// single appends are refused. Default 256 MiB.</summary>
     public long MaxBytesInFlight { get; set; } = 256 << 20;
+
+    /// <summary>The same of one caller: the holder of a certificate, or an address where nothing authenticates callers.
+    /// Default 64 MiB.</summary>
+    public long MaxBytesOfCaller { get; set; } = 64 << 20;
+
+    /// <summary>Connections at once; more are closed. Of a listener of the front end's own: other hosts have Kestrel's
+    /// limits. Default 1,024.</summary>
+    public int MaxConnections { get; set; } = 1024;
+
+    /// <summary>Calls at once of one connection; more wait at the client. Of a listener of the front end's own. Default
+    /// 1,024.</summary>
+    public int MaxStreamsPerConnection { get; set; } = 1024;
+
+    /// <summary>Calls at once of one caller, beside subscriptions, watches and sessions; more are refused. Default
+    /// 512.</summary>
+    public int MaxCallsOfCaller { get; set; } = 512;
+
+    /// <summary>Calls a second of one caller; more are refused. Default null: any number.</summary>
+    public int? MaxCallsPerSecond { get; set; }
+
+    /// <summary>Bytes of requests a second of one caller: more calls are refused, and streams of appends not read.
+    /// Default null: any number.</summary>
+    public int? MaxBytesPerSecond { get; set; }
 
     /// <summary>Positions that one Settle call looks at. Default 65,536.</summary>
     public int MaxSettleSpan { get; set; } = 65536;
@@ -54,6 +84,9 @@ public sealed class CorfuGrpcOptions
 
     /// <summary>Subscriptions at once; more are refused. Default 1,024.</summary>
     public int MaxSubscriptions { get; set; } = 1024;
+
+    /// <summary>The same of one caller. Default 128.</summary>
+    public int MaxSubscriptionsOfCaller { get; set; } = 128;
 
     /// <summary>How often the tail is looked at while subscriptions wait for it; one look serves all. Default 10
     /// ms.</summary>
@@ -69,6 +102,15 @@ public sealed class CorfuGrpcOptions
     /// <summary>Whether the services describe themselves to tools such as grpcurl. Default true: the contract is
     /// public.</summary>
     public bool Reflection { get; set; } = true;
+
+    /// <summary>Whether callers need the rights that <see cref="MethodAccess"/> names: the host authenticates them, by
+    /// certificates or by tokens, and the policies of <see cref="CorfuPolicies"/> decide. Then the options that allow
+    /// what is off by default do not count. Default false: every caller may do all that the options allow.</summary>
+    public bool RequireRights { get; set; }
+
+    /// <summary>The file that grants rights to the role <c>caller</c>, as docs/grpc.md shows it. It is read again when
+    /// it changes. Default null: that role has no rights.</summary>
+    public string? AccessFile { get; set; }
 
     /// <summary>Whether callers of <c>corfu.admin.v1</c> may change the cluster; they may look at it in any case.
     /// Default false: nothing authenticates them.</summary>

@@ -3,6 +3,8 @@ using Corfu.Grpc;
 using Corfu.Grpc.Protocol.Log.V1;
 using Grpc.AspNetCore.HealthChecks;
 using Grpc.AspNetCore.Server;
+using Microsoft.AspNetCore.Authentication;
+using Microsoft.AspNetCore.Authorization;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
 using AdminV1 = Corfu.Grpc.Protocol.Admin.V1;
@@ -39,10 +41,16 @@ public static class CorfuGrpcServiceCollectionExtensions
         services.TryAddSingleton<ILogSource>(
             static provider => new ClientLogSource(provider.GetRequiredService<ICorfuConnection>()));
         services.AddSingleton<TailWatcher>();
-        services.AddSingleton<SubscriptionLimit>();
-        services.AddSingleton<ByteBudget>();
+        services.AddSingleton<CallerLimits>();
+        services.AddSingleton<CallGate>();
+        services.AddSingleton<AccessFile>();
+        services.AddSingleton<CallerAccess>();
+        services.AddAuthorization();
+        services.AddSingleton<IPostConfigureOptions<AuthorizationOptions>, DefaultPolicies>();
+        services.AddSingleton<IAuthorizationHandler, AccessHandler>();
         services.AddSingleton<StreamClaims>();
         services.TryAddSingleton<ErrorInterceptor>();
+        services.TryAddSingleton<AccessInterceptor>();
         services.AddGrpcReflection();
         services.AddCorfuGrpcService<LogEndpoint>();
         TangoServices.Add(services);
@@ -52,6 +60,15 @@ public static class CorfuGrpcServiceCollectionExtensions
             foreach (var name in ServiceNames) health.Services.Map(name, IsReady);
         });
         return services;
+    }
+
+    /// <summary>Adds the scheme <see cref="CorfuClaims.Scheme"/>: callers are the holders of the certificates that
+    /// their connections' handshakes have checked, at listeners with <c>UseCorfuCertificates</c>.</summary>
+    public static AuthenticationBuilder AddCorfuCertificates(this AuthenticationBuilder authentication)
+    {
+        ArgumentNullException.ThrowIfNull(authentication);
+        return authentication.AddScheme<AuthenticationSchemeOptions, CertificateScheme>(
+            CorfuClaims.Scheme, static _ => { });
     }
 
     /// <summary>A service with the front end's errors and message limits. Services of the host itself keep their
@@ -65,6 +82,7 @@ public static class CorfuGrpcServiceCollectionExtensions
         {
             grpc.MaxReceiveMessageSize = own.Value.MaxReceiveMessage;
             grpc.Interceptors.Add<ErrorInterceptor>();
+            grpc.Interceptors.Add<AccessInterceptor>();
         });
     }
 

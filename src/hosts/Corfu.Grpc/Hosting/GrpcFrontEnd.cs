@@ -1,4 +1,5 @@
 using System.Net;
+using Corfu.Server;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
@@ -8,15 +9,16 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 
 namespace Corfu.Grpc;
 
 /// <summary>The front end with a listener of its own, for a process that is no ASP.NET Core host, such as a node. It
-/// speaks HTTP/2 without TLS. Disposing it ends its calls and closes its client.</summary>
+/// speaks HTTP/2: over TLS, with callers' certificates and rights, where it is given certificates. Disposing it ends
+/// its calls and closes its client.</summary>
 public sealed class GrpcFrontEnd : IAsyncDisposable
 {
-    // Limits of a connection, which a client uses for all its calls and subscriptions.
-    private const int MaxStreams = 1024;
+    // Of a connection, which a client uses for all its calls and subscriptions.
     private const int ConnectionWindow = 16 << 20;
 
     // A client that has vanished is noticed after both.
@@ -36,36 +38,32 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
 
     /// <summary>Listens. The client connects when the first call needs it: until the cluster answers, calls end with
     /// UNAVAILABLE.</summary>
-    /// <param name="listen">An IP address or <c>localhost</c>.</param>
-    /// <param name="connection">As <see cref="Client.ConnectionString"/>.</param>
-    /// <param name="allow">Further rights of callers, beside reading and appending: <c>admin</c>, <c>trims</c>,
-    /// <c>objects</c>, as the options of <see cref="CorfuGrpcOptions"/>. Null: none.</param>
-    /// <exception cref="FrontEndStartException">The port is occupied, or a parameter malformed.</exception>
-    public static Task<GrpcFrontEnd> StartAsync(NodeEndpoint listen, string connection, ILoggerFactory loggers,
-        IReadOnlyCollection<string>? allow = null, CancellationToken cancellationToken = default)
+    /// <exception cref="FrontEndStartException">The port is occupied, or an option malformed.</exception>
+    public static Task<GrpcFrontEnd> StartAsync(
+        GrpcFrontEndOptions options, ILoggerFactory loggers, CancellationToken cancellationToken = default)
     {
+        ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(loggers);
-        Action<CorfuGrpcOptions> configure = static _ => { };
-        foreach (var what in allow ?? []) configure += Allowing(what);
-        if (!Client.ConnectionString.TryParse(connection, out _, out var fault))
+        if (!Client.ConnectionString.TryParse(options.Connection, out _, out var fault))
             throw new FrontEndStartException(fault);
-        var address = listen.Host == "localhost"
+        var address = options.Listen.Host == "localhost"
             ? IPAddress.Loopback
-            : IPAddress.TryParse(listen.Host, out var parsed)
+            : IPAddress.TryParse(options.Listen.Host, out var parsed)
                 ? parsed
-                : throw new FrontEndStartException($"'{listen.Host}' is neither an IP address nor 'localhost'.");
-        return StartAsync(new IPEndPoint(address, listen.Port), services => services.Configure(configure)
-            .AddCorfuClient(settings =>
-            {
-                settings.ConnectionString = connection;
-                settings.ConnectTimeout = TimeSpan.Zero;
-            }), loggers, cancellationToken);
+                : throw new FrontEndStartException(
+                    $"'{options.Listen.Host}' is neither an IP address nor 'localhost'.");
+        options.Configure(new CorfuGrpcOptions());
+        return StartAsync(
+            new Listener(new IPEndPoint(address, options.Listen.Port), options.Tls),
+            services => options.AddTo(services.Configure<CorfuGrpcOptions>(options.Configure)), loggers,
+            cancellationToken);
     }
 
-    internal static async Task<GrpcFrontEnd> StartAsync(IPEndPoint listen, Action<IServiceCollection> addClient,
+    internal static async Task<GrpcFrontEnd> StartAsync(Listener listen, Action<IServiceCollection> addServices,
         ILoggerFactory loggers, CancellationToken cancellationToken)
     {
-        var app = Build(listen, addClient, loggers);
+        var app = Build(listen, addServices, loggers);
+        var at = listen.EndPoint;
         try
         {
             await app.StartAsync(cancellationToken);
@@ -74,14 +72,22 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
         catch (Exception e)
         {
             await app.DisposeAsync();
-            throw e is IOException { InnerException: AddressInUseException }
-                ? new FrontEndStartException(
-                    $"The port {listen.Port} of {listen.Address} is occupied by another process.", e)
-                : e is IOException or System.Net.Sockets.SocketException
-                    ? new FrontEndStartException($"The gRPC front end cannot listen at {listen}: {e.Message}", e)
-                    : e;
+            throw e switch
+            {
+                IOException { InnerException: AddressInUseException } => new FrontEndStartException(
+                    $"The port {at.Port} of {at.Address} is occupied by another process.", e),
+                IOException or System.Net.Sockets.SocketException => new FrontEndStartException(
+                    $"The gRPC front end cannot listen at {at}: {e.Message}", e),
+                OptionsValidationException => new FrontEndStartException($"limits.grpc: {e.Message}", e),
+                _ => e,
+            };
         }
     }
+
+    internal IServiceProvider Services => _app.Services;
+
+    /// <summary>Reads the access file now; by itself it is read ten seconds after a change, at the latest.</summary>
+    public void ReloadAccess() => _app.Services.GetRequiredService<AccessFile>().Reload();
 
     /// <summary>Ends its connections at once, as a process that is killed does. To be disposed as well.</summary>
     internal async Task AbortAsync()
@@ -113,42 +119,53 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
         }
     }
 
-    private static Action<CorfuGrpcOptions> Allowing(string what) => what switch
-    {
-        "admin" => static options => options.AllowAdmin = true,
-        "trims" => static options => options.AllowTrims = true,
-        "objects" => static options => options.AllowObjectAppends = true,
-        _ => throw new FrontEndStartException(
-            $"A gRPC front end can allow 'admin', 'trims' and 'objects', not '{what}'."),
-    };
-
     private static WebApplication Build(
-        IPEndPoint listen, Action<IServiceCollection> addClient, ILoggerFactory loggers)
+        Listener listen, Action<IServiceCollection> addServices, ILoggerFactory loggers)
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
-        builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
-        {
-            // A subscriber may be as slow as it likes. The limit would end its whole connection: the other calls too,
-            // and the sessions with their locks.
-            kestrel.Limits.MinResponseDataRate = null;
-            kestrel.Limits.Http2.MaxStreamsPerConnection = MaxStreams;
-            // Calls that are not read for now fill their own windows; pings and the connection's other calls go on.
-            kestrel.Limits.Http2.InitialConnectionWindowSize = ConnectionWindow;
-            kestrel.Limits.Http2.KeepAlivePingDelay = PingDelay;
-            kestrel.Limits.Http2.KeepAlivePingTimeout = PingTimeout;
-            kestrel.Listen(listen, static endpoint => endpoint.Protocols = HttpProtocols.Http2);
-        });
+        builder.WebHost.UseKestrelCore();
+        if (listen.Tls is not null) builder.WebHost.UseKestrelHttpsConfiguration();
         builder.Logging.AddProvider(new Forwarding(loggers));
         // ASP.NET Core and gRPC write several lines for each call at the level below.
         builder.Logging.AddFilter("Microsoft", LogLevel.Warning).AddFilter("Grpc", LogLevel.Warning);
         builder.Services.AddSingleton<IHostLifetime, ProcessOfAnother>();
         builder.Services.AddRouting();
-        addClient(builder.Services);
+        addServices(builder.Services);
         builder.Services.AddCorfuGrpc();
+        builder.Services.AddAuthentication(CorfuClaims.Scheme).AddCorfuCertificates();
+        builder.Services.AddOptions<KestrelServerOptions>().Configure<IOptions<CorfuGrpcOptions>>(
+            (kestrel, own) => Listen(kestrel, listen, own.Value, loggers));
         var app = builder.Build();
+        if (listen.Tls is not null) app.UseAuthentication().UseAuthorization();
         app.MapCorfu();
         return app;
     }
+
+    private static void Listen(
+        KestrelServerOptions kestrel, Listener listen, CorfuGrpcOptions options, ILoggerFactory loggers)
+    {
+        // A subscriber may be as slow as it likes. The limit would end its whole connection: the other calls too,
+        // and the sessions with their locks.
+        kestrel.Limits.MinResponseDataRate = null;
+        kestrel.Limits.MaxConcurrentConnections = options.MaxConnections;
+        kestrel.Limits.Http2.MaxStreamsPerConnection = options.MaxStreamsPerConnection;
+        // Calls that are not read for now fill their own windows; pings and the connection's other calls go on.
+        kestrel.Limits.Http2.InitialConnectionWindowSize = ConnectionWindow;
+        kestrel.Limits.Http2.KeepAlivePingDelay = PingDelay;
+        kestrel.Limits.Http2.KeepAlivePingTimeout = PingTimeout;
+        kestrel.Listen(listen.EndPoint, endpoint =>
+        {
+            endpoint.Protocols = HttpProtocols.Http2;
+            // A load balancer asks for health without a certificate; a bad certificate is refused by the handshake.
+            if (listen.Tls is { } tls)
+                endpoint.UseCorfuHttps(
+                    tls, required: false, new TlsListenOptions { Logger = loggers.CreateLogger("Corfu.Grpc.Tls") });
+        });
+    }
+
+    /// <summary>Where to listen.</summary>
+    /// <param name="Tls">Null: without TLS.</param>
+    internal sealed record Listener(IPEndPoint EndPoint, ClusterTls? Tls = null);
 
     /// <summary>Signals are for the process' own host.</summary>
     private sealed class ProcessOfAnother : IHostLifetime

@@ -16,7 +16,7 @@ namespace Corfu.Grpc;
 /// another front end. Reading no more would leave entries on their way in doubt.
 /// 4. When the client has ended its side and the last result is out, the call ends.
 /// </remarks>
-internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, ByteBudget budget,
+internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, AppendingCaller caller,
     IServerStreamWriter<AppendManyResponse> responses)
 {
     private readonly SemaphoreSlim _places = new(options.MaxEntriesInFlight, options.MaxEntriesInFlight);
@@ -54,23 +54,26 @@ internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, Byte
     private async ValueTask StartAsync(
         AppendManyRequest request, CancellationToken stopping, CancellationToken cancellationToken)
     {
+        caller.Rights.BeginMessage();
         foreach (var item in request.Items)
         {
             await _places.WaitAsync(cancellationToken);
-            var bytes = await budget.TakeAsync(item.Entry?.Payload.Length ?? 0, cancellationToken);
+            var refusal = await caller.Rights.RefusalOfAsync(item.Entry);
+            var bytes = await caller.TakeAsync(item.Entry?.Payload.Length ?? 0, cancellationToken);
             Interlocked.Increment(ref _open);
-            _ = AppendAsync(item, bytes, stopping, cancellationToken);
+            _ = AppendAsync(item, (bytes, refusal), stopping, cancellationToken);
         }
     }
 
-    private async Task AppendAsync(AppendManyRequest.Types.Item item, IDisposable bytes, CancellationToken stopping,
-        CancellationToken cancellationToken)
+    private async Task AppendAsync(AppendManyRequest.Types.Item item, (IDisposable Bytes, Exception? Refusal) start,
+        CancellationToken stopping, CancellationToken cancellationToken)
     {
         var result = new AppendManyResponse.Types.Item { Id = item.Id };
         try
         {
             // 3.
             stopping.ThrowIfCancellationRequested();
+            if (start.Refusal is not null) throw start.Refusal;
             if (item.Entry is null) throw new RequestException("items.entry: missing.");
             result.Result = LogMessages.ToMessage(
                 await EntryAppend.RunAsync(log, item.Entry, options, cancellationToken));
@@ -85,7 +88,7 @@ internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, Byte
         }
         finally
         {
-            bytes.Dispose();
+            start.Bytes.Dispose();
         }
 
         _results.Writer.TryWrite(result);
@@ -117,5 +120,17 @@ internal sealed class AppendStream(ICorfuLog log, CorfuGrpcOptions options, Byte
             await failed.CancelAsync();
             throw;
         }
+    }
+}
+
+/// <summary>The caller of an AppendMany call.</summary>
+/// <param name="Name">Limits count by it.</param>
+internal sealed record AppendingCaller(string Name, EntryAccess Rights, CallerLimits Limits)
+{
+    /// <summary>Takes bytes of the caller's share; meanwhile the call is not read.</summary>
+    public async ValueTask<IDisposable> TakeAsync(long bytes, CancellationToken cancellationToken)
+    {
+        await Limits.WaitForBytesAsync(Name, bytes, cancellationToken);
+        return await Limits.Bytes.TakeAsync(Name, bytes, cancellationToken);
     }
 }

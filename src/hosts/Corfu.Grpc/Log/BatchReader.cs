@@ -5,8 +5,9 @@ using ReadResponse = Corfu.Grpc.Protocol.Log.V1.ReadResponse;
 namespace Corfu.Grpc;
 
 /// <summary>Reads positions in batches whose size follows that of the entries, and sends each batch.</summary>
-internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mode, CorfuGrpcOptions options,
-    ByteBudget budget, IServerStreamWriter<ReadResponse> responses)
+/// <param name="takeBytes">Takes bytes of the caller's share.</param>
+internal sealed class BatchReader(ICorfuLog log, (ReadDetail Detail, ReadMode Mode) how, CorfuGrpcOptions options,
+    Func<long, ValueTask<IDisposable>> takeBytes, IServerStreamWriter<ReadResponse> responses)
 {
     // Limit of the memory reserved for a batch, in multiples of MaxBatchBytes: its entries may be larger than those
     // before.
@@ -15,7 +16,7 @@ internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mod
     // Bytes of an entry without its payload.
     private const int HeaderBytes = 256;
 
-    private readonly BatchSize _size = new(options, detail);
+    private readonly BatchSize _size = new(options, how.Detail);
 
     public async ValueTask<LogPosition> TailAsync(CancellationToken cancellationToken) =>
         (await log.CheckAsync([], cancellationToken: cancellationToken)).Tail;
@@ -27,11 +28,12 @@ internal sealed class BatchReader(ICorfuLog log, ReadDetail detail, ReadMode mod
         {
             var batch = ImmutableArray.CreateBuilder<LogPosition>((int)Math.Min(_size.Entries, count - next));
             while (batch.Count < batch.Capacity) batch.Add(positionAt(next++));
-            var most = detail == ReadDetail.Full ? log.MaxPayload : HeaderBytes;
-            using var bytes = await budget.TakeAsync(
-                Math.Min((long)batch.Count * most, (long)BatchesReserved * options.MaxBatchBytes), cancellationToken);
+            var most = how.Detail == ReadDetail.Full ? log.MaxPayload : HeaderBytes;
+            using var bytes = await takeBytes(
+                Math.Min((long)batch.Count * most, (long)BatchesReserved * options.MaxBatchBytes));
             await SendAsync(
-                await log.ReadManyAsync(batch.MoveToImmutable(), detail, mode, cancellationToken), cancellationToken);
+                await log.ReadManyAsync(batch.MoveToImmutable(), how.Detail, how.Mode, cancellationToken),
+                cancellationToken);
         }
     }
 

@@ -38,7 +38,7 @@ internal static class EntryAppend
     private static void RequireObjectEntry(
         NewEntry entry, ImmutableArray<StreamId> streams, CorfuGrpcOptions options)
     {
-        if (!options.AllowObjectAppends)
+        if (options is { AllowObjectAppends: false, RequireRights: false })
             throw new NotAllowedException("appends to objects' streams", nameof(options.AllowObjectAppends));
         foreach (var stream in streams)
         {
@@ -53,8 +53,9 @@ internal static class EntryAppend
 
     /// <summary>Whether an append that threw this is certainly not in the log.</summary>
     public static bool IsRefusal(Exception e) => e
-        is RequestException or NotAllowedException or BoundPassedException or EntryTooLargeException
-        or StreamRangeException or LogOverloadedException or LogUnavailableException or LogIsMirrorException
+        is RequestException or NotAllowedException or AccessDeniedException or FrontEndLimitException
+        or BoundPassedException or EntryTooLargeException or StreamRangeException or LogOverloadedException
+        or LogUnavailableException or LogIsMirrorException
         or OperationCanceledException or ObjectDisposedException
         or CorfuStatusException { Status: Corfu.Protocol.Status.NoSpace };
 }

@@ -13,8 +13,8 @@ namespace Corfu.Grpc;
 
 /// <summary>corfu.log.v1 over an ordinary client. <see cref="ErrorTable"/> maps what it throws.</summary>
 internal sealed class LogEndpoint(
-    ILogSource source, TailWatcher tails, SubscriptionLimit subscriptions, ByteBudget budget,
-    StreamClaims claims, IOptions<CorfuGrpcOptions> options, IHostApplicationLifetime lifetime, TimeProvider time)
+    ILogSource source, TailWatcher tails, CallerAccess access, CallerLimits limits, StreamClaims claims,
+    IOptions<CorfuGrpcOptions> options, IHostApplicationLifetime lifetime, TimeProvider time)
     : LogService.LogServiceBase
 {
     private readonly CorfuGrpcOptions _options = options.Value;
@@ -22,6 +22,7 @@ internal sealed class LogEndpoint(
     public override async Task<AppendResponse> Append(AppendRequest request, ServerCallContext context)
     {
         if (request.Entry is null) throw new RequestException("entry: missing.");
+        using var bytes = limits.Bytes.TakeNow(Callers.NameOf(context), request.Entry.Payload.Length);
         using var limit = AppendLimit.Of(context, _options.DeadlineMargin, time);
         try
         {
@@ -51,7 +52,8 @@ internal sealed class LogEndpoint(
         var log = await source.GetAsync(context.CancellationToken);
         // The client sends nothing before: a call that is refused leaves no outcome open.
         await context.WriteResponseHeadersAsync(new Metadata { { FrontEndHeaders.Accepted, "true" } });
-        await new AppendStream(log, _options, budget, responseStream).RunAsync(
+        var caller = new AppendingCaller(Callers.NameOf(context), access.OfEntries(context), limits);
+        await new AppendStream(log, _options, caller, responseStream).RunAsync(
             requestStream, lifetime.ApplicationStopping, context.CancellationToken);
     }
 
@@ -113,12 +115,13 @@ internal sealed class LogEndpoint(
         SubscribeRequest request, IServerStreamWriter<SubscribeResponse> responseStream, ServerCallContext context)
     {
         var terms = TermsOf(request);
-        using var place = subscriptions.Take();
+        using var place = limits.Subscriptions.Take(Callers.NameOf(context));
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(
             context.CancellationToken, lifetime.ApplicationStopping);
         var log = await source.GetAsync(ends.Token);
         var cluster = await source.GetClusterIdAsync(ends.Token);
-        await new Subscription(log, tails, terms, _options, responseStream).RunAsync(cluster, ends.Token);
+        var standing = access.Standing(context, MethodAccess.Of(context.Method).Demands(request));
+        await new Subscription(log, tails, terms, _options, standing, responseStream).RunAsync(cluster, ends.Token);
     }
 
     public override async Task<CheckResponse> Check(CheckRequest request, ServerCallContext context)
@@ -218,14 +221,17 @@ internal sealed class LogEndpoint(
 
     private void RequireTrims()
     {
-        if (!_options.AllowTrims) throw new NotAllowedException("trims, fills and claims", nameof(_options.AllowTrims));
+        if (_options is { AllowTrims: false, RequireRights: false })
+            throw new NotAllowedException("trims, fills and claims", nameof(_options.AllowTrims));
     }
 
     private async ValueTask<BatchReader> ReaderAsync(
         IServerStreamWriter<ReadResponse> responses, Detail detail, Mode mode, ServerCallContext context)
     {
         var (readDetail, readMode) = (LogMessages.DetailOf(detail), LogMessages.ModeOf(mode));
+        var (caller, stop) = (Callers.NameOf(context), context.CancellationToken);
         var log = await source.GetAsync(context.CancellationToken);
-        return new BatchReader(log, readDetail, readMode, _options, budget, responses);
+        return new BatchReader(
+            log, (readDetail, readMode), _options, bytes => limits.Bytes.TakeAsync(caller, bytes, stop), responses);
     }
 }

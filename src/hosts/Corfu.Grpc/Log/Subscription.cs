@@ -13,7 +13,7 @@ internal sealed record SubscriptionTerms(ImmutableArray<StreamId> Streams, LogPo
 /// <summary>A Subscribe call. A slow client holds it at the write of a response: only the reads that the feed has under
 /// way go ahead of that.</summary>
 internal sealed class Subscription(ICorfuLog log, TailWatcher tails, SubscriptionTerms terms, CorfuGrpcOptions options,
-    IServerStreamWriter<SubscribeResponse> responses)
+    StandingAccess access, IServerStreamWriter<SubscribeResponse> responses)
 {
     private SubscribeResponse _response = new();
     private long _bytes;
@@ -117,6 +117,7 @@ internal sealed class Subscription(ICorfuLog log, TailWatcher tails, Subscriptio
     {
         _response.ResumeOffset = (terms.To is { } to ? LogPosition.Min(resumeFrom, to) : resumeFrom).Offset;
         _response.Tail = LogMessages.ToMessage(tail);
+        await access.RequireAsync();
         await responses.WriteAsync(_response, cancellationToken);
         _response = new SubscribeResponse();
         _bytes = 0;

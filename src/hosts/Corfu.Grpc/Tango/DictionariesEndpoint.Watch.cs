@@ -18,16 +18,10 @@ internal sealed partial class DictionariesEndpoint
         V1.WatchRequest request, IServerStreamWriter<V1.WatchResponse> responseStream, ServerCallContext context)
     {
         OpenObjects.RequireName(request.Object);
-        watches.Enter();
-        try
-        {
-            var batch = new WatchBatch(responseStream, options.Value);
-            await host.RunAsync(context, stop => WatchAsync(request, batch, stop));
-        }
-        finally
-        {
-            watches.Leave();
-        }
+        using var place = limits.Watches.Take(Callers.NameOf(context));
+        var standing = access.Standing(context, MethodAccess.Of(context.Method).Demands(request));
+        var batch = new WatchBatch(responseStream, options.Value, standing);
+        await host.RunAsync(context, stop => WatchAsync(request, batch, stop));
     }
 
     private async Task WatchAsync(V1.WatchRequest request, WatchBatch batch, CancellationToken stop)

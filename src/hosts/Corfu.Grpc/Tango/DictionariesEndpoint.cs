@@ -8,8 +8,8 @@ namespace Corfu.Grpc;
 
 /// <summary><c>corfu.tango.v1.DictionaryService</c>, without the watch.</summary>
 internal sealed partial class DictionariesEndpoint(
-    OpenObjects objects, TransactionRunner transactions, WatchLimit watches, OpenLists<byte[]> lists, HostStop host,
-    IOptions<CorfuGrpcOptions> options)
+    OpenObjects objects, TransactionRunner transactions, CallerAccess access, CallerLimits limits,
+    OpenLists<byte[]> lists, HostStop host, IOptions<CorfuGrpcOptions> options)
     : V1.DictionaryService.DictionaryServiceBase
 {
     public override async Task<V1.GetResponse> Get(V1.GetRequest request, ServerCallContext context)
@@ -114,7 +114,9 @@ internal sealed partial class DictionariesEndpoint(
         OpenObjects.RequireName(request.Object);
         // The length separates the name from the prefix: no character could.
         var scope = $"{request.Object.Length}:{request.Object}{request.Prefix}";
-        var page = request.PageToken.Length > 0 ? lists.GoOn(scope, request.PageToken) : await BeginAsync();
+        var page = request.PageToken.Length > 0
+            ? lists.GoOn(scope, request.PageToken)
+            : await limits.Listings.RunAsync(Callers.NameOf(context), BeginAsync, context.CancellationToken);
         var response = new V1.ListResponse
         {
             NextPosition = Positions.Of(page.List.End),
@@ -130,7 +132,7 @@ internal sealed partial class DictionariesEndpoint(
             var (all, end) = await objects.ReadAsync<Strings, IReadOnlyDictionary<string, byte[]>>(
                 request.Object, async dictionary => await dictionary.SnapshotAsync(context.CancellationToken),
                 context.CancellationToken);
-            return new(scope, end, all.Where(
+            return new(scope, Callers.NameOf(context), end, all.Where(
                 item => item.Key.StartsWith(request.Prefix, StringComparison.Ordinal)));
         }
     }

@@ -9,7 +9,8 @@ namespace Corfu.Grpc;
 
 /// <summary><c>corfu.tango.v1.LeasedDictionaryService</c>.</summary>
 internal sealed class LeasedDictionariesEndpoint(
-    OpenObjects objects, Sessions sessions, OpenLists<byte[]> lists, IOptions<CorfuGrpcOptions> options)
+    OpenObjects objects, Sessions sessions, CallerLimits limits, OpenLists<byte[]> lists,
+    IOptions<CorfuGrpcOptions> options)
     : V1.LeasedDictionaryService.LeasedDictionaryServiceBase
 {
     public override async Task<V1.GetLeasedResponse> Get(V1.GetLeasedRequest request, ServerCallContext context)
@@ -32,7 +33,7 @@ internal sealed class LeasedDictionariesEndpoint(
             switch (request.EndsCase)
             {
                 case V1.SetLeasedRequest.EndsOneofCase.Session:
-                    var session = sessions.Get(request.Session);
+                    var session = sessions.Get(request.Session, Callers.OwnerOf(context));
                     var lease = await session.LeaseAsync(entries, call);
                     await entries.SetAsync(request.Key, value, lease, call);
                     return new V1.SetLeasedResponse { Lease = lease };
@@ -59,7 +60,9 @@ internal sealed class LeasedDictionariesEndpoint(
     {
         OpenObjects.RequireName(request.Object);
         var scope = $"leased {request.Object.Length}:{request.Object}{request.Prefix}";
-        var page = request.PageToken.Length > 0 ? lists.GoOn(scope, request.PageToken) : await BeginAsync();
+        var page = request.PageToken.Length > 0
+            ? lists.GoOn(scope, request.PageToken)
+            : await limits.Listings.RunAsync(Callers.NameOf(context), BeginAsync, context.CancellationToken);
         var response = new V1.ListLeasedResponse();
         response.Entries.Add(page.Take(
             options.Value, request.PageSize,
@@ -72,7 +75,7 @@ internal sealed class LeasedDictionariesEndpoint(
             var (all, end) = await objects.ReadAsync<Leased, IReadOnlyDictionary<string, byte[]>>(
                 request.Object, async entries => await entries.SnapshotAsync(context.CancellationToken),
                 context.CancellationToken);
-            return new(scope, end, all.Where(
+            return new(scope, Callers.NameOf(context), end, all.Where(
                 item => item.Key.StartsWith(request.Prefix, StringComparison.Ordinal)));
         }
     }

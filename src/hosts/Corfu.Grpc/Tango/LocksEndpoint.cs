@@ -10,7 +10,7 @@ internal sealed class LocksEndpoint(OpenObjects objects, Sessions sessions, Time
 {
     public override async Task<V1.AcquireResponse> Acquire(V1.AcquireRequest request, ServerCallContext context)
     {
-        var session = sessions.Get(request.Session);
+        var session = sessions.Get(request.Session, Callers.OwnerOf(context));
         var maxWait = Durations.MaxWait(request.MaxWait);
         session.RequireRoom();
         return await objects.UseAsync<TangoLock, V1.AcquireResponse>(

@@ -8,7 +8,8 @@ namespace Corfu.Grpc;
 
 /// <summary><c>corfu.tango.v1.ObjectService</c>.</summary>
 internal sealed class ObjectsEndpoint(
-    OpenObjects objects, OpenLists<DirectoryEntry> lists, IOptions<CorfuGrpcOptions> options)
+    OpenObjects objects, CallerAccess access, CallerLimits limits, OpenLists<DirectoryEntry> lists,
+    IOptions<CorfuGrpcOptions> options)
     : V1.ObjectService.ObjectServiceBase
 {
     public override async Task<V1.CreateResponse> Create(V1.CreateRequest request, ServerCallContext context)
@@ -29,15 +30,18 @@ internal sealed class ObjectsEndpoint(
     public override async Task<V1.ListObjectsResponse> List(
         V1.ListObjectsRequest request, ServerCallContext context)
     {
-        const string Scope = "objects";
-        var page = request.PageToken.Length > 0 ? lists.GoOn(Scope, request.PageToken) : await BeginAsync();
+        // Another caller's list has other objects.
+        var scope = $"objects {Callers.OwnerOf(context)}";
+        var page = request.PageToken.Length > 0
+            ? lists.GoOn(scope, request.PageToken)
+            : await limits.Listings.RunAsync(Callers.NameOf(context), BeginAsync, context.CancellationToken);
         var response = new V1.ListObjectsResponse();
-        response.Objects.Add(page.Take(options.Value, request.PageSize, static item => new V1.ObjectEntry
+        foreach (var entry in page.Take(options.Value, request.PageSize, EntryOf))
         {
-            Name = item.Key,
-            TypeName = item.Value.TypeName,
-            Group = item.Value.Group ?? "",
-        }));
+            // A right may have been taken away since the first page.
+            if (await MayReadAsync(entry.Name)) response.Objects.Add(entry);
+        }
+
         response.NextPageToken = lists.TokenOf(page);
         return response;
 
@@ -45,7 +49,23 @@ internal sealed class ObjectsEndpoint(
         {
             var runtime = await objects.RuntimeAsync(context.CancellationToken);
             var all = await runtime.Directory.ListAsync(context.CancellationToken);
-            return new(Scope, default, all.Select(static entry => KeyValuePair.Create(entry.Name, entry)));
+            var readable = new List<KeyValuePair<string, DirectoryEntry>>();
+            foreach (var entry in all)
+            {
+                if (await MayReadAsync(entry.Name)) readable.Add(KeyValuePair.Create(entry.Name, entry));
+            }
+
+            return new(scope, Callers.NameOf(context), default, readable);
         }
+
+        ValueTask<bool> MayReadAsync(string name) =>
+            access.MayAsync(context, MethodAccess.OfObject(CorfuPolicies.Read, name));
     }
+
+    private static V1.ObjectEntry EntryOf(KeyValuePair<string, DirectoryEntry> item) => new()
+    {
+        Name = item.Key,
+        TypeName = item.Value.TypeName,
+        Group = item.Value.Group ?? "",
+    };
 }

@@ -47,26 +47,35 @@ internal sealed class OpenLists<T>(IOptions<CorfuGrpcOptions> options)
         lock (_gate)
         {
             if (!_recent.Contains(taken.List)) _recent.AddLast(taken.List);
-            if (_recent.Count > options.Value.Tango.MaxOpenLists) _recent.RemoveFirst();
+            if (_recent.Count > options.Value.Tango.MaxOpenLists) RemoveOne();
         }
 
         return string.Create(CultureInfo.InvariantCulture, $"{taken.List.Id:x}.{taken.Next}");
+    }
+
+    // The least recently used of the caller with the most lists: a caller that begins many drops its own.
+    private void RemoveOne()
+    {
+        var most = _recent.CountBy(static list => list.Caller).MaxBy(static own => own.Value).Key;
+        _recent.Remove(_recent.First(list => list.Caller == most));
     }
 }
 
 /// <summary>All items of a list, by key in the order of code points.</summary>
 /// <param name="Scope">Identifies the requests that may go on with the list.</param>
-internal sealed record KeptList<T>(ulong Id, string Scope, LogPosition End, KeyValuePair<string, T>[] Items);
+/// <param name="Caller">The caller that began it.</param>
+internal sealed record KeptList<T>(
+    ulong Id, string Scope, string Caller, LogPosition End, KeyValuePair<string, T>[] Items);
 
 /// <summary>A caller's place in a list.</summary>
 internal sealed class ListPage<T>(KeptList<T> list, int start)
 {
     /// <summary>The first page.</summary>
     /// <param name="end">The list holds everything below this position.</param>
-    public ListPage(string scope, LogPosition end, IEnumerable<KeyValuePair<string, T>> items)
+    public ListPage(string scope, string caller, LogPosition end, IEnumerable<KeyValuePair<string, T>> items)
         : this(
             new KeptList<T>(
-                BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))), scope, end,
+                BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))), scope, caller, end,
                 [.. items.OrderBy(static item => item.Key, CodePointOrder.Instance)]),
             0)
     {

@@ -8,7 +8,7 @@ namespace Corfu.Grpc;
 internal sealed class OpenObjects(ITangoHost host)
 {
     // The directory's limit.
-    private const int MaxNameLength = 512;
+    internal const int MaxNameLength = 512;
 
     private static readonly TransactionOptions s_reading = new() { StaleSnapshot = true };
 

@@ -32,7 +32,7 @@ internal sealed class QueuesEndpoint(
 
     public override async Task<V1.ReceiveResponse> Receive(V1.ReceiveRequest request, ServerCallContext context)
     {
-        var session = sessions.Get(request.Session);
+        var session = sessions.Get(request.Session, Callers.OwnerOf(context));
         var maxWait = Durations.MaxWait(request.MaxWait);
         session.RequireRoom();
         return await objects.UseAsync<Queue, V1.ReceiveResponse>(

@@ -30,6 +30,9 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     private readonly Dictionary<RequestKey, Known> _known = [];
     private readonly LinkedList<RequestKey> _order = [];
 
+    // Guarded by _gate. Invariant: for each owner that is authenticated, its keys of _known in their order.
+    private readonly Dictionary<string, LinkedList<RequestKey>> _owners = new(StringComparer.Ordinal);
+
     /// <exception cref="RequestExistsException">The id was used before.</exception>
     public void Begin(RequestKey key)
     {
@@ -112,13 +115,28 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
     {
         known.Place = _order.AddLast(key);
         _known.Add(key, known);
-        if (_order.Count > options.Value.Tango.MaxRememberedTransactions) Remove(_order.First!.Value);
+        var limits = options.Value.Tango;
+        if (key.Owner.Length > 0)
+        {
+            if (!_owners.TryGetValue(key.Owner, out var own)) _owners.Add(key.Owner, own = []);
+            known.OwnPlace = own.AddLast(key);
+            if (own.Count > limits.MaxRememberedOfCaller) Remove(own.First!.Value);
+        }
+
+        if (_order.Count > limits.MaxRememberedTransactions) Remove(_order.First!.Value);
     }
 
     private void Remove(RequestKey key)
     {
         if (!_known.Remove(key, out var known)) return;
         _order.Remove(known.Place!);
+        if (known.OwnPlace is { } place)
+        {
+            var own = place.List!;
+            own.Remove(place);
+            if (own.Count == 0) _owners.Remove(key.Owner);
+        }
+
         known.Source.TrySetException(new RequestNotFoundException(key.Id));
     }
 
@@ -134,6 +152,9 @@ internal sealed class RememberedTransactions(IOptions<CorfuGrpcOptions> options)
         public TaskCompletionSource<Remembered> Source { get; set; }
 
         public LinkedListNode<RequestKey>? Place { get; set; }
+
+        /// <summary>Null: nothing authenticates the owner.</summary>
+        public LinkedListNode<RequestKey>? OwnPlace { get; set; }
 
         public static TaskCompletionSource<Remembered> Completed(Remembered remembered)
         {

@@ -13,8 +13,8 @@ namespace Corfu.Grpc;
 /// session by then.</summary>
 /// <param name="holders">The session of the front end for each holding.</param>
 internal sealed class Session(
-    string id, string owner, TimeSpan timeToLive, int maxHeld, ConcurrentDictionary<HoldingKey, Session> holders,
-    TimeProvider time)
+    string id, (string Caller, string Owner) whose, TimeSpan timeToLive, int maxHeld,
+    ConcurrentDictionary<HoldingKey, Session> holders, TimeProvider time)
 {
     // Answers to keep-alives that the caller has not taken yet.
     private const int MaxAnswers = 16;
@@ -32,7 +32,9 @@ internal sealed class Session(
 
     public string Id => id;
 
-    public string Owner => owner;
+    public string Caller => whose.Caller;
+
+    public string Owner => whose.Owner;
 
     public TimeSpan TimeToLive => timeToLive;
 
@@ -126,6 +128,12 @@ internal sealed class Session(
         {
             _granting.Release();
         }
+    }
+
+    /// <summary>The objects of the holdings.</summary>
+    public string[] HeldObjects()
+    {
+        lock (_gate) return [.. _held.Keys.Select(static held => held.Object).Distinct()];
     }
 
     /// <summary>Renews all holdings. The caller is told of those that have ended.</summary>

@@ -11,14 +11,13 @@ internal sealed class Sessions(IOptions<CorfuGrpcOptions> options, TimeProvider 
     // The newest of those that hold a thing: after a broken connection there may be two for a while.
     private readonly ConcurrentDictionary<HoldingKey, Session> _holders = new();
 
-    /// <exception cref="FrontEndLimitException">There are as many as there may be.</exception>
-    public Session Open(string owner, TimeSpan timeToLive)
+    /// <param name="caller">No other's calls find the session.</param>
+    /// <param name="owner">For people.</param>
+    public Session Open(string caller, string owner, TimeSpan timeToLive)
     {
-        var limits = options.Value.Tango;
-        if (_open.Count >= limits.MaxSessions)
-            throw new FrontEndLimitException(nameof(limits.MaxSessions), limits.MaxSessions);
         var session = new Session(
-            Guid.NewGuid().ToString("n"), owner, timeToLive, limits.MaxHeldPerSession, _holders, time);
+            Guid.NewGuid().ToString("n"), (caller, owner), timeToLive, options.Value.Tango.MaxHeldPerSession, _holders,
+            time);
         _open[session.Id] = session;
         return session;
     }
@@ -30,10 +29,12 @@ internal sealed class Sessions(IOptions<CorfuGrpcOptions> options, TimeProvider 
         session.LetGo();
     }
 
-    /// <exception cref="SessionNotFoundException">The session has ended, or is of another front end.</exception>
-    public Session Get(string id) => id.Length == 0
+    /// <exception cref="SessionNotFoundException">The session has ended, or is of another front end or
+    /// caller.</exception>
+    public Session Get(string id, string caller) => id.Length == 0
         ? throw new RequestException("session is missing.")
-        : _open.TryGetValue(id, out var session) && !session.Ended.IsCancellationRequested
+        : _open.TryGetValue(id, out var session) && session.Caller == caller
+            && !session.Ended.IsCancellationRequested
             ? session
             : throw new SessionNotFoundException(id);
 

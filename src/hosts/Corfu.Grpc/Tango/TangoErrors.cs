@@ -31,8 +31,6 @@ internal static class TangoErrors
         Row<TangoAbortedException>(StatusCode.Aborted, ErrorReason.Conflict);
         // The process's playback has ended: another front end serves.
         Row<TangoPlaybackFailedException>(StatusCode.Unavailable, ErrorReason.ShuttingDown);
-        Row<FrontEndLimitException>(StatusCode.ResourceExhausted, ErrorReason.Overloaded,
-            static (e, metadata) => metadata.Add("limit", e.Name));
         Row<FrontEndStoppingException>(StatusCode.Unavailable, ErrorReason.ShuttingDown);
         Row<SessionNotFoundException>(StatusCode.NotFound, ErrorReason.SessionNotFound);
         Row<SessionSilentException>(StatusCode.NotFound, ErrorReason.SessionNotFound);
@@ -61,13 +59,6 @@ internal static class TangoErrors
         ErrorTable.Add(typeof(T), code, reason, metadata is null ? null : (e, into) => metadata((T)e, into));
 
     private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
-}
-
-/// <summary>A limit of the front end is reached. Nothing was done.</summary>
-internal sealed class FrontEndLimitException(string name, int limit)
-    : Exception($"The front end's limit is reached: {name} is {limit}.")
-{
-    public string Name { get; } = name;
 }
 
 /// <summary>The session has ended, or is of another front end.</summary>

@@ -1,7 +1,9 @@
+using Corfu.Extensions;
 using Corfu.Grpc;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
 using Tango;
 using Tango.Collections;
 
@@ -19,11 +21,19 @@ internal static class TangoServices
             .Add<TangoLeasedDictionary<string, byte[]>>()
             .Add<TangoWorkQueue<byte[]>>()
             .Add<TangoLock>());
+        services.AddOptions<TangoSettings>().PostConfigure<IOptions<CorfuGrpcOptions>>(static (settings, grpc) =>
+        {
+            var own = grpc.Value.Tango;
+            settings.Runtime = settings.Runtime with
+            {
+                MaxRemoteCohorts = own.MaxObjects ?? settings.Runtime.MaxRemoteCohorts,
+                RemoteStay = own.ObjectStay ?? settings.Runtime.RemoteStay,
+            };
+        });
         services.TryAddSingleton<HostStop>();
         services.AddSingleton<OpenObjects>();
         services.AddSingleton<RememberedTransactions>();
         services.AddSingleton<TransactionRunner>();
-        services.AddSingleton<WatchLimit>();
         services.AddSingleton(typeof(OpenLists<>));
         services.AddSingleton<Sessions>();
         services.AddCorfuGrpcService<ObjectsEndpoint>();

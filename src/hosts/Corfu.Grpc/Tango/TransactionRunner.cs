@@ -11,7 +11,7 @@ internal sealed class TransactionRunner(
 {
     public async Task<V1.TransactResponse> RunAsync(V1.TransactRequest request, ServerCallContext context)
     {
-        var owner = OwnerOf(context);
+        var owner = Callers.OwnerOf(context);
         var key = RequestKey.Of(owner, request.RequestId);
         if (key is { } named) remembered.Begin(named);
         var isSettled = false;
@@ -49,7 +49,7 @@ internal sealed class TransactionRunner(
     /// <exception cref="RequestNotFoundException">The request is not remembered.</exception>
     public async Task<V1.ResolveResponse> ResolveAsync(string id, ServerCallContext context)
     {
-        var key = RequestKey.Of(OwnerOf(context), id) ?? throw new RequestException("request_id is missing.");
+        var key = RequestKey.Of(Callers.OwnerOf(context), id) ?? throw new RequestException("request_id is missing.");
         var known = await remembered.GetAsync(key, context.CancellationToken);
         if (known.InDoubt is not { } doubt) return known.Response;
         var runtime = await objects.RuntimeAsync(context.CancellationToken);
@@ -141,9 +141,6 @@ internal sealed class TransactionRunner(
             return Say(V1.Aborted.Types.Reason.Rejected, e.Reason);
         }
     }
-
-    private static string OwnerOf(ServerCallContext context) =>
-        context.GetHttpContext().User.Identity is { IsAuthenticated: true, Name: { } name } ? name : "";
 
     private static V1.InDoubt Say(TxOutcome.InDoubt outcome, string id) =>
         new() { RequestId = id, Message = outcome.Message };

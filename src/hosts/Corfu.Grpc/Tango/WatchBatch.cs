@@ -4,7 +4,8 @@ using V1 = Corfu.Grpc.Protocol.Tango.V1;
 namespace Corfu.Grpc;
 
 /// <summary>Events of a watch that wait to be sent together.</summary>
-internal sealed class WatchBatch(IServerStreamWriter<V1.WatchResponse> responses, CorfuGrpcOptions options)
+internal sealed class WatchBatch(
+    IServerStreamWriter<V1.WatchResponse> responses, CorfuGrpcOptions options, StandingAccess access)
 {
     private V1.WatchResponse _waiting = new();
     private long _bytes;
@@ -23,6 +24,7 @@ internal sealed class WatchBatch(IServerStreamWriter<V1.WatchResponse> responses
         if (_waiting.Events.Count == 0) return;
         var full = _waiting;
         (_waiting, _bytes) = (new V1.WatchResponse(), 0);
+        await access.RequireAsync();
         await responses.WriteAsync(full, cancellationToken);
     }
 }

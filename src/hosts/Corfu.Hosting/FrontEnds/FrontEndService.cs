@@ -25,6 +25,8 @@ internal sealed class FrontEndService(
         var start = new FrontEndStart(own.Endpoint!.Value, connection.ToString(), own.Allow ?? [], loggers)
         {
             Tls = options.OpenTls,
+            Folder = Path.GetDirectoryName(options.ConfigFile),
+            Limits = options.Limits.Of(own.Kind),
         };
         try
         {

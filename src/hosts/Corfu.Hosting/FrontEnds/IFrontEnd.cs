@@ -1,3 +1,5 @@
+using System.Text.Json;
+
 namespace Corfu.Hosting;
 
 /// <summary>A protocol that a node process can serve beside its roles, with a listener of its own. A configuration asks
@@ -22,6 +24,13 @@ public sealed record FrontEndStart(
 {
     /// <summary>TLS of the process, which is the front end's too; null: connections are plain.</summary>
     public ClusterTls? Tls { get; init; }
+
+    /// <summary>The folder of the node's configuration, for files of the front end; null: there is none.</summary>
+    public string? Folder { get; init; }
+
+    /// <summary>The front end's limits, as the configuration has them below <c>limits</c> with its kind. Null: its
+    /// defaults.</summary>
+    public JsonElement? Limits { get; init; }
 }
 
 /// <summary>A front end of a node.</summary>

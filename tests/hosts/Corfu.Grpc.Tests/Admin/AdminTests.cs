@@ -33,13 +33,15 @@ public sealed class AdminTests
         Assert.Equal(status.Projection.Epoch, (await admin.StatusAsync(new StatusRequest())).Projection.Epoch);
     }
 
-    [Fact]
-    public async Task Reconfiguration_reports_progress_and_outcome()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Reconfiguration_reports_progress_and_outcome(bool opensForChanges)
     {
         await using var cluster = await EmbeddedCluster.StartAsync(
             new EmbeddedClusterOptions { Units = 2, Replicas = 2, Automatic = false });
         await using var own = await FrontEnd.ConnectAsync(
-            cluster.ConnectionString, static options => options.AllowAdmin = true);
+            cluster.ConnectionString, static options => options.AllowAdmin = true, opensForChanges);
         var admin = new AdminService.AdminServiceClient(own.Channel);
         await using (var client = await cluster.ConnectAsync())
         {
@@ -50,7 +52,7 @@ public sealed class AdminTests
             admin, new ReconfigureRequest { SetReplicas = new SetReplicas { Replicas = 1 } });
         var done = events[^1].Done.Projection;
         Assert.All(done.Chains, chain => Assert.Single(chain.Units));
-        Assert.Contains("front end", done.Reason, StringComparison.Ordinal);
+        Assert.Contains("front end for 127.0.0.1", done.Reason, StringComparison.Ordinal);
         Assert.All(events.SkipLast(1), one => Assert.True(one.Progress.Done <= one.Progress.Total));
         var history = await admin.HistoryAsync(new HistoryRequest { PageSize = 1 });
         Assert.Equal(done.Epoch, Assert.Single(history.Epochs).Epoch);

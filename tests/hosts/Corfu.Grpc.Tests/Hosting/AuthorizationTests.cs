@@ -58,7 +58,7 @@ public sealed class AuthorizationTests
         Assert.Equal(StatusCode.Unauthenticated, refused.StatusCode);
         var health = await new Health.HealthClient(channel).CheckAsync(new HealthCheckRequest());
         Assert.Equal(HealthCheckResponse.Types.ServingStatus.Serving, health.Status);
-        await Assert.ThrowsAsync<LogUnavailableException>(async () => await GrpcCorfuLog.ConnectAsync(
+        await Assert.ThrowsAsync<CorfuDeniedException>(async () => await GrpcCorfuLog.ConnectAsync(
             app.Urls.Single(), GrpcLogOptions.Default with { OperationTimeout = TimeSpan.FromMilliseconds(200) }));
     }
 

@@ -28,7 +28,7 @@ internal sealed class FrontEnd : IAsyncDisposable
 
     public static async Task<FrontEnd> StartAsync(
         ICorfuLog log, Action<CorfuGrpcOptions>? configure = null, int port = 0) => new(await GrpcFrontEnd.StartAsync(
-            new IPEndPoint(IPAddress.Loopback, port),
+            new GrpcFrontEnd.Listener(new IPEndPoint(IPAddress.Loopback, port)),
             services =>
             {
                 services.AddSingleton<ILogSource>(new FixedLog(log));
@@ -39,9 +39,11 @@ internal sealed class FrontEnd : IAsyncDisposable
             NullLoggerFactory.Instance, CancellationToken.None));
 
     /// <summary>Over the cluster of a connection string, as in a node.</summary>
-    public static async Task<FrontEnd> ConnectAsync(string connection, Action<CorfuGrpcOptions>? configure = null) =>
+    /// <param name="opensForChanges">Changes of the cluster go over a client of their own.</param>
+    public static async Task<FrontEnd> ConnectAsync(
+        string connection, Action<CorfuGrpcOptions>? configure = null, bool opensForChanges = false) =>
         new(await GrpcFrontEnd.StartAsync(
-            new IPEndPoint(IPAddress.Loopback, 0),
+            new GrpcFrontEnd.Listener(new IPEndPoint(IPAddress.Loopback, 0)),
             services =>
             {
                 services.AddCorfuClient(settings =>
@@ -50,6 +52,7 @@ internal sealed class FrontEnd : IAsyncDisposable
                     settings.ConnectTimeout = TimeSpan.Zero;
                 });
                 if (configure is not null) services.Configure(configure);
+                if (opensForChanges) services.AddSingleton(new AdminClient(connection, new CorfuClientOptions()));
             },
             NullLoggerFactory.Instance, CancellationToken.None));
 

@@ -4,13 +4,13 @@ using global::Tango.Testing;
 namespace Corfu.Grpc.Tests.Tango;
 
 /// <summary>A log in memory and the front ends that share it, in real time.</summary>
-internal sealed class Front : IAsyncDisposable
+internal sealed class Front(InMemoryLogOptions? options = null) : IAsyncDisposable
 {
     public static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
     private readonly List<IAsyncDisposable> _parts = [];
 
-    public InMemoryCorfuLog Log { get; } = new();
+    public InMemoryCorfuLog Log { get; } = new(options);
 
     public TangoRuntime NewRuntime(int maxRemoteCohorts = 1000)
     {

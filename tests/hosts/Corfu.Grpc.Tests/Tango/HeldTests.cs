@@ -6,7 +6,7 @@ namespace Corfu.Grpc.Tests.Tango;
 public sealed class HeldTests
 {
     private readonly Session _session = new(
-        "id", "owner", TimeSpan.FromSeconds(1), maxHeld: 2, new(), TimeProvider.System);
+        "id", ("", "owner"), TimeSpan.FromSeconds(1), maxHeld: 2, new(), TimeProvider.System);
 
     private int _renewals;
 
