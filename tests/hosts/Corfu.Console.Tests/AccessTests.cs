@@ -102,7 +102,7 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
     }
 
     [Fact]
-    public async Task Console_without_a_cluster_says_what_it_found()
+    public async Task Console_without_a_cluster_names_each_endpoint()
     {
         var nobody = new NodeEndpointOfNobody();
         var fault = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConsoleServer.StartAsync(

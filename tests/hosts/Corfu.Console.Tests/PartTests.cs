@@ -16,7 +16,7 @@ public sealed class PartTests
         Assert.Equal(shown, Harmless.TextOf(html));
 
     [Fact]
-    public void Region_is_sent_again_only_when_it_has_changed()
+    public void Region_is_sent_again_after_a_change_only()
     {
         var regions = new Regions();
         const string First = """

@@ -25,7 +25,7 @@ public sealed class TransactionJudgeTests
     [Theory]
     [InlineData("another")]
     [InlineData("7781")]
-    public void Read_that_nothing_has_overwritten_since_commits(string key)
+    public void Read_that_no_write_has_overwritten_since_commits(string key)
     {
         var snapshot = key == "7781" ? 11 : 10;
         var judged = Judge(

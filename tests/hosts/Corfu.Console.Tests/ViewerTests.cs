@@ -74,7 +74,7 @@ public sealed class ViewerTests(ConsoleFixture console)
     }
 
     [Fact]
-    public async Task Focus_stays_where_it_is_while_figures_change()
+    public async Task Focus_stays_while_figures_change()
     {
         var page = await console.OpenAsync("/", new View());
         await using var context = page.Context;
@@ -86,7 +86,7 @@ public sealed class ViewerTests(ConsoleFixture console)
     }
 
     [Fact]
-    public async Task Lost_transaction_names_what_it_lost_to()
+    public async Task Lost_transaction_names_the_winning_write()
     {
         var page = await console.OpenAsync("/transactions?show=lost", new View());
         await using var context = page.Context;

@@ -1,6 +1,6 @@
 namespace Corfu.WebConsole.Collecting;
 
-/// <summary>What the console knows of a cluster at one moment. Every part has the time of the answer that it comes
+/// <summary>A cluster as the console knows it at one moment. Every part has the time of the answer that it comes
 /// from.</summary>
 /// <param name="At">When the picture was put together.</param>
 /// <param name="Projection">The newest decided one that any process has told; null before the first answer.</param>

@@ -1,6 +1,6 @@
 namespace Corfu.WebConsole.Reading;
 
-/// <summary>What an epoch changed, in words.</summary>
+/// <summary>The changes of an epoch, in words.</summary>
 internal static class EpochDifference
 {
     public static ImmutableArray<string> Of(Projection before, Projection after)

@@ -16,7 +16,7 @@ internal sealed class EpochReader(LogAccess access)
     private ImmutableSortedDictionary<long, Projection> _known = ImmutableSortedDictionary<long, Projection>.Empty;
     private ImmutableDictionary<long, Standstill> _standstills = ImmutableDictionary<long, Standstill>.Empty;
 
-    /// <summary>What was read last.</summary>
+    /// <summary>The stories that were read last.</summary>
     public ImmutableArray<EpochStory> Known { get; private set; } = [];
 
     public async Task<ImmutableArray<EpochStory>> ReadAsync(
@@ -29,7 +29,7 @@ internal sealed class EpochReader(LogAccess access)
             var missing = newest.Epoch.Value - (_known.IsEmpty ? 0 : _known.Keys.Last());
             if (missing > 0)
             {
-                // One more than are shown, to compare the oldest with.
+                // The oldest epoch shown is compared with the one before.
                 var count = (int)Math.Min(missing, Shown + 1);
                 var read = await access.Client.Cluster.ReadHistoryAsync(newest.Epoch, count, cancellationToken);
                 _known = _known.SetItems(read.Select(static epoch => KeyValuePair.Create(epoch.Epoch.Value, epoch)));

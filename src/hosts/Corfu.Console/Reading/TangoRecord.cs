@@ -26,7 +26,7 @@ public sealed record SpillRecord(int Index, ImmutableArray<TangoCallRecord> Writ
 public sealed record OtherRecord(int Index, int Kind) : TangoRecord(Index);
 
 /// <param name="Key">Null: the call concerns the whole object.</param>
-/// <param name="Arguments">One MessagePack array; empty where they are too long to keep.</param>
+/// <param name="Arguments">A MessagePack array; empty where they are too long to keep.</param>
 public sealed record TangoCallRecord(
     ulong Object, int Mutator, byte[]? Key, ReadOnlyMemory<byte> Arguments, int ArgumentBytes);
 

@@ -144,7 +144,7 @@ public sealed record JudgedTransaction(
 /// <param name="Runtime">The winner's runtime; zero where it is not known.</param>
 public sealed record Loss(ulong Object, byte[]? Key, RecordPlace Winner, ulong Runtime);
 
-/// <summary>What became of a transaction.</summary>
+/// <summary>The outcome of a transaction.</summary>
 public enum Outcome
 {
     /// <summary>The window begins above the snapshot, and holds no decision.</summary>

@@ -24,7 +24,7 @@ internal static class ValueText
         }
     }
 
-    /// <summary>What stands between the brackets of a call.</summary>
+    /// <summary>The text between the brackets of a call.</summary>
     public static string Arguments(TangoCallRecord call)
     {
         if (call.Arguments.IsEmpty) return call.ArgumentBytes == 0 ? "" : $"{call.ArgumentBytes} bytes";

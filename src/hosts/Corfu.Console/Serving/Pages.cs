@@ -81,7 +81,7 @@ internal sealed class Pages : IAsyncDisposable
             });
     }
 
-    // What was read before stays where the acceptors do not answer.
+    // Epochs that were read before stay where the acceptors do not answer.
     private async Task<(ImmutableArray<EpochStory> Stories, string? Trouble)> ReadEpochsAsync(
         ClusterPicture picture, CancellationToken cancellationToken)
     {

@@ -2,7 +2,7 @@ using Corfu.WebConsole.Collecting;
 
 namespace Corfu.WebConsole.Views;
 
-/// <summary>What every page shows around its own part.</summary>
+/// <summary>The frame of every page, around its own part.</summary>
 /// <param name="Base">Path at which the console is mapped, without a slash at its end.</param>
 /// <param name="Key">The page among <see cref="NavItem.All"/>.</param>
 /// <param name="Events">Address of the page's event stream.</param>

@@ -2,7 +2,7 @@ using Corfu.WebConsole.Collecting;
 
 namespace Corfu.WebConsole.Views;
 
-/// <summary>What is said about a process. A process that does not answer is never called dead here: that is the word of
+/// <summary>Words about a process. A process that does not answer is never called dead here: that is the word of
 /// agents, and their number stands beside it.</summary>
 public static class ProcessWords
 {

@@ -6,7 +6,7 @@ using Microsoft.Playwright;
 
 namespace Corfu.WebConsole.Tests.Support;
 
-/// <summary>One cluster with data, one console and one browser for all tests that change none of them.</summary>
+/// <summary>A cluster with data, one console and one browser for all tests that change none of them.</summary>
 public sealed class ConsoleFixture : IAsyncLifetime
 {
     private Demo? _demo;
