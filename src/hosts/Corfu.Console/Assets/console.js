@@ -141,6 +141,8 @@
     }, 120);
   });
 
+  // In a narrow window the pages stand in one row, of which the open one is to be seen.
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   if (!document.hidden) open();
   setInterval(showAges, 1000);
 })();

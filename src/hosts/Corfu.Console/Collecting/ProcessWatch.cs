@@ -6,6 +6,7 @@ internal sealed class ProcessWatch(NodeEndpoint endpoint, ITransport transport, 
 {
     // With the time of an answer these figures stay younger than five seconds, from when on pages dim them.
     private static readonly TimeSpan s_slowInterval = TimeSpan.FromSeconds(3.5);
+    private static readonly TimeSpan s_longInterval = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(8);
 
     private readonly DateTimeOffset _askedSince = time.GetUtcNow();
@@ -53,7 +54,9 @@ internal sealed class ProcessWatch(NodeEndpoint endpoint, ITransport transport, 
     private async Task<ProcessPicture> AskNowAsync(ClusterId cluster, Epoch epoch, CancellationToken stop)
     {
         var before = Picture;
-        if (time.GetUtcNow() - _describedAt >= s_slowInterval)
+        // Roles and identities change with a restart, which a lost connection shows, or within a process.
+        var isOutdated = before.Roles.Any(static role => !role.Answer.Answers);
+        if (isOutdated || time.GetUtcNow() - _describedAt >= s_longInterval)
         {
             var description = await transport.DescribeAsync(endpoint, stop);
             if (description.Cluster != cluster)

@@ -12,9 +12,13 @@ internal sealed class EpochReader(LogAccess access)
     // Enough to meet an entry on each side of a new epoch's start, junk and holes included.
     private const int Around = 12;
 
+    private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(5);
+
     private readonly SemaphoreSlim _turn = new(1);
     private ImmutableSortedDictionary<long, Projection> _known = ImmutableSortedDictionary<long, Projection>.Empty;
-    private ImmutableDictionary<long, Standstill> _standstills = ImmutableDictionary<long, Standstill>.Empty;
+    // Null: there is no entry on both sides, and there will be none.
+    private ImmutableDictionary<long, Standstill?> _standstills = ImmutableDictionary<long, Standstill?>.Empty;
+    private DateTimeOffset _readAt;
 
     /// <summary>The stories that were read last.</summary>
     public ImmutableArray<EpochStory> Known { get; private set; } = [];
@@ -23,6 +27,10 @@ internal sealed class EpochReader(LogAccess access)
         ClusterPicture picture, CancellationToken cancellationToken)
     {
         if (picture.Projection is not { } newest) return [];
+        // The newest epoch waits for its first entry; all else is told once.
+        var isComplete = Known is [{ Standstill: not null } first, ..] && first.Projection.Epoch >= newest.Epoch;
+        if (isComplete || (Known is [var known, ..] && known.Projection.Epoch >= newest.Epoch
+            && picture.At - _readAt < s_interval)) return Known;
         await _turn.WaitAsync(cancellationToken);
         try
         {
@@ -36,7 +44,9 @@ internal sealed class EpochReader(LogAccess access)
             }
 
             var shown = _known.Values.Reverse().Take(Shown).ToList();
-            foreach (var epoch in shown) await ReadStandstillAsync(epoch, cancellationToken);
+            foreach (var epoch in shown)
+                await ReadStandstillAsync(epoch, epoch.Epoch == newest.Epoch, cancellationToken);
+            _readAt = picture.At;
             return Known = [.. shown.Select(StoryOf)];
         }
         finally
@@ -55,7 +65,7 @@ internal sealed class EpochReader(LogAccess access)
             _standstills.GetValueOrDefault(epoch.Epoch.Value));
     }
 
-    private async Task ReadStandstillAsync(Projection epoch, CancellationToken cancellationToken)
+    private async Task ReadStandstillAsync(Projection epoch, bool isNewest, CancellationToken cancellationToken)
     {
         if (_standstills.ContainsKey(epoch.Epoch.Value) || epoch.Start.Offset == 0) return;
         var first = Math.Max(0, epoch.Start.Offset - Around);
@@ -70,9 +80,10 @@ internal sealed class EpochReader(LogAccess access)
             .Select(static entry => (DateTimeOffset?)entry.WriterTime).Max();
         var after = entries.Where(entry => entry.Position >= epoch.Start)
             .Select(static entry => (DateTimeOffset?)entry.WriterTime).Min();
-        // Without an entry on both sides there is nothing to say yet.
         if (last is { } from && after is { } to && to >= from)
             _standstills = _standstills.Add(epoch.Epoch.Value, new Standstill(from, epoch.ProposedAt, to));
+        else if (!isNewest)
+            _standstills = _standstills.Add(epoch.Epoch.Value, null);
     }
 }
 

@@ -6,6 +6,7 @@ namespace Corfu.WebConsole.Reading;
 /// <summary>The log and its objects as pages read them: opened when the first page needs them.</summary>
 internal sealed class LogAccess(Collector collector) : IAsyncDisposable
 {
+    private readonly ReadBudget _budget = new(collector.Time);
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
@@ -13,6 +14,7 @@ internal sealed class LogAccess(Collector collector) : IAsyncDisposable
     private TangoRuntime? _runtime;
     private bool _isDisposed;
 
+    /// <summary>For the positions and the history of the layout.</summary>
     /// <exception cref="LogUnknownException">No process has told a projection yet.</exception>
     public CorfuClient Client
     {
@@ -30,9 +32,13 @@ internal sealed class LogAccess(Collector collector) : IAsyncDisposable
         {
             lock (_gate)
                 return _runtime ??= new TangoRuntime(
-                    new ReadOnlyLog(Open()), new TangoOptions { Checkpoints = null, IdlePlayback = null });
+                    new ReadOnlyLog(Open(), _budget), new TangoOptions { Checkpoints = null, IdlePlayback = null });
         }
     }
+
+    /// <summary>The log for readers of entries, within the budget of all pages.</summary>
+    /// <exception cref="LogUnknownException">No process has told a projection yet.</exception>
+    public ICorfuLog Log => new ReadOnlyLog(Client, _budget);
 
     public async ValueTask DisposeAsync()
     {

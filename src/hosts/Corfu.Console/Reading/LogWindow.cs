@@ -2,12 +2,11 @@ using Corfu.WebConsole.Collecting;
 
 namespace Corfu.WebConsole.Reading;
 
-/// <summary>The newest positions of the log, read while a page shows them, at a bounded rate.</summary>
+/// <summary>The newest positions of the log, read while a page shows them, within the budget of all pages.</summary>
 internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncDisposable
 {
     public const int Length = 10_000;
     private const int Batch = 64;
-    private const double BytesPerSecond = 2 << 20;
 
     private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan s_rest = TimeSpan.FromSeconds(10);
@@ -98,7 +97,7 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
     {
         try
         {
-            var client = access.Client;
+            var log = access.Log;
             if (collector.Picture.Tail is not { } told) return;
             var tail = told.Tail.Offset;
             if (_next < 0 || _next < tail - Length)
@@ -110,11 +109,7 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
             while (_next < tail)
             {
                 var count = (int)Math.Min(Batch, tail - _next);
-                var began = collector.Time.GetTimestamp();
-                var bytes = await ReadAsync(client, count, stop);
-                if (bytes < 0) break;
-                var pause = TimeSpan.FromSeconds(bytes / BytesPerSecond) - collector.Time.GetElapsedTime(began);
-                if (pause > TimeSpan.Zero) await Task.Delay(pause, collector.Time, stop);
+                if (!await ReadAsync(log, count, stop)) break;
             }
 
             Publish(null);
@@ -125,25 +120,22 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
         }
     }
 
-    // Negative: the next position is a hole that its writer may still fill.
-    private async Task<long> ReadAsync(CorfuClient client, int count, CancellationToken stop)
+    // False: the next position is a hole that its writer may still fill.
+    private async Task<bool> ReadAsync(ICorfuLog log, int count, CancellationToken stop)
     {
         ImmutableArray<LogPosition> wanted = [.. Enumerable.Range(0, count).Select(i => new LogPosition(_next + i))];
-        var results = await client.ReadManyAsync(wanted, ReadDetail.Full, ReadMode.Observe, stop);
-        var bytes = 0L;
+        var results = await log.ReadManyAsync(wanted, ReadDetail.Full, ReadMode.Observe, stop);
         foreach (var result in results)
         {
             var now = collector.Time.GetUtcNow();
-            if (result.State == PageState.Unwritten && now - (_holeSince ??= now) < s_holePatience) return -1;
+            if (result.State == PageState.Unwritten && now - (_holeSince ??= now) < s_holePatience) return false;
             _holeSince = null;
-            var item = ItemOf(result);
-            bytes += item.Size;
-            _items.Enqueue(item);
+            _items.Enqueue(ItemOf(result));
             if (_items.Count > Length) _items.Dequeue();
             _next++;
         }
 
-        return bytes;
+        return true;
     }
 
     private static LogItem ItemOf(LogReadResult result)

@@ -107,7 +107,7 @@ internal sealed class ObjectReader(LogAccess access, TimeProvider time)
         || (e is OperationCanceledException && !cancellationToken.IsCancellationRequested);
 
     private static string Explain(Exception e) => e is OperationCanceledException
-        ? "The log did not answer in time."
+        ? "The log did not answer in time, or holds more here than a page may read: 2 MiB a second."
         : e.Message.Split(" (Parameter", 2)[0];
 }
 
@@ -124,6 +124,9 @@ public sealed record DirectoryPicture(
     public string NameOf(ulong id) => id == 1
         ? "the directory"
         : Objects.FirstOrDefault(entry => entry.Id.Value == id)?.Name ?? $"object {id}";
+
+    /// <summary>Empty for an object that the directory does not have.</summary>
+    public string TypeOf(ulong id) => Objects.FirstOrDefault(entry => entry.Id.Value == id)?.TypeName ?? "";
 
     /// <summary>The claim of an object, or of its group's first member.</summary>
     public TangoClaim? ClaimOf(DirectoryEntry entry)

@@ -2,7 +2,7 @@ namespace Corfu.WebConsole.Reading;
 
 /// <summary>A log that can be read and not changed: whatever is built on it, the console appends and trims nothing. A
 /// reader closes holes, as every reader must.</summary>
-internal sealed class ReadOnlyLog(ICorfuLog log) : ICorfuLog
+internal sealed class ReadOnlyLog(ICorfuLog log, ReadBudget budget) : ICorfuLog
 {
     public int MaxPayload => log.MaxPayload;
 
@@ -17,10 +17,15 @@ internal sealed class ReadOnlyLog(ICorfuLog log) : ICorfuLog
     public ValueTask<AppendOutcome> ResolveAsync(
         AppendResult unknown, CancellationToken cancellationToken = default) => throw Refused();
 
-    public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
+    public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(
         ImmutableArray<LogPosition> positions, ReadDetail detail = ReadDetail.Full,
-        ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default) =>
-        log.ReadManyAsync(positions, detail, mode, cancellationToken);
+        ReadMode mode = ReadMode.CloseHoles, CancellationToken cancellationToken = default)
+    {
+        var results = await log.ReadManyAsync(positions, detail, mode, cancellationToken);
+        await budget.SpendAsync(
+            results.Sum(static result => (long)(result.Entry?.Payload.Length ?? 0)), cancellationToken);
+        return results;
+    }
 
     public ValueTask<LogCheck> CheckAsync(
         ImmutableArray<StreamId> streams, ReadConsistency consistency = ReadConsistency.Linearizable,

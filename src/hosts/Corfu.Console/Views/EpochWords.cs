@@ -12,9 +12,10 @@ public static class EpochWords
         return why.Length == 0 ? "No reason was given" : char.ToUpperInvariant(why[0]) + why[1..];
     }
 
-    public static string WhoOf(ClusterPicture picture, EpochStory story) => story switch
+    /// <summary>Null: the reason names nobody.</summary>
+    public static string? WhoOf(ClusterPicture picture, EpochStory story) => story switch
     {
-        { By: null } => "its maker is not named",
+        { By: null } => null,
         { IsAutomatic: true } => $"by the agent of {Named(picture, story.By)}",
         _ => $"by an operator, {story.By}",
     };

@@ -11,10 +11,12 @@ public static class ProcessWords
         if (process.IsSilent(picture.At)) return Tone.Unknown;
         if (process.AnsweredAt is null) return Tone.Unknown;
         if (process.Roles.Any(static role => !role.Answer.Answers || role.Answer.Refusal is not null)) return Tone.Bad;
-        var worst = WordsOf(picture, process).Select(static word => Wording.Of(word.Report.Health)).ToList();
-        if (worst.Contains(Tone.Bad)) return Tone.Bad;
-        return worst.Contains(Tone.Warn) || process.Roles.Any(
-            static role => role.Answer.Warning is not null) ? Tone.Warn : Tone.Good;
+        // A process that answers here is not in a bad way because some agents do not see it.
+        var isDoubted = WordsOf(picture, process)
+            .Any(static word => Wording.Of(word.Report.Health) is Tone.Warn or Tone.Bad);
+        return isDoubted || process.Roles.Any(static role => role.Answer.Warning is not null)
+            ? Tone.Warn
+            : Tone.Good;
     }
 
     public static string RolesOf(ClusterPicture picture, ProcessPicture process)

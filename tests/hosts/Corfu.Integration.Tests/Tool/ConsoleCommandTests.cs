@@ -1,0 +1,48 @@
+using System.Net;
+using Corfu.Hosting;
+using Corfu.Integration.Tests.Support;
+
+namespace Corfu.Integration.Tests.Tool;
+
+/// <summary><c>corfu console</c> as its users run it; what its pages show is in Corfu.Console.Tests.</summary>
+public sealed class ConsoleCommandTests
+{
+    private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(60);
+
+    [Fact]
+    public async Task Console_prints_an_address_that_opens_once_and_ends_with_Ctrl_C()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        using var console = CorfuTool.Start("console", "--connect", cluster.ConnectionString);
+        using var limit = new CancellationTokenSource(s_limit);
+        var address = new Uri((await console.StandardOutput.ReadLineAsync(limit.Token))!);
+        Assert.Equal("127.0.0.1", address.Host);
+
+        using var browser = new HttpClient { BaseAddress = new Uri(address, "/") };
+        Assert.Equal(HttpStatusCode.OK, (await browser.GetAsync(address, limit.Token)).StatusCode);
+        Assert.Contains("OK", await browser.GetStringAsync("/", limit.Token), StringComparison.Ordinal);
+        using var another = new HttpClient();
+        Assert.Equal(HttpStatusCode.Forbidden, (await another.GetAsync(address, limit.Token)).StatusCode);
+
+        // An event stream is open, which would last as long as its viewer.
+        using var events = await browser.GetAsync(
+            "/events/overview", HttpCompletionOption.ResponseHeadersRead, limit.Token);
+        ClusterProcesses.Signal(console.Id, "INT");
+        await console.WaitForExitAsync(limit.Token);
+        Assert.Equal(0, console.ExitCode);
+    }
+
+    [Theory]
+    [InlineData("--listen 8080", "'8080' is no address and port, as 127.0.0.1:8080.\nSee 'corfu console --help'.\n", 2)]
+    [InlineData("--listen 0.0.0.0:0", "The console listens on this machine only, not at 0.0.0.0.", 1)]
+    public async Task Console_refuses_a_wrong_address_with_the_reason(string arguments, string message, int exitCode)
+    {
+        string[] connect = ["console", "--connect", "corfu://127.0.0.1:1"];
+        var result = await CorfuTool.RunAsync([.. connect, .. arguments.Split(' ')]);
+        Assert.Equal(exitCode, result.ExitCode);
+        Assert.StartsWith(message, result.Error, StringComparison.Ordinal);
+        Assert.Equal("", result.Output);
+    }
+}
