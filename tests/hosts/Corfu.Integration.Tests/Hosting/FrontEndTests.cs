@@ -72,7 +72,7 @@ public sealed class FrontEndTests
 
     private static async Task<string> NewNodeAsync(TempFolder folder, params JsonNode[] frontEnds)
     {
-        await NodeInit.FirstAsync(folder.File("node"), FreePorts.Endpoint().ToString(), insecure: false);
+        await NodeInit.FirstAsync(folder.File("node"), new NodeListen(FreePorts.Endpoint().ToString()));
         var path = folder.File("node/node.json");
         var config = JsonNode.Parse(await File.ReadAllTextAsync(path))!;
         config["frontEnds"] = new JsonArray(frontEnds);

@@ -16,12 +16,12 @@ public sealed class NodeRoleTests
     {
         using var folder = new TempFolder();
         var (at, other) = (FreePorts.Endpoint(), FreePorts.Endpoint());
-        var cluster = await NodeInit.FirstAsync(folder.File("log"), other.ToString(), insecure: false);
+        var cluster = await NodeInit.FirstAsync(folder.File("log"), new NodeListen(other.ToString()));
         await using var log = await StartAsync(folder.File("log"), NodeRoles.Log);
         var role = new NoteRole();
         var roles = NodeRoles.Log.With(role);
         Assert.Equal(cluster,
-            await NodeInit.JoinAsync(folder.File("own"), other, [role], at.ToString(), insecure: false));
+            await NodeInit.JoinAsync(folder.File("own"), other, [role], new NodeListen(at.ToString())));
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster });
         NodeAddress note;
         await using (var node = await StartAsync(folder.File("own"), roles))
@@ -58,7 +58,7 @@ public sealed class NodeRoleTests
         using var folder = new TempFolder();
         var at = FreePorts.Endpoint();
         var path = folder.File("node");
-        var cluster = await NodeInit.FirstAsync(path, at.ToString(), insecure: false);
+        var cluster = await NodeInit.FirstAsync(path, new NodeListen(at.ToString()));
         var config = JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(path, "node.json")))!;
         config["roles"]!.AsArray().Add(new JsonObject { ["role"] = "note", ["folder"] = "note" });
         await File.WriteAllTextAsync(Path.Combine(path, "node.json"), config.ToJsonString());
@@ -81,7 +81,7 @@ public sealed class NodeRoleTests
     {
         using var folder = new TempFolder();
         var path = folder.File("node");
-        await NodeInit.FirstAsync(path, FreePorts.Endpoint().ToString(), insecure: false);
+        await NodeInit.FirstAsync(path, new NodeListen(FreePorts.Endpoint().ToString()));
         var file = Path.Combine(path, "node.json");
         var config = JsonNode.Parse(await File.ReadAllTextAsync(file))!;
         config["roles"]!.AsArray().Add(new JsonObject { ["role"] = "note", ["folder"] = "note" });
