@@ -33,8 +33,8 @@ public sealed record ServerTransportOptions
     /// <summary>Connections open at once in the process; more are closed without an answer. Default 4,096.</summary>
     public int MaxConnections { get; init; } = 4096;
 
-    /// <summary>Of <see cref="MaxConnections"/>, those for nodes and administrators alone, at most half of them:
-    /// clients shut out neither agents nor operators. Default 128.</summary>
+    /// <summary>The part of <see cref="MaxConnections"/> for nodes and administrators alone, at most half: clients shut
+    /// out neither agents nor operators. Default 128.</summary>
     public int ReservedConnections { get; init; } = 128;
 
     /// <summary>Connections of one identity, nodes excepted: the certificate's, or the address of a peer without TLS.
@@ -45,7 +45,7 @@ public sealed record ServerTransportOptions
     /// 64.</summary>
     public int MaxHandshakes { get; init; } = 64;
 
-    /// <summary>Of <see cref="MaxHandshakes"/>, those of one address. Default 8.</summary>
+    /// <summary>The part of <see cref="MaxHandshakes"/> that one address may have. Default 8.</summary>
     public int MaxAddressHandshakes { get; init; } = 8;
 
     /// <summary>Further handshakes for addresses of the cluster's processes. Default 16.</summary>
@@ -81,10 +81,10 @@ public sealed record ServerTransportOptions
     /// not read from. Default 256 MiB.</summary>
     public long MaxFrameBytes { get; init; } = 256L << 20;
 
-    /// <summary>Of <see cref="MaxFrameBytes"/>, those of one identity. Default 64 MiB.</summary>
+    /// <summary>The part of <see cref="MaxFrameBytes"/> that one identity may have. Default 64 MiB.</summary>
     public long MaxIdentityFrameBytes { get; init; } = 64L << 20;
 
-    /// <summary>As much more for nodes. Default 64 MiB.</summary>
+    /// <summary>Memory for frames of nodes beyond <see cref="MaxFrameBytes"/>. Default 64 MiB.</summary>
     public long ReservedFrameBytes { get; init; } = 64L << 20;
 
     /// <summary>Bytes of answers waiting for a slow peer beyond which its connection is not read from. Default 1

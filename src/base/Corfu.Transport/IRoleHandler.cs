@@ -58,11 +58,11 @@ public interface IReplySink
     void Send(uint correlation, Opcode opcode, Response response);
 }
 
-/// <summary>What one identity holds of something that a role has for all. Any thread.</summary>
+/// <summary>The part that one identity may hold of something that a role has for all. Any thread.</summary>
 public interface IRoleShare
 {
     /// <summary>Counts it as held until it is released.</summary>
-    /// <param name="total">What the role has for all.</param>
+    /// <param name="total">All that the role has, for all identities.</param>
     /// <returns>False, with nothing counted: the identity's part is used up.</returns>
     bool TryHold(long amount, long total);
 

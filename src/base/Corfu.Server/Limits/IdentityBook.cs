@@ -137,7 +137,7 @@ internal sealed class IdentityBook(RoleRegistry registry)
             : Cut(fullest, $"The answers that peers do not take exceed maxTotalOutput; {fullest.Principal} has most.");
     }
 
-    /// <summary>What a connection's identity holds, for tests; null: there is none of that name.</summary>
+    /// <summary>The identity of a name, for tests; null: there is none.</summary>
     public Identity? Find(string name)
     {
         lock (_gate) return _identities.Values.FirstOrDefault(identity => identity.Principal.Name == name);

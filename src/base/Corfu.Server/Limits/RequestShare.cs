@@ -54,7 +54,7 @@ internal sealed class RequestShare(RoleLoad role, bool isNode) : IRoleShare
     public void Add(int change) => Interlocked.Add(ref _inFlight, change);
 
     /// <summary>The requests that a connection may have in flight now.</summary>
-    /// <param name="own">Those that it has.</param>
+    /// <param name="own">Requests that the connection has in flight.</param>
     public int LimitOf(int own, ServerTransportOptions options)
     {
         if (isNode) return options.MaxInFlight;

@@ -81,7 +81,7 @@ public sealed class LimitSocketTests
         echo.Hold = true;
         using (var gone = await server.RawAsync(echo))
         {
-            // One less than the share: the connection is still read, and its end seen.
+            // With one less than the share the connection is still read, and its end seen.
             await SendAsync(gone, 99);
             await Poll.UntilAsync(() => echo.HeldCount == 99);
         }
