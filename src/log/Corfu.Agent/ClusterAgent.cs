@@ -9,6 +9,8 @@ namespace Corfu.Agent;
 /// registers.</summary>
 public sealed class ClusterAgent : IRoleHandler
 {
+    private const int MaxForeign = 256;
+
     private readonly AgentOptions _options;
     private readonly ITransport _probes;
     private readonly AgentClock _clock;
@@ -25,6 +27,9 @@ public sealed class ClusterAgent : IRoleHandler
     private readonly Maintenance _maintenance;
     private readonly Denials _denials;
     private readonly ILogger _logger;
+
+    // Peers that speak for a host which their certificate does not name; each is logged once.
+    private readonly HashSet<string> _foreign = [];
 
     // In ticks of the clock: until then no further client makes this agent read the layout.
     private long _nextRead;
@@ -178,7 +183,7 @@ public sealed class ClusterAgent : IRoleHandler
         var next = _monitor.Step(_stopped);
         if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), _stopped));
         if (!_renewal.IsRunning) _change.Step(_stopped);
-        if (!_change.IsRunning) _renewal.Step(_order.Rank, _stopped);
+        if (!_change.IsRunning) _renewal.Step(_order.RankFor(_renewal.At, static _ => false), _stopped);
         _maintenance.Step(_change.IsRunning, _stopped);
         return next;
     }
@@ -197,7 +202,7 @@ public sealed class ClusterAgent : IRoleHandler
             _targets.RecordPing(ping.From);
             if (ping.Leaving) _verdicts.RecordLeaving(ping.From.Endpoint);
         }
-        else
+        else if (_foreign.Count < MaxForeign && _foreign.Add(peer.ToString()))
         {
             AgentLog.ForeignAddress(_logger, peer.ToString(), ping.From.Endpoint.ToString());
         }

@@ -20,12 +20,14 @@ internal sealed class SimKeeper
     private readonly Renewal _renewal;
     private readonly AgentLoop _loop;
     private readonly Func<Projection, Epoch> _sealedTo;
+    private readonly NodeEndpoint _at;
     private readonly int _rank;
 
     private SimKeeper(SimCluster cluster, SimProcess process, SimHost host, Func<Projection, Epoch> sealedTo)
     {
         _cluster = cluster;
         _sealedTo = sealedTo;
+        _at = host.Endpoint;
         _rank = cluster.Units.FindIndex(unit => unit.Host == host) is >= 0 and var index ? index : cluster.Units.Count;
         var entropy = new SimEntropy(cluster.World.Random.Split($"keeper {host.Name} {process.Id}"));
         var transport = new SimTransport(cluster.World, cluster.Network, cluster.Internet, process, host.Name,
@@ -57,7 +59,7 @@ internal sealed class SimKeeper
 
     private TimeSpan Step()
     {
-        if (_view.Projection is { } newest) _renewal.Saw(_sealedTo(newest));
+        if (_view.Projection is { } newest) _renewal.Saw(_sealedTo(newest), _at);
         if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), CancellationToken.None));
         _renewal.Step(_rank, CancellationToken.None);
         return s_step;

@@ -5,8 +5,8 @@ namespace Corfu.Agent;
 /// Invariant (R7, R14): such a projection counts only if this process's agent has read it itself as decided, from a
 /// majority of acceptors. No client votes (<see cref="AccessTable"/>), so nothing that clients send makes one.
 /// Liveness: a client that comes before the agent has read the epoch makes it read at once, and tries again after its
-/// pause. The agent reads where a majority of acceptors reaches it, which the process of each acceptor's agent is part
-/// of; elsewhere the agents of other processes install the epoch as soon as they reach the node.
+/// pause. An agent that reaches no majority of acceptors confirms nothing; the agents of other processes, which need
+/// no gate, install the epoch as soon as they reach the node.
 /// </remarks>
 /// <param name="known">The newest projection that the agent knows to be decided. Any thread.</param>
 /// <param name="read">Makes the agent read the layout: a client speaks of that epoch. Any thread.</param>

@@ -7,7 +7,7 @@ namespace Corfu.Agent;
 /// Invariant: at most one run is under way, and none before a unit has refused the newest epoch for
 /// <see cref="AgentOptions.SuccessorTimeout"/>. Liveness: clients only wait, so some agent must act wherever a majority
 /// of acceptors and the units that must be sealed can be reached. Every agent that watches a sealed unit does, each
-/// live one later than those before it; the layout decides one successor (R12).
+/// later than the live ones that watch it before; the layout decides one successor (R12).
 /// </remarks>
 /// <param name="acceptors">Acceptors that answer, whether the newest projection names them or not.</param>
 internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>> acceptors, Reconfigurer reconfigurer,
@@ -21,12 +21,15 @@ internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>
     /// <summary>Completes when no run is under way.</summary>
     public Task Ended { get; private set; } = Task.CompletedTask;
 
+    /// <summary>The process of the unit whose refusal was seen last.</summary>
+    public NodeEndpoint At { get; private set; }
+
     /// <summary>A unit that the newest projection names refuses every epoch below this one.</summary>
-    public void Saw(Epoch sealedTo)
+    public void Saw(Epoch sealedTo, NodeEndpoint at)
     {
         if (sealedTo <= view.Epoch || sealedTo <= _sealedTo) return;
         if (_sealedTo <= view.Epoch) _since = clock.Now;
-        _sealedTo = sealedTo;
+        (_sealedTo, At) = (sealedTo, at);
     }
 
     /// <param name="before">Live agents that act before this one, each after its own patience.</param>

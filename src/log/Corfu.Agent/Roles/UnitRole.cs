@@ -29,7 +29,7 @@ internal sealed class UnitRole(ITransport transport, ClusterView view, Projectio
         node.Epoch = unit.Installed;
         node.IsFresh = unit.Installed == Epoch.None && unit.Pages == 0 && unit.End == LogPosition.Zero;
         view.Hint(unit.Installed);
-        if (view.Projection?.HasUnit(node.Address.Id) == true) renewal.Saw(unit.SealedBelow);
+        if (view.Projection?.HasUnit(node.Address.Id) == true) renewal.Saw(unit.SealedBelow, node.Address.Endpoint);
     }
 
     public Task CatchUpAsync(MonitoredNode node, CancellationToken stopped) =>

@@ -20,7 +20,7 @@ public sealed class RenewalTests
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (view, renewal) = Parts(cluster);
         var sealedTo = await SealAsync(cluster);
-        renewal.Saw(sealedTo);
+        renewal.Saw(sealedTo, default);
         renewal.Step(0, default);
         Assert.False(renewal.IsRunning);
 
@@ -38,7 +38,7 @@ public sealed class RenewalTests
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (view, renewal) = Parts(cluster);
-        renewal.Saw(await SealAsync(cluster));
+        renewal.Saw(await SealAsync(cluster), default);
         _time.Advance(Patience);
         renewal.Step(1, default);
         Assert.False(renewal.IsRunning);
@@ -62,7 +62,7 @@ public sealed class RenewalTests
         await cluster.Transport.CallAsync(
             cluster.Acceptors[0], new AcceptRequest(new Ballot(7, Guid.NewGuid()), left), default);
 
-        renewal.Saw(sealedTo);
+        renewal.Saw(sealedTo, default);
         _time.Advance(Patience);
         renewal.Step(0, default);
         await renewal.Ended;
@@ -76,7 +76,7 @@ public sealed class RenewalTests
         var (view, renewal) = Parts(cluster);
         var next = await cluster.Client().Cluster.ReconfigureAsync(static p => p.Epoch > Epoch.First ? null
             : Membership.Of(p), "an operator's");
-        renewal.Saw(next.Epoch);
+        renewal.Saw(next.Epoch, default);
         _time.Advance(Patience);
         renewal.Step(0, default);
         await renewal.Ended;
@@ -105,7 +105,7 @@ public sealed class RenewalTests
         Assert.DoesNotContain(cluster.Transport.Trace, call => call.Request is PrepareRequest or AcceptRequest
             or DecidedRequest or SealRequest or InstallRequest or BootstrapRequest);
 
-        renewal.Saw(new Epoch(2));
+        renewal.Saw(new Epoch(2), default);
         _time.Advance(Patience);
         renewal.Step(0, default);
         await renewal.Ended;
