@@ -64,7 +64,13 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
             OfferRoom();
         }
 
-        if (flush) Flush();
+        if (flush)
+        {
+            // Encryption is not for the thread of a role. Answers that come until a thread of the pool runs join.
+            if (_tls is null) Flush();
+            else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        }
+
         if (overrun) Drop(SlowReader, "Its answers exceed maxOutputBuffer.");
         else cut?.Connection.Drop(SlowReader, cut.Detail);
     }
@@ -186,7 +192,12 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
 
     private void FailFlush(Exception e)
     {
-        lock (_outputGate) EndFlush();
+        lock (_outputGate)
+        {
+            _closed = true;
+            EndFlush();
+        }
+
         Drop("connection lost", e.Message);
     }
 

@@ -97,7 +97,7 @@ public sealed class TlsRenewalTests
         var refused = await Assert.ThrowsAsync<TransportException>(
             async () => await transport.CallAsync(to, Ping, default));
         Assert.Contains("revoked", refused.Message, StringComparison.Ordinal);
-        Assert.Contains(log.Written, line => line.Contains("revoked", StringComparison.Ordinal));
+        await Poll.UntilAsync(() => log.Written.Any(line => line.Contains("revoked", StringComparison.Ordinal)));
         using var other = TestServer.Connect(
             tls: new ClusterTls(new TestSource(_authority.Credentials(AccessRole.Client, "b"))));
         echo.Hold = false;
