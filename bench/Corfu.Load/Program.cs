@@ -22,6 +22,7 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     ClusterCommands.Transaction(),
     RebuildCommand.Create(),
     FailoverCommand.Create(),
+    TlsCommand.Create(),
     IdleCommand.Create(),
     ClientCommands.Checks(),
     ClientCommands.Holes(),

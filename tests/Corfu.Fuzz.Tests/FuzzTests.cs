@@ -32,11 +32,13 @@ public sealed class FuzzTests : IDisposable
         Assert.InRange(feeder.Accepted, 1, feeder.Inputs);
     }
 
-    [Fact]
-    public async Task Every_port_of_a_running_cluster_takes_any_bytes()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Every_port_of_a_running_cluster_takes_any_bytes(bool tls)
     {
         var output = new StringWriter();
-        Assert.True(await new PortFuzz(1, output).RunAsync(1_500), output.ToString());
+        Assert.True(await new PortFuzz(1, output, tls).RunAsync(1_500), output.ToString());
     }
 
     [Fact]

@@ -1,6 +1,8 @@
 using System.Buffers;
 using System.Diagnostics;
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Protocol;
@@ -12,9 +14,10 @@ namespace Corfu.Fuzz;
 /// <summary>
 /// Every role of every node of a running cluster gets damaged handshakes and frames, while a good client appends and
 /// reads. Every append must succeed, and the process must not grow. What is well-formed and changes a node's state is
-/// left out: every client that may connect may do that.
+/// left out: every client that may connect may do that. With TLS the same goes through encrypted connections of a
+/// client, and damaged records of TLS beside them.
 /// </summary>
-public sealed class PortFuzz(int seed, TextWriter output)
+public sealed class PortFuzz(int seed, TextWriter output, bool tls)
 {
     private const int FramesPerConnection = 32;
     private const long MemoryAllowance = 256L << 20;
@@ -23,11 +26,18 @@ public sealed class PortFuzz(int seed, TextWriter output)
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
 
     private readonly IReadOnlyList<byte[]> _frames = [.. SampleMessages.Requests().Select(SampleMessages.Frame)];
+    private ClusterTls? _tls;
+
+    private string Name => tls ? "ports tls" : "ports";
 
     public async Task<bool> RunAsync(int frames)
     {
         await using var cluster =
-            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 3, Replicas = 2, Automatic = false });
+            await EmbeddedCluster.StartAsync(
+                new EmbeddedClusterOptions { Units = 3, Replicas = 2, Automatic = false, Tls = tls });
+        ConnectionTls.Apply(ConnectionString.Parse(cluster.ConnectionString), new TcpTransportOptions(),
+            new TlsOptions(), out _tls);
+        using var certificates = _tls;
         await using var good = await cluster.ConnectAsync();
         using var stop = new CancellationTokenSource();
         var working = WorkAsync(good, stop.Token);
@@ -41,12 +51,12 @@ public sealed class PortFuzz(int seed, TextWriter output)
         var told = Stopwatch.GetTimestamp();
         while (sent < frames && !working.IsCompleted)
         {
-            var random = FuzzRandom.For(seed, "ports", connections);
+            var random = FuzzRandom.For(seed, Name, connections);
             var (endpoint, id) = doors[connections++ % doors.Count];
             sent += await AttackAsync(random, endpoint, cluster.Manifest.ClusterId, new NodeId(id));
             if (Stopwatch.GetElapsedTime(told).TotalSeconds < 10) continue;
             told = Stopwatch.GetTimestamp();
-            await output.WriteLineAsync($"ports: {sent} of {frames} frames, {connections} connections");
+            await output.WriteLineAsync($"{Name}: {sent} of {frames} frames, {connections} connections");
         }
 
         await stop.CancelAsync();
@@ -63,15 +73,16 @@ public sealed class PortFuzz(int seed, TextWriter output)
 
         if (trouble is null && grown > MemoryAllowance) trouble = $"the process has grown by {grown >> 20} MiB";
         await output.WriteLineAsync(
-            $"{"ports",-18} frames {sent,9} connections {connections} appends meanwhile {appends} grown "
+            $"{Name,-18} frames {sent,9} connections {connections} appends meanwhile {appends} grown "
             + $"{grown >> 10} KiB{(trouble is null ? "" : " FINDING " + trouble)}");
         return trouble is null;
     }
 
     /// <summary>The units' own reports, to tell a stall from a refusal.</summary>
-    private static async Task<string> StateAsync(CorfuClient client)
+    private async Task<string> StateAsync(CorfuClient client)
     {
-        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = client.Projection.Cluster });
+        using var transport =
+            new TcpTransport(new TcpTransportOptions { Cluster = client.Projection.Cluster, Tls = _tls });
         var text = $"; the client is at {client.Projection}";
         foreach (var unit in client.Projection.Units)
         {
@@ -132,13 +143,17 @@ public sealed class PortFuzz(int seed, TextWriter output)
         try
         {
             await socket.ConnectAsync(endpoint.Host, endpoint.Port, patience.Token);
-            var answers = DrainAsync(socket, patience.Token);
+            await using var stream = await OpenAsync(socket, random.OneIn(4), random.Next(256), patience.Token);
+            var answers = DrainAsync(stream, patience.Token);
             var left = bytes.WrittenMemory;
             while (left.Length > 0)
             {
                 var part = Math.Min(left.Length, 1 + random.Next(4096));
-                await socket.SendAsync(left[..part], patience.Token);
+                await stream.WriteAsync(left[..part], patience.Token);
                 left = left[part..];
+
+                // Into the middle of the encrypted records.
+                if (tls && random.OneIn(64)) await socket.SendAsync(new byte[] { 0x17, 3, 3, 0, 1, 0 }, patience.Token);
             }
 
             if (random.OneIn(2)) socket.Shutdown(SocketShutdown.Send);
@@ -146,12 +161,37 @@ public sealed class PortFuzz(int seed, TextWriter output)
             else socket.Shutdown(SocketShutdown.Both);
             await answers;
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or IOException
+            or AuthenticationException or InvalidOperationException)
         {
             // Cut off, as it should be.
         }
 
         return sent;
+    }
+
+    // With TLS a connection begins with a handshake, a whole one or what only looks like one.
+    private async Task<Stream> OpenAsync(Socket socket, bool damaged, int value, CancellationToken cancellationToken)
+    {
+        var plain = new NetworkStream(socket);
+        if (_tls is null) return plain;
+        if (damaged)
+        {
+            // The record's length stands in its fourth and fifth byte.
+            await plain.WriteAsync(new byte[] { 0x16, 3, 1, (byte)(value >> 4), (byte)value, (byte)value },
+                cancellationToken);
+            return plain;
+        }
+
+        var encrypted = new SslStream(plain);
+        await encrypted.AuthenticateAsClientAsync(new SslClientAuthenticationOptions
+        {
+            TargetHost = "localhost",
+            ApplicationProtocols = [ClusterTls.Protocol],
+            ClientCertificateContext = _tls.Source.Current.Context,
+            RemoteCertificateValidationCallback = static (_, _, _, _) => true,
+        }, cancellationToken);
+        return encrypted;
     }
 
     private byte[] DamagedFrame(ref FuzzRandom random)
@@ -217,17 +257,18 @@ public sealed class PortFuzz(int seed, TextWriter output)
         }
     }
 
-    private static async Task DrainAsync(Socket socket, CancellationToken cancellationToken)
+    private static async Task DrainAsync(Stream stream, CancellationToken cancellationToken)
     {
         var buffer = new byte[1 << 16];
         try
         {
-            while (await socket.ReceiveAsync(buffer, cancellationToken) > 0)
+            while (await stream.ReadAsync(buffer, cancellationToken) > 0)
             {
                 // Answers to what was well-formed.
             }
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException)
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException
+            or IOException or AuthenticationException)
         {
             // Either side has ended the connection.
         }

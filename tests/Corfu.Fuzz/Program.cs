@@ -66,7 +66,11 @@ root.SetAction(async (result, stop) =>
         var clean = targets.Count == 0 || new Campaign(targets, result.GetValue(seed), output, result.GetValue(state))
             .Run(result.GetValue(inputs), stop);
         if ((name is null or "ports") && !stop.IsCancellationRequested && result.GetValue(frames) > 0)
-            clean &= await new PortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
+        {
+            clean &= await new PortFuzz(result.GetValue(seed), output, tls: false).RunAsync(result.GetValue(frames));
+            clean &= await new PortFuzz(result.GetValue(seed), output, tls: true).RunAsync(result.GetValue(frames));
+        }
+
         if ((name is null or "requests") && !stop.IsCancellationRequested && result.GetValue(requests) > 0)
             clean &= await new RequestFuzz(result.GetValue(seed), output) { Reach = result.GetValue(reach) }
                 .RunAsync(result.GetValue(requests));

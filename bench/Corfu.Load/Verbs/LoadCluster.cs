@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Diagnostics;
 using Corfu.Hosting;
 using Corfu.Protocol;
 
@@ -59,6 +60,19 @@ internal sealed class LoadCluster : IAsyncDisposable
     /// <summary>The process that serves at the address, of a cluster that was started here.</summary>
     public int ProcessAt(NodeEndpoint endpoint) =>
         _state!.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value;
+
+    /// <summary>Of all processes of a cluster that was started here, since their start.</summary>
+    public TimeSpan ProcessorTime()
+    {
+        var total = TimeSpan.Zero;
+        foreach (var id in _state!.Nodes.Select(node => node.ProcessId).OfType<int>().Distinct())
+        {
+            using var process = Process.GetProcessById(id);
+            total += process.TotalProcessorTime;
+        }
+
+        return total;
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -13,6 +13,16 @@ internal sealed class WorkerProcess : IDisposable
 
     public static WorkerProcess Start() => new(ChildProcess.Start(WorkerCommand.Name));
 
+    /// <summary>Since its start.</summary>
+    public TimeSpan ProcessorTime
+    {
+        get
+        {
+            _process.Refresh();
+            return _process.TotalProcessorTime;
+        }
+    }
+
     public async Task<WorkerReport> RunAsync(WorkerOrder order)
     {
         await _process.StandardInput.WriteLineAsync(JsonSerializer.Serialize(order, LoadJson.Default.WorkerOrder));

@@ -41,6 +41,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
             Spares = options.Spares,
             Sequencers = options.Sequencers,
             Automatic = options.Automatic,
+            Tls = options.Tls,
         };
         var cluster = new EmbeddedCluster(options, ClusterFolder.OpenOrCreate(path, shape, SystemEntropy.Instance));
         try

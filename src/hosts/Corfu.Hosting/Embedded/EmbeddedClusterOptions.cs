@@ -25,6 +25,10 @@ public sealed record EmbeddedClusterOptions
     /// its own choice.</summary>
     public bool Automatic { get; init; } = true;
 
+    /// <summary>Encrypts the connections, with certificates that the folder keeps. A folder that has them keeps
+    /// them. Default false.</summary>
+    public bool Tls { get; init; }
+
     /// <summary>Default: nothing is logged.</summary>
     public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
 
