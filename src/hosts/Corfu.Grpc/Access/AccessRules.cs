@@ -2,7 +2,7 @@ using System.Text.Json;
 
 namespace Corfu.Grpc;
 
-/// <summary>What a requirement asks for.</summary>
+/// <summary>The kinds of rights.</summary>
 internal enum AccessRight
 {
     Caller,
@@ -25,7 +25,7 @@ internal sealed class AccessRules
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
         UnmappedMemberHandling = System.Text.Json.Serialization.JsonUnmappedMemberHandling.Disallow,
-        // Of two grants of one name the first would be lost without a word.
+        // The first of two grants of one name would be lost without a word.
         AllowDuplicateProperties = false,
         PropertyNameCaseInsensitive = false,
     };

@@ -1,6 +1,6 @@
 namespace Corfu.Grpc;
 
-/// <summary>One grant of the access file: <c>log</c>, <c>stream:NAME</c>, <c>objects:NAME</c> or
+/// <summary>A grant of the access file: <c>log</c>, <c>stream:NAME</c>, <c>objects:NAME</c> or
 /// <c>objects:PREFIX*</c>.</summary>
 /// <remarks>Names are compared as the directory compares them, code point by code point. Case, trailing slashes and the
 /// normal forms of Unicode make different names, and different objects; so no second spelling reaches an object.

@@ -2,7 +2,7 @@ using System.Security.Claims;
 
 namespace Corfu.Grpc;
 
-/// <summary>What the default policies know a caller by: its name, and one claim with its role.</summary>
+/// <summary>The marks by which the default policies know a caller: its name, and one claim with its role.</summary>
 public static class CorfuClaims
 {
     /// <summary>Type of the claim whose value is <c>caller</c>, <c>client</c>, <c>admin</c> or <c>node</c>.</summary>

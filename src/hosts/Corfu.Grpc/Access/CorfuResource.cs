@@ -1,6 +1,6 @@
 namespace Corfu.Grpc;
 
-/// <summary>What a call reads or changes: the resource of <see cref="CorfuPolicies.Read"/> and
+/// <summary>A thing that a call reads or changes: the resource of <see cref="CorfuPolicies.Read"/> and
 /// <see cref="CorfuPolicies.Write"/>.</summary>
 public sealed record CorfuResource
 {
@@ -23,7 +23,7 @@ public sealed record CorfuResource
     /// <summary>The object of this name.</summary>
     public static CorfuResource Object(string name) => new() { ObjectName = name };
 
-    /// <summary>One stream. A name and the id that it stands for are the same stream.</summary>
+    /// <summary>A stream. A name and the id that it stands for are the same stream.</summary>
     public static CorfuResource Stream(StreamId id) => new() { StreamId = id };
 
     // Log and AnyStream have no fields that tell them apart.

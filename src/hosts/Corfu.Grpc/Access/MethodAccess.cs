@@ -14,7 +14,7 @@ public static class MethodAccess
     private static readonly Demand s_readCluster = new(CorfuPolicies.ClusterRead, null);
     private static readonly Demand s_changeCluster = new(CorfuPolicies.ClusterChange, null);
 
-    /// <summary>One row for each method of each service, by service.</summary>
+    /// <summary>A row for each method of each service, by service.</summary>
     public static ImmutableArray<MethodRow> Rows { get; } =
     [
         .. OfLog(), .. OfObjects(), .. OfSessions(), .. OfAdmin(),
@@ -192,5 +192,5 @@ public sealed class MethodRow
     internal Func<object, IEnumerable<Demand>> Demands { get; }
 }
 
-/// <summary>One right that a call needs.</summary>
+/// <summary>A right that a call needs.</summary>
 internal readonly record struct Demand(string Policy, CorfuResource? Resource);

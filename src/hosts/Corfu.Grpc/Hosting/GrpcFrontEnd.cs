@@ -18,7 +18,7 @@ namespace Corfu.Grpc;
 /// its calls and closes its client.</summary>
 public sealed class GrpcFrontEnd : IAsyncDisposable
 {
-    // Of a connection, which a client uses for all its calls and subscriptions.
+    // A client uses one connection for all its calls and subscriptions.
     private const int ConnectionWindow = 16 << 20;
 
     // A client that has vanished is noticed after both.
@@ -163,7 +163,7 @@ public sealed class GrpcFrontEnd : IAsyncDisposable
         });
     }
 
-    /// <summary>Where to listen.</summary>
+    /// <summary>The address to listen at, and the certificates.</summary>
     /// <param name="Tls">Null: without TLS.</param>
     internal sealed record Listener(IPEndPoint EndPoint, ClusterTls? Tls = null);
 

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Grpc;
 
-/// <summary>What each caller may have and ask for.</summary>
+/// <summary>The numbers that each caller has, and the shares.</summary>
 internal sealed class CallerLimits : IDisposable
 {
     private readonly ObjectPlaces _objects;

@@ -17,7 +17,7 @@ public sealed class AccessFileTests : IDisposable
     private readonly List<string> _lines = [];
 
     [Fact]
-    public void File_is_read_again_when_it_changes()
+    public void Changed_file_is_read_again()
     {
         File.WriteAllText(_path, Good);
         using var file = Open();
@@ -30,7 +30,7 @@ public sealed class AccessFileTests : IDisposable
     }
 
     [Fact]
-    public void Bad_file_keeps_the_rights_before_it_and_warns_once()
+    public void Bad_file_keeps_the_earlier_rights_and_warns_once()
     {
         File.WriteAllText(_path, Good);
         using var file = Open();
@@ -59,7 +59,7 @@ public sealed class AccessFileTests : IDisposable
     }
 
     [Fact]
-    public void Missing_or_bad_file_at_the_start_grants_nothing_until_it_is_mended()
+    public void Missing_file_grants_no_right_until_mended()
     {
         using var file = Open();
         Assert.False(MayRead(file));

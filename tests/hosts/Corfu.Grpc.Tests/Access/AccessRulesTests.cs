@@ -19,7 +19,7 @@ public sealed class AccessRulesTests
     [InlineData("objects:orders/../secret", true)]
     [InlineData("objects:secret", false)]
     [InlineData("objects:\u200borders/1", false)]
-    public void Prefix_covers_the_names_that_begin_with_exactly_its_code_points(string resource, bool covered) =>
+    public void Prefix_covers_the_names_that_begin_with_exactly_the_same_code_points(string resource, bool covered) =>
         Assert.Equal(covered, Reads("objects:orders/*", ObjectOf(resource)));
 
     [Theory]
@@ -43,7 +43,7 @@ public sealed class AccessRulesTests
     }
 
     [Fact]
-    public void Stream_is_covered_by_its_name_and_by_its_id()
+    public void Stream_is_covered_by_name_and_by_id()
     {
         var audit = StreamId.FromName("audit");
         Assert.True(Reads("stream:audit", CorfuResource.Stream(audit)));

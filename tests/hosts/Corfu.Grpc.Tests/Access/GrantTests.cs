@@ -11,7 +11,7 @@ using TrimPrefixRequest = Corfu.Grpc.Protocol.Log.V1.TrimPrefixRequest;
 
 namespace Corfu.Grpc.Tests.Access;
 
-/// <summary>What callers with grants reach, and every way around them.</summary>
+/// <summary>Callers with grants reach what is granted, and find no way around it.</summary>
 public sealed class GrantTests
 {
     private const string Grants = """
@@ -21,7 +21,7 @@ public sealed class GrantTests
         """;
 
     [Fact]
-    public async Task Streams_are_reached_by_their_name_and_by_their_id()
+    public async Task Stream_is_reached_by_name_and_by_id()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(Grants);
         var billing = frontEnd.As(AccessRole.Caller, "billing").Log;
@@ -73,7 +73,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Entry_of_a_stream_of_appends_is_refused_by_itself()
+    public async Task Entry_of_a_stream_of_appends_is_refused_alone()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(Grants);
         using var call = frontEnd.As(AccessRole.Caller, "billing").Log.AppendMany();
@@ -95,7 +95,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Objects_are_listed_and_used_by_their_grants()
+    public async Task Object_is_listed_and_used_by_a_grant()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(Grants);
         var (admin, billing) = (frontEnd.As(AccessRole.Admin, "root"), frontEnd.As(AccessRole.Caller, "billing"));
@@ -120,7 +120,7 @@ public sealed class GrantTests
             Assert.False(await Caller.May(async () => await billing.Dictionaries.GetAsync(Get(name))));
         Assert.True(await Caller.May(async () => await billing.Dictionaries.SetAsync(Set("billing/1"))));
         Assert.False(await Caller.May(async () => await billing.Dictionaries.SetAsync(Set("orders/1"))));
-        // What it may only write it cannot read by a condition that fails.
+        // A caller that may only write reads nothing by a condition that fails.
         Assert.False(await Caller.May(async () => await billing.Dictionaries.SetIfAsync(
             new SetIfRequest { Object = "billing/1", Key = "k", Condition = new Condition { Exists = false } })));
         Assert.False(await Caller.May(async () => await billing.Objects.CreateAsync(
@@ -132,7 +132,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Transaction_needs_the_rights_for_both_of_its_lists()
+    public async Task Transaction_needs_the_rights_for_both_lists()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(Grants);
         var transactions = frontEnd.As(AccessRole.Caller, "billing").Transactions;
@@ -178,7 +178,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Session_and_request_ids_are_their_callers_own()
+    public async Task Session_and_request_id_belong_to_one_caller()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(
             """ "a": { "write": ["objects:*"] }, "b": { "write": ["objects:*"] }, "c": {} """);
@@ -215,7 +215,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Right_that_is_taken_away_ends_what_runs()
+    public async Task Right_that_is_taken_away_ends_the_calls_under_way()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(
             Grants, static options => options.Heartbeat = TimeSpan.FromMilliseconds(100));
@@ -239,7 +239,7 @@ public sealed class GrantTests
     }
 
     [Fact]
-    public async Task Cluster_is_looked_at_by_its_grant()
+    public async Task Cluster_is_looked_at_by_a_grant()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(Grants);
         var request = new Corfu.Grpc.Protocol.Admin.V1.StatusRequest();

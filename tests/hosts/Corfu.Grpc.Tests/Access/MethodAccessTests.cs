@@ -43,7 +43,7 @@ public sealed class MethodAccessTests
     }
 
     [Fact]
-    public async Task Every_method_of_the_front_end_is_open_to_the_roles_of_its_row_alone()
+    public async Task Method_of_the_front_end_is_open_to_the_roles_of_the_row_alone()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync();
         (string Role, Caller Caller)[] callers =

@@ -129,7 +129,7 @@ internal sealed class SecureFrontEnd : IAsyncDisposable
     }
 }
 
-/// <summary>One caller's stubs.</summary>
+/// <summary>The stubs of a caller.</summary>
 internal sealed class Caller(GrpcChannel channel)
 {
     public CallInvoker Invoker { get; } = channel.CreateCallInvoker();

@@ -16,7 +16,7 @@ namespace Corfu.Grpc.Tests.Access;
 public sealed class TlsTests
 {
     [Fact]
-    public async Task Health_needs_no_certificate_and_nothing_else_is_served_without_one()
+    public async Task Caller_without_a_certificate_is_served_health_alone()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync();
         var nobody = frontEnd.AsNobody();

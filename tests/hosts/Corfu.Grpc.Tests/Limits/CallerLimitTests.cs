@@ -16,7 +16,7 @@ public sealed class CallerLimitTests
     private const int Large = 60_000;
 
     [Fact]
-    public async Task Caller_at_its_share_of_bytes_is_not_read_and_holds_up_no_other()
+    public async Task Caller_with_a_full_share_of_bytes_is_not_read_and_holds_up_no_other()
     {
         var reached = new TaskCompletionSource();
         var held = new TaskCompletionSource();
@@ -36,7 +36,7 @@ public sealed class CallerLimitTests
         for (ulong id = 0; id < 3; id++) await stream.RequestStream.WriteAsync(Message(id));
         await stream.RequestStream.CompleteAsync();
         await reached.Task;
-        // One entry is in flight, and the second one waits for its bytes.
+        // The first entry is in flight, and the second one waits for its bytes.
         var refused = await Assert.ThrowsAsync<RpcException>(async () => await AppendAsync(greedy));
         Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED", "MaxBytesOfCaller"), LimitOf(refused));
         var other = AppendAsync(modest);
@@ -64,17 +64,17 @@ public sealed class CallerLimitTests
         });
         var (greedy, modest) = (frontEnd.As(AccessRole.Client, "greedy"), frontEnd.As(AccessRole.Client, "modest"));
         await greedy.Objects.CreateAsync(new CreateRequest { Object = "d", Type = ObjectType.Dictionary });
-        await MeetAsync("MaxSubscriptionsOfCaller", 2, caller =>
+        await MeetAsync(greedy, modest, "MaxSubscriptionsOfCaller", 2, caller =>
         {
             var call = caller.Log.Subscribe(new SubscribeRequest());
             return (call, () => call.ResponseStream.MoveNext());
         });
-        await MeetAsync("MaxWatchesOfCaller", 1, caller =>
+        await MeetAsync(greedy, modest, "MaxWatchesOfCaller", 1, caller =>
         {
             var call = caller.Dictionaries.Watch(new WatchRequest { Object = "d" });
             return (call, () => call.ResponseStream.MoveNext());
         });
-        await MeetAsync("MaxSessionsOfCaller", 1, caller =>
+        await MeetAsync(greedy, modest, "MaxSessionsOfCaller", 1, caller =>
         {
             var call = caller.Sessions.Keep();
             return (call, async () =>
@@ -89,36 +89,6 @@ public sealed class CallerLimitTests
                 return await call.ResponseStream.MoveNext();
             });
         });
-
-        async Task MeetAsync(string limit, int count, Func<Caller, (IDisposable Call, Func<Task<bool>> Next)> open)
-        {
-            var opened = new List<IDisposable>();
-            for (var i = 0; i < count; i++) Assert.True(await NextAsync(greedy));
-            var refused = await Assert.ThrowsAsync<RpcException>(() => NextAsync(greedy));
-            Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED", limit), LimitOf(refused));
-            Assert.True(await NextAsync(modest));
-            // A place that is given back is another call's.
-            opened[0].Dispose();
-            await Poll.UntilAsync(async () =>
-            {
-                try
-                {
-                    return await NextAsync(greedy);
-                }
-                catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
-                {
-                    return false;
-                }
-            });
-            foreach (var call in opened) call.Dispose();
-
-            async Task<bool> NextAsync(Caller caller)
-            {
-                var (call, next) = open(caller);
-                opened.Add(call);
-                return await next();
-            }
-        }
     }
 
     [Fact]
@@ -152,7 +122,7 @@ public sealed class CallerLimitTests
     }
 
     [Fact]
-    public async Task Objects_have_a_number_for_each_caller_until_they_are_closed()
+    public async Task Objects_have_a_number_for_each_caller_until_closed()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(configure: static options =>
             options.Tango.MaxObjectsOfCaller = 2);
@@ -200,6 +170,38 @@ public sealed class CallerLimitTests
         Assert.True(await open.ResponseStream.MoveNext());
         await Assert.ThrowsAsync<RpcException>(
             async () => await frontEnd.As(AccessRole.Client, "b").Log.DescribeAsync(new DescribeRequest()));
+    }
+
+    /// <summary>Opens calls up to the greedy caller's limit.</summary>
+    private static async Task MeetAsync(Caller greedy, Caller modest, string limit, int count,
+        Func<Caller, (IDisposable Call, Func<Task<bool>> Next)> open)
+    {
+        var opened = new List<IDisposable>();
+        for (var i = 0; i < count; i++) Assert.True(await NextAsync(greedy));
+        var refused = await Assert.ThrowsAsync<RpcException>(() => NextAsync(greedy));
+        Assert.Equal((StatusCode.ResourceExhausted, "OVERLOADED", limit), LimitOf(refused));
+        Assert.True(await NextAsync(modest));
+        // A place that is given back is another call's.
+        opened[0].Dispose();
+        await Poll.UntilAsync(async () =>
+        {
+            try
+            {
+                return await NextAsync(greedy);
+            }
+            catch (RpcException e) when (e.StatusCode == StatusCode.ResourceExhausted)
+            {
+                return false;
+            }
+        });
+        foreach (var call in opened) call.Dispose();
+
+        async Task<bool> NextAsync(Caller caller)
+        {
+            var (call, next) = open(caller);
+            opened.Add(call);
+            return await next();
+        }
     }
 
     private static async Task CreateAsync(Caller caller, string name) =>

@@ -17,7 +17,7 @@ public sealed class IncomingBodyTests
     private const int Part = 200_000;
 
     [Fact]
-    public async Task Message_that_stalls_takes_of_its_callers_share_alone()
+    public async Task Message_that_stalls_takes_of_the_callers_share_alone()
     {
         await using var frontEnd = await SecureFrontEnd.StartAsync(
             configure: static options => (options.MaxReceiveMessage, options.MaxBytesOfCaller) = (500_000, 900_000));
