@@ -2,6 +2,7 @@ using System.CommandLine;
 using Corfu.FaultRuns.Clients;
 using Corfu.FaultRuns.Contexts;
 using Corfu.FaultRuns.Faults;
+using Corfu.FaultRuns.Floods;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.Permissions;
 using Corfu.FaultRuns.PowerCuts;
@@ -114,6 +115,21 @@ var permissions = new Command("permissions",
     + "docs/permissions.md.");
 permissions.SetAction((_, stop) => Guarded(() => new PermissionRun(UndoList.New(), Console.Out).RunAsync(stop)));
 root.Add(permissions);
+var floods = new Command("floods",
+    "Floods a cluster with slow peers, connections, handshakes and a greedy client: no node may seem gone by it.");
+var slowSeconds = new Option<int>("--slow-seconds") { DefaultValueFactory = _ => 60 };
+var floodSeconds = new Option<int>("--flood-seconds") { DefaultValueFactory = _ => 20 };
+var rounds = new Option<int>("--rounds")
+{
+    Description = "alone and beside the greedy client, in turn",
+    DefaultValueFactory = _ => 3
+};
+floods.Add(slowSeconds);
+floods.Add(floodSeconds);
+floods.Add(rounds);
+floods.SetAction((result, stop) => Guarded(() => new FloodRun(result.GetValue(slowSeconds),
+    result.GetValue(floodSeconds), result.GetValue(rounds), Console.Out).RunAsync(stop)));
+root.Add(floods);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
@@ -128,6 +144,18 @@ client.SetAction(
     result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
         result.GetValue(history)!));
 root.Add(client);
+
+var from = new Option<string>("--from") { Required = true };
+var inFlight = new Option<int>("--in-flight") { Required = true };
+var seconds = new Option<int>("--seconds") { Required = true };
+var loader = new Command("loader", "Appends, with so many in flight, from one address.")
+{
+    connect, from, inFlight, seconds,
+};
+loader.Hidden = true;
+loader.SetAction(result => Loader.RunAsync(result.GetValue(connect)!, result.GetValue(from)!,
+    result.GetValue(inFlight), result.GetValue(seconds)));
+root.Add(loader);
 
 var place = new Option<int>("--place") { Required = true };
 var prefix = new Option<string>("--prefix") { Required = true };
