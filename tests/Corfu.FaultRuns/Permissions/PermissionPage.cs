@@ -3,7 +3,7 @@ using Corfu.Protocol;
 
 namespace Corfu.FaultRuns.Permissions;
 
-/// <summary>What docs/permissions.md says, which operators rely on.</summary>
+/// <summary>The table of docs/permissions.md, which operators rely on.</summary>
 internal sealed class PermissionPage
 {
     private readonly Dictionary<(Opcode Opcode, AccessRole Role), string> _cells = [];

@@ -99,7 +99,7 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
     private static Projection Like(Projection p, Epoch epoch) => new(p.Cluster, epoch, p.Sequencer, p.Start,
         p.TrimMark, p.Segments, p.Units, p.Acceptors, "made up");
 
-    // One of each opcode, none of which changes anything where it is allowed.
+    // A sample of each opcode. None changes anything where it is allowed.
     private static IEnumerable<Request> Requests(Projection p)
     {
         var none = Epoch.None;

@@ -39,7 +39,7 @@ public sealed partial class SimCluster
         return true;
     }
 
-    /// <summary>One machine denies one client's writes, as where its certificate is mapped to another role.</summary>
+    /// <summary>A machine denies one client's writes, as where its certificate is mapped to another role.</summary>
     /// <returns>Ends it.</returns>
     public Action DenyWrites(SimRandom random)
     {
@@ -84,7 +84,7 @@ public sealed partial class SimCluster
         }
     }
 
-    // One acceptor decides alone from here on.
+    // A single acceptor would decide alone from here on.
     private static Projection Forge(Projection p, Epoch epoch) =>
         new(p.Cluster, epoch, p.Sequencer, p.Start, p.TrimMark, p.Segments, p.Units, [p.Acceptors[0]], Forged);
 }

@@ -37,7 +37,7 @@ internal sealed class SimKeeper
         var layout = new LayoutClient(transport, entropy, process.Time);
         _loop = new AgentLoop(clock, logger, process.Loops);
 
-        // It reads when it is asked only: a seed has enough messages.
+        // Reads come when they are asked for: a seed has enough messages.
         var options = new AgentOptions { Self = host.Endpoint, RefreshInterval = TimeSpan.FromHours(1) };
         _view = new ClusterView(options, layout, clock, logger);
         var reconfigurer = new Reconfigurer(transport, layout, process.Time, logger);

@@ -14,7 +14,7 @@ public sealed class AccessTableTests
     public void Opcode_has_one_row(Opcode opcode) => Assert.Single(AccessTable.Rows, row => row.Opcode == opcode);
 
     [Fact]
-    public void Rows_stand_in_the_order_of_their_opcodes() =>
+    public void Rows_stand_in_the_order_of_the_opcodes() =>
         Assert.Equal(AccessTable.Rows.OrderBy(row => row.Opcode), AccessTable.Rows);
 
     [Fact]
@@ -47,7 +47,7 @@ public sealed class AccessTableTests
 
     [Theory]
     [MemberData(nameof(Opcodes))]
-    public void Higher_role_may_do_what_a_lower_one_may(Opcode opcode)
+    public void Higher_role_has_the_rights_of_a_lower_one(Opcode opcode)
     {
         var verdicts = Enum.GetValues<AccessRole>().Order()
             .Select(role => SampleMessages.Table.Judge(opcode, role)).ToList();

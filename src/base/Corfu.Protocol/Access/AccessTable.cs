@@ -68,10 +68,10 @@ public static class AccessTable
 
 /// <summary>Which peers may send a request.</summary>
 /// <param name="Lowest">The lowest role that may; each higher one may as well.</param>
-/// <param name="Gate">What a <see cref="AccessRole.Client"/> is held to besides. Higher roles pass.</param>
+/// <param name="Gate">The condition for a <see cref="AccessRole.Client"/>. Higher roles pass.</param>
 public sealed record AccessRow(Opcode Opcode, AccessRole Lowest, AccessGate Gate = AccessGate.None);
 
-/// <summary>What a client's request is held to.</summary>
+/// <summary>Conditions for a client's request.</summary>
 public enum AccessGate
 {
     None = 0,

@@ -36,13 +36,13 @@ public sealed class DenyList : IDenyList
 
     public bool IsDenied(string serial, string issuerKey) => _state.Keys.Contains((serial, issuerKey));
 
-    /// <summary>What a caller asks for: all of it, or nothing if the list has no room.</summary>
+    /// <summary>Adds all that a caller asks for, or nothing if the list has no room.</summary>
     /// <param name="isNew">Whether the list has changed.</param>
     /// <returns>False: the list is full.</returns>
     public bool TryAdd(ImmutableArray<DeniedCertificate> certificates, out bool isNew) =>
         TryAdd(certificates, isUnion: false, out isNew);
 
-    /// <summary>What another agent knows, as far as there is room.</summary>
+    /// <summary>Adds the entries of another agent, as far as there is room.</summary>
     /// <returns>Whether the list has changed.</returns>
     public bool Merge(ImmutableArray<DeniedCertificate> certificates)
     {

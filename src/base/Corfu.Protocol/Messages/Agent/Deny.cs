@@ -11,10 +11,10 @@ public sealed record DenyRequest(Epoch Epoch, ImmutableArray<DeniedCertificate> 
 }
 
 /// <summary>A certificate that is revoked before its end.</summary>
-/// <param name="Serial">Its serial number, hexadecimal, upper case.</param>
+/// <param name="Serial">The serial number, hexadecimal, upper case.</param>
 /// <param name="IssuerKey">Identifies the key that signed it, hexadecimal, upper case: serial numbers are unique to a
 /// signer.</param>
-/// <param name="Until">Its end. It is refused anyway some time after that.</param>
+/// <param name="Until">The end of its time. It is refused anyway some time after that.</param>
 public sealed record DeniedCertificate(string Serial, string IssuerKey, DateTimeOffset Until)
 {
     /// <summary>Bytes of each text: RFC 5280 allows 20 bytes for a serial number, and a key's identifier is a
