@@ -156,12 +156,10 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         return new ConnectFailure($"{endpoint}: {reason}.", fault);
     }
 
-    private ConnectFailure FailureOf(NodeEndpoint endpoint, Exception e, bool tooLate) => e switch
+    private static ConnectFailure FailureOf(NodeEndpoint endpoint, Exception e, bool tooLate) => e switch
     {
         OperationCanceledException or SocketException { SocketErrorCode: SocketError.OperationAborted } when tooLate =>
             new ConnectFailure($"{endpoint}: no connection in time.", TransportFault.TimedOut),
-        SocketException { SocketErrorCode: SocketError.ConnectionReset } =>
-            new ConnectFailure($"{endpoint}: {e.Message}.{TlsHint}", TransportFault.Lost, e),
         SocketException socketError => new ConnectFailure($"{endpoint}: {e.Message}", FaultOf(socketError), e),
         MalformedDataException => new ConnectFailure($"{endpoint}: {e.Message}", TransportFault.Unknown, e),
         IOException { InnerException: SocketException inner } =>
