@@ -14,8 +14,7 @@ public sealed class UsageTests
         "cluster up --dir nowhere --units 2 --replicas 5",
         "The number of replicas must be between 1 and the number of units (2), not 5.\n")]
     [InlineData(
-        "cluster up --dir nowhere --host 10.0.0.1",
-        "10.0.0.1 is not a loopback address, and connections are not encrypted yet; --insecure accepts that.\n")]
+        "cluster up --dir nowhere --host 10.0.0.1 --tls --insecure", "TLS and --insecure exclude each other.\n")]
     [InlineData("log read --connect corfu://127.0.0.1:1 x5",
         "'x5' is no position: a number, or epoch and number as in e5:1042.\nSee 'corfu log read --help'.\n")]
     [InlineData("log dump --connect corfu://127.0.0.1:1 --stream ",
