@@ -28,5 +28,5 @@ internal sealed class ClientCounters : IDisposable
 
     // Counting must not cost the hot paths anything.
     private static bool IsRare(string name) =>
-        name.StartsWith("corfu.client.holes", StringComparison.Ordinal) || name == "corfu.client.fills";
+        name.StartsWith("corfu.client.hole.", StringComparison.Ordinal);
 }

@@ -152,7 +152,7 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
 
     private async Task FollowAsync()
     {
-        var (filled, met) = (counters["fills"], counters["holes.met"]);
+        var (filled, met) = (counters["hole.filled"], counters["hole.met"]);
         long read = 0;
         var began = Stopwatch.GetTimestamp();
         var next = (await client.CheckAsync([])).Tail;
@@ -171,8 +171,8 @@ internal sealed class HoleTimes(string cluster, CorfuClient client, RunParameter
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
             $"  {"reader at the tail, none abandoned",-42} "
-            + $"{read / Stopwatch.GetElapsedTime(began).TotalSeconds,10:0}/s  {counters["holes.met"] - met} met "
-            + $"before they were written, {counters["fills"] - filled} filled: lost by an append"));
+            + $"{read / Stopwatch.GetElapsedTime(began).TotalSeconds,10:0}/s  {counters["hole.met"] - met} met "
+            + $"before they were written, {counters["hole.filled"] - filled} filled: lost by an append"));
     }
 
     private void Report(string name, LongHistogram histogram, double seconds) =>

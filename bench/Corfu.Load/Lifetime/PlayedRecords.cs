@@ -13,7 +13,7 @@ internal sealed class PlayedRecords : IDisposable
     {
         _listener.InstrumentPublished = static (instrument, listener) =>
         {
-            if (instrument.Meter.Name == TangoTelemetry.MeterName && instrument.Name == "tango.playback.records")
+            if (instrument.Meter.Name == TangoTelemetry.MeterName && instrument.Name == "tango.playback.record")
                 listener.EnableMeasurementEvents(instrument);
         };
         _listener.SetMeasurementEventCallback<long>((_, value, _, _) => Interlocked.Add(ref _count, value));

@@ -10,6 +10,9 @@ public static class DetectionTelemetry
     private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Suspicions =
-        Meter.CreateCounter<long>("corfu.agent.suspicions", "{verdict}",
+        Meter.CreateCounter<long>("corfu.agent.suspicion", "{verdict}",
             "Nodes found dead, silent, broken, full or slow, by health.");
+
+    internal static readonly Histogram<double> ProbeTime = Meter.Duration(
+        "corfu.agent.probe.duration", "Probes of nodes, by role and outcome.");
 }

@@ -23,6 +23,15 @@ internal sealed class Prober(ITransport transport, WatchedRoles roles, TimeProvi
 
     public async Task<Probe> ProbeAsync(NodeRole name, NodeAddress address, TimeSpan limit, CancellationToken stopped)
     {
+        var probe = await SendAsync(name, address, limit, stopped);
+        if (probe.Sample.Outcome != ProbeOutcome.None)
+            DetectionTelemetry.ProbeTime.Record(probe.Sample.RoundTrip.TotalSeconds,
+                "corfu.role".With(name.ToString()), "corfu.outcome".With(probe.Sample.Outcome.ToString()));
+        return probe;
+    }
+
+    private async Task<Probe> SendAsync(NodeRole name, NodeAddress address, TimeSpan limit, CancellationToken stopped)
+    {
         if (roles.Find(name) is not { } role) return new Probe(new ProbeSample(ProbeOutcome.None, default), null);
         var began = time.GetTimestamp();
         using var timeout = new CancellationTokenSource(limit, time);

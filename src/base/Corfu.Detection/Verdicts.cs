@@ -87,7 +87,7 @@ public sealed class Verdicts
         if (verdict.Health == NodeHealth.Alive && before != NodeHealth.Unknown)
             DetectionLog.Recovered(_logger, name, before.ToString());
         if (verdict.Health is NodeHealth.Alive or NodeHealth.Unknown) return false;
-        DetectionTelemetry.Suspicions.Add(1, new KeyValuePair<string, object?>("health", verdict.Health.ToString()));
+        DetectionTelemetry.Suspicions.Add(1, "corfu.health".With(verdict.Health.ToString()));
         DetectionLog.Verdict(_logger, name, verdict.Health.ToString(), verdict.Why);
         return verdict.IsGone;
     }

@@ -55,6 +55,24 @@ public sealed class Acceptor : IAsyncDisposable
         }
     }
 
+    /// <summary>The highest slot with a ballot or a decision; none without one.</summary>
+    public Epoch HighestSlot
+    {
+        get
+        {
+            lock (_gate) return _core.HighestSlot;
+        }
+    }
+
+    /// <summary>Requests that wait for the next decision.</summary>
+    public int WatcherCount
+    {
+        get
+        {
+            lock (_gate) return _watchers.Count;
+        }
+    }
+
     /// <summary>Opens the acceptor of a device, which it then owns. An empty device is formatted as
     /// <paramref name="formatAs"/>, or refused when that is none: an acceptor never restarts empty under an identity
     /// that has voted. The caller therefore names an identity only where none has ever been served, and knows so

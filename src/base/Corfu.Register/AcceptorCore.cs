@@ -32,11 +32,13 @@ internal sealed class AcceptorCore(AcceptorOptions? options = null)
 
     public Epoch Floor => _floor;
 
+    public Epoch HighestSlot => new(_slots.Keys.LastOrDefault());
+
     private Epoch Known => _newest?.Slot ?? Epoch.None;
 
     public AcceptorResult Handle(RegisterRequest request) => request switch
     {
-        ReadNewest or WatchNewest => Plain(Answer(Status.Ok, new Epoch(_slots.Keys.LastOrDefault()))),
+        ReadNewest or WatchNewest => Plain(Answer(Status.Ok, HighestSlot)),
         { Slot.Value: < 1 } => Plain(Refusal(Status.BadRequest)),
         _ when request.Slot < _floor => Plain(Answer(Status.Superseded, request.Slot)),
         PrepareBallot prepare => Prepare(prepare),

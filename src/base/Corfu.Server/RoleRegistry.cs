@@ -39,6 +39,7 @@ public sealed class RoleRegistry : IDisposable
         Frames = new FrameBudget(this);
         Handshakes = new HandshakePlaces(this);
         _denials = new DenialLimit(Time);
+        ServerTelemetry.Registries.Add(this);
         _sweep = Time.CreateTimer(static state => ((RoleRegistry)state!).Sweep(), this, Options.SweepInterval,
             Options.SweepInterval);
     }
@@ -106,6 +107,15 @@ public sealed class RoleRegistry : IDisposable
     {
         options.Validate();
         _options = options;
+    }
+
+    /// <summary>Requests of all connections without an answer yet.</summary>
+    internal long RequestsInFlight
+    {
+        get
+        {
+            lock (_gate) return _connections.Sum(static connection => (long)connection.InFlight);
+        }
     }
 
     /// <summary>The roles, in the order of role, then identity.</summary>
@@ -200,6 +210,7 @@ public sealed class RoleRegistry : IDisposable
             open = [.. _connections];
         }
 
+        ServerTelemetry.Registries.Remove(this);
         _sweep.Dispose();
         Drop(open, "shutdown");
     }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.IO.Pipelines;
 using System.Net.Security;
 using System.Runtime.CompilerServices;
@@ -38,8 +39,18 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     private long _blockedSince;
     private int _inFlight;
 
+    public void Send(uint correlation, Opcode opcode, Response response, long received)
+    {
+        if (received != 0 && ServerTelemetry.RequestTime.Enabled)
+            RequestTimes.Record(_registry.Time.GetElapsedTime(received), _role, opcode, response.Status);
+        Send(correlation, opcode, response);
+    }
+
+    public ActivityContext TraceOf(uint correlation) => _spans?.Of(correlation) ?? default;
+
     public void Send(uint correlation, Opcode opcode, Response response)
     {
+        _spans?.End(correlation, response.Status);
         var overrun = false;
         var flush = false;
         CutOff? cut = null;
@@ -99,6 +110,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     {
         if (_flushing || _closed || _filling.Length == 0) return false;
         _flushing = true;
+        ServerTelemetry.Io.Add(_filling.Length, ServerTelemetry.Sent);
         (_filling, _sending) = (_sending, _filling);
         return true;
     }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.IO.Pipelines;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Connections.Features;
@@ -25,6 +26,8 @@ internal sealed partial class ServerConnection : IReplySink
 
     // Settled by the handshake.
     private ushort _version;
+    private NodeRole _role;
+    private volatile RequestSpans? _spans;
 
     // Rented to reassemble a frame that crosses the pipe's segments, until the batch is handled; no request outlives
     // its handler call.
@@ -51,6 +54,8 @@ internal sealed partial class ServerConnection : IReplySink
     /// <summary>Bytes of the requests taken.</summary>
     public long Received { get; private set; }
 
+    public int InFlight => Volatile.Read(ref _inFlight);
+
     /// <summary>The identity that the handshake bound this connection to. Guarded by the registry's gate.</summary>
     public NodeId Target { get; set; }
 
@@ -69,6 +74,7 @@ internal sealed partial class ServerConnection : IReplySink
         try
         {
             if (await HandshakeAsync().ConfigureAwait(false) is not { } handler) return;
+            _role = handler.Role;
             _isServing = true;
             await ReceiveAsync(handler).ConfigureAwait(false);
         }
@@ -86,6 +92,7 @@ internal sealed partial class ServerConnection : IReplySink
         finally
         {
             CloseOutput();
+            _spans?.EndAll();
             await EndFlushAsync().ConfigureAwait(false);
             await _input.CompleteAsync().ConfigureAwait(false);
             await _output.CompleteAsync().ConfigureAwait(false);
@@ -175,6 +182,7 @@ internal sealed partial class ServerConnection : IReplySink
             var taken = arrived - buffer.Length;
             Received += taken;
             if (handled > 0) ReturnFrame();
+            if (handled > 0) ServerTelemetry.Io.Add(taken, ServerTelemetry.Received);
             if (!full && read.IsCompleted)
             {
                 if (!buffer.IsEmpty) Drop("damaged frame", "The connection ended inside a frame.");
@@ -292,6 +300,8 @@ internal sealed partial class ServerConnection : IReplySink
 
     private void Dispatch(IRoleHandler handler, FrameHeader header, ReadOnlyMemory<byte> body)
     {
+        var isTraced = header.HasTrace && _version >= WireProtocol.Traces;
+        var caller = isTraced ? MessageCodec.TakeTrace(header, ref body) : default;
         // Before anything of the body is built: a peer must not cost more than it may.
         var verdict = _registry.Requests.Judge(header.Opcode, Principal.Role);
         var request = verdict == AccessVerdict.Denied
@@ -318,15 +328,22 @@ internal sealed partial class ServerConnection : IReplySink
             }
         }
 
+        var span = isTraced
+            ? (_spans ??= new RequestSpans()).Begin(header.Correlation, header.Opcode, caller)
+            : null;
         try
         {
-            handler.Handle(request, new ReplyTo(this, header.Correlation, header.Opcode));
+            handler.Handle(request, new ReplyTo(this, header.Correlation, header.Opcode, _lastReceived));
         }
         catch (Exception e) when (e is not MalformedDataException)
         {
             // Whether the handler will answer is unknown now, so the connection ends.
             ServerLog.HandlerFailed(_registry.Logger, e, _context.ConnectionId);
             throw new MalformedDataException($"The handler failed: {e.Message}");
+        }
+        finally
+        {
+            if (span is not null) Activity.Current = null;
         }
     }
 

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Corfu.Transport;
 
 /// <summary>The server's port: one role of a process. A connection is bound by its handshake to one identity; a new
@@ -25,7 +27,8 @@ public interface IRoleHandler
 }
 
 /// <summary>Receives the answer to a request.</summary>
-public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
+/// <param name="received">When the request came, as a time stamp of the sink's clock.</param>
+public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode, long received = 0)
 {
     private readonly IReplySink _sink = sink;
 
@@ -37,12 +40,15 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode)
     /// <summary>The part of the role that the peer's identity may hold; null: all of it.</summary>
     public IRoleShare? Share => _sink.Share;
 
+    /// <summary>The span of the request; none where its caller records nothing.</summary>
+    public ActivityContext Trace => _sink.TraceOf(correlation);
+
     /// <summary>Whether both answers go over the same connection.</summary>
     public bool IsSameWay(ReplyTo other) => ReferenceEquals(_sink, other._sink);
 
     /// <summary>Encodes the answer at once, so the response's memory is free afterwards; a connection that is gone
     /// drops it.</summary>
-    public void Send(Response response) => _sink.Send(correlation, opcode, response);
+    public void Send(Response response) => _sink.Send(correlation, opcode, response, received);
 }
 
 /// <summary>The sending half of a server connection. Thread-safe; answers sent close together leave with one
@@ -56,6 +62,14 @@ public interface IReplySink
     IRoleShare? Share => null;
 
     void Send(uint correlation, Opcode opcode, Response response);
+
+    /// <summary>The span of a request that has no answer yet; none where nobody records it.</summary>
+    ActivityContext TraceOf(uint correlation) => default;
+
+    /// <summary>As above, for a sink that measures.</summary>
+    /// <param name="received">As in <see cref="ReplyTo"/>.</param>
+    void Send(uint correlation, Opcode opcode, Response response, long received) =>
+        Send(correlation, opcode, response);
 }
 
 /// <summary>The part that one identity may hold of something that a role has for all. Any thread.</summary>

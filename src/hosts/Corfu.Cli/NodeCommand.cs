@@ -1,3 +1,5 @@
+using Corfu.Operations;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu node</c>: one node process, what <c>cluster up</c> starts.</summary>
@@ -25,7 +27,7 @@ internal static class NodeCommand
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
             result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, NodeRoles.Log,
-            [new GrpcNodeFrontEnd()], cancellationToken));
+            [new GrpcNodeFrontEnd()], [new NodeOperations(new NodeConsole())], cancellationToken));
         return command;
     }
 }

@@ -27,19 +27,20 @@ public static class HostingTelemetry
 
     public static IReadOnlyList<string> ActivitySources { get; } =
     [
-        ActivitySourceName, TransportTelemetry.ActivitySourceName, UnitTelemetry.ActivitySourceName,
+        ActivitySourceName, TransportTelemetry.ActivitySourceName, ServerTelemetry.ActivitySourceName,
+        UnitTelemetry.ActivitySourceName,
         SequencerTelemetry.ActivitySourceName,
         LayoutTelemetry.ActivitySourceName, ClientTelemetry.ActivitySourceName, AgentTelemetry.ActivitySourceName,
     ];
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);
 
-    private static readonly Meter Meter = new(MeterName);
+    internal static readonly Meter Meter = new(MeterName);
 
     internal static readonly UpDownCounter<int> NodesRunning =
-        Meter.CreateUpDownCounter<int>("corfu.hosting.nodes", "{node}", "Nodes running in this process.");
+        Meter.CreateUpDownCounter<int>("corfu.hosting.node", "{node}", "Nodes running in this process.");
 
     internal static readonly Counter<long> Reconfigurations =
-        Meter.CreateCounter<long>("corfu.hosting.reconfigurations", "{reconfiguration}",
+        Meter.CreateCounter<long>("corfu.hosting.reconfiguration", "{reconfiguration}",
             "Epochs begun by starting a cluster.");
 }

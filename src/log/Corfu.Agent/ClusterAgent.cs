@@ -10,6 +10,7 @@ namespace Corfu.Agent;
 public sealed class ClusterAgent : IRoleHandler
 {
     private const int MaxForeign = 256;
+    private static readonly TimeSpan s_reportInterval = TimeSpan.FromSeconds(1);
 
     private readonly AgentOptions _options;
     private readonly ITransport _probes;
@@ -33,6 +34,9 @@ public sealed class ClusterAgent : IRoleHandler
 
     // In ticks of the clock: until then no further client makes this agent read the layout.
     private long _nextRead;
+
+    // Replaced whole by a step.
+    private volatile AgentReport? _newest;
 
     // Cancelled when the agent stops; set once by RunAsync.
     private CancellationToken _stopped;
@@ -93,6 +97,10 @@ public sealed class ClusterAgent : IRoleHandler
     /// <summary>The newest projection that it knows. Any thread.</summary>
     public Projection? Projection => _view.Projection;
 
+    /// <summary>The last words about the cluster, at most a second old while the agent runs; null before its first
+    /// step. Any thread.</summary>
+    public AgentReport? Newest => _newest;
+
     /// <summary>The endpoint at which an identity answered last; null: not known. While a node moves, the projection
     /// names another. Any thread.</summary>
     public NodeEndpoint? Locate(NodeId id) => _locations.Find(id);
@@ -121,7 +129,9 @@ public sealed class ClusterAgent : IRoleHandler
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         _stopped = cancellationToken;
+        AgentGauges.Agents.Add(this);
         await _loop.RunAsync(Step, _options.Step, cancellationToken);
+        AgentGauges.Agents.Remove(this);
         await _loop.Run(() => Task.WhenAll(_change.Ended, _renewal.Ended, _maintenance.Ended));
     }
 
@@ -185,6 +195,9 @@ public sealed class ClusterAgent : IRoleHandler
         if (!_renewal.IsRunning) _change.Step(_stopped);
         if (!_change.IsRunning) _renewal.Step(_order.RankFor(_renewal.At, static _ => false), _stopped);
         _maintenance.Step(_change.IsRunning, _stopped);
+        var now = _clock.Time.GetUtcNow();
+        if (_newest is not { } last || now - last.At >= s_reportInterval || now < last.At)
+            _newest = new AgentReport(Describe(), now) { Confirmed = _view.Confirmed };
         return next;
     }
 
@@ -241,4 +254,11 @@ public sealed class ClusterAgent : IRoleHandler
         return new AgentInfoResponse(Status.Ok, _view.Epoch, _view.Automation, _change.Note, nodes.DrainToImmutable(),
             _maintenance.Report());
     }
+}
+
+/// <summary>An agent's words about the cluster, and when it said them.</summary>
+public sealed record AgentReport(AgentInfoResponse Info, DateTimeOffset At)
+{
+    /// <summary>When a majority of acceptors last confirmed the projection; null: never since the start.</summary>
+    public DateTimeOffset? Confirmed { get; init; }
 }

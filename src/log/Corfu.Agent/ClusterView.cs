@@ -22,6 +22,9 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
 
     public Automation Automation { get; private set; } = options.Automation ?? new Automation(0, options.Automatic);
 
+    /// <summary>When a majority of acceptors last told the newest projection; null: never.</summary>
+    public DateTimeOffset? Confirmed { get; private set; }
+
     public bool IsRefreshDue => !_isRefreshing && clock.Now >= _nextRefresh;
 
     /// <summary>A node knows this epoch: if it is newer, the layout is read at the next step.</summary>
@@ -65,7 +68,11 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
         _isRefreshing = true;
         try
         {
-            if (await ReadLatestAsync(acceptors, cancellationToken) is { } latest) Adopt(latest);
+            if (await ReadLatestAsync(acceptors, cancellationToken) is { } latest)
+            {
+                Adopt(latest);
+                Confirmed = clock.Time.GetUtcNow();
+            }
         }
         catch (Exception e) when (e is CorfuException or OperationCanceledException)
         {

@@ -50,6 +50,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         _linearizable = new Checker(_retry, parts.Sequencer, slow, parts.Confirmer, _clock, options);
         _session = new Checker(_retry, parts.Sequencer, slow, null, _clock, options);
         _settler = new Settler(_linearizable, tokens, _reader, granted, _retry, _projections, _clock, options);
+        ClientGauges.Clients.Add(this);
     }
 
     /// <summary>The cluster under the log, for operators and tools. It shares this client's projection, and ends with
@@ -60,6 +61,10 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
     public Projection Projection => _projections.Current.Projection;
 
     public int MaxPayload { get; }
+
+    internal long AppendsInFlight => _appender.InFlight;
+
+    internal long AppendsWaiting => _appender.Waiting;
 
     public ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         CancellationToken cancellationToken = default)
@@ -133,6 +138,7 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
     /// <summary>Ends all calls under way: appends with their outcome unknown, the rest with an error.</summary>
     public ValueTask DisposeAsync()
     {
+        ClientGauges.Clients.Remove(this);
         _clock.Close();
         _ownedTransport?.Dispose();
         _ownedTls?.Dispose();

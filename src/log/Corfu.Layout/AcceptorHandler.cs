@@ -5,7 +5,11 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 {
     private sealed record Caller(ProjectionRegister Register, ReplyTo Reply) : IRegisterCaller
     {
-        public void Answer(RegisterAnswer answer) => Reply.Send(Register.ToResponse(answer));
+        public void Answer(RegisterAnswer answer)
+        {
+            if (answer.Status == Status.Outbid) LayoutTelemetry.Outbid.Add(1);
+            Reply.Send(Register.ToResponse(answer));
+        }
 
         public bool IsSameConnection(IRegisterCaller other) => other is Caller caller && Reply.IsSameWay(caller.Reply);
     }
@@ -17,6 +21,7 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     {
         _acceptor = acceptor;
         _register = register;
+        LayoutTelemetry.Acceptors.Add(this);
     }
 
     public NodeRole Role => NodeRole.Acceptor;
@@ -33,13 +38,18 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
     /// <summary>The newest decided projection known here; perhaps not durable yet, and no quorum's word.</summary>
     public Projection? Latest => _register.ToProjection(_acceptor.Newest);
 
+    internal int WatcherCount => _acceptor.WatcherCount;
+
+    internal Epoch HighestSlot => _acceptor.HighestSlot;
+
     /// <inheritdoc cref="Acceptor.OpenAsync"/>
     public static async Task<AcceptorHandler> OpenAsync(
         IAcceptorDevice device, ClusterId cluster, NodeId formatAs = default, AcceptorOptions? options = null)
     {
         using var activity = LayoutTelemetry.Activities.StartActivity("corfu.layout.open");
         var register = new ProjectionRegister();
-        return new AcceptorHandler(await Acceptor.OpenAsync(device, register, cluster, formatAs, options), register);
+        var acceptor = await Acceptor.OpenAsync(new TimedDevice(device), register, cluster, formatAs, options);
+        return new AcceptorHandler(acceptor, register);
     }
 
     public void Handle(Request request, ReplyTo reply)
@@ -52,7 +62,11 @@ public sealed class AcceptorHandler : IRoleHandler, IAsyncDisposable
 
     public void BatchEnd() => _acceptor.BatchEnd();
 
-    public ValueTask DisposeAsync() => _acceptor.DisposeAsync();
+    public ValueTask DisposeAsync()
+    {
+        LayoutTelemetry.Acceptors.Remove(this);
+        return _acceptor.DisposeAsync();
+    }
 
     private Status Check(Request request, RegisterRequest? asked) => (request, asked) switch
     {

@@ -14,8 +14,26 @@ public static class LayoutTelemetry
     private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Commits = Meter.CreateCounter<long>(
-        "corfu.layout.commits", "{commit}", "Batches of promises, votes and decisions made durable.");
+        "corfu.layout.commit", "{commit}", "Batches of promises, votes and decisions made durable.");
 
     internal static readonly Counter<long> Failures = Meter.CreateCounter<long>(
-        "corfu.layout.failures", "{failure}", "Acceptors that a disk error stopped until their process restarts.");
+        "corfu.layout.failure", "{failure}", "Acceptors that a disk error stopped until their process restarts.");
+
+    internal static readonly Histogram<double> SyncTime = Meter.Duration(
+        "corfu.layout.sync.duration", "A sync of an acceptor's log.");
+
+    internal static readonly Counter<long> Outbid = Meter.CreateCounter<long>(
+        "corfu.layout.ballot.outbid", "{request}", "Requests refused because a higher ballot was promised.");
+
+    internal static readonly Observed<AcceptorHandler> Acceptors = new();
+
+    static LayoutTelemetry()
+    {
+        Acceptors.Highest(Meter, "corfu.layout.epoch", "{epoch}", "Newest decided epoch that the acceptor knows.",
+            static one => one.Latest?.Epoch.Value ?? 0);
+        Acceptors.Highest(Meter, "corfu.layout.slot.highest", "{epoch}", "Highest epoch with a ballot or a decision.",
+            static one => one.HighestSlot.Value);
+        Acceptors.Sum(Meter, "corfu.layout.watcher", "{request}", "Requests that wait for the next epoch.",
+            static one => one.WatcherCount);
+    }
 }

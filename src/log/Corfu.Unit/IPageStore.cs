@@ -74,6 +74,9 @@ internal interface IPageStore : IAsyncDisposable
     {
     }
 
+    /// <summary>Room and size of the file system; null where that is not known.</summary>
+    (long Free, long Total)? Disk => null;
+
     /// <summary>Pages and bytes of log held, for people.</summary>
     (long Pages, long Bytes) Size { get; }
 }
@@ -83,6 +86,10 @@ internal interface IStoreObserver
 {
     /// <summary>Everything up to the log sequence number is durable. Never falls.</summary>
     void OnDurable(long lsn);
+
+    /// <summary>As above.</summary>
+    /// <param name="took">The time of the write and the sync.</param>
+    void OnDurable(long lsn, TimeSpan took) => OnDurable(lsn);
 
     /// <summary>A fatal error, reported once: a failed write or fsync is never retried, the store is dead until the
     /// process restarts.</summary>

@@ -168,6 +168,23 @@ internal sealed partial class UnitCore : IPageStates
         return new UnitAnswer(Newest(_epochLsn, _markLsn, _endLsn), info);
     }
 
+    /// <summary>For gauges: nothing in it waits for durability.</summary>
+    public UnitFigures Figures
+    {
+        get
+        {
+            var (pages, bytes) = _store.Size;
+            return new UnitFigures(pages, bytes, _streams.Count, _options.MaxStreams)
+            {
+                CorruptPages = _corrupt.Count,
+                End = _end.Offset,
+                TrimMark = _mark.Offset,
+                Epoch = _installed.Value,
+                Health = _store.Health,
+            };
+        }
+    }
+
     private static long Newest(params ReadOnlySpan<long> lsns)
     {
         var newest = 0L;

@@ -38,7 +38,27 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
         _options = options ?? new UnitHandlerOptions();
         store.Observer = this;
         if (store.Cleanable is { } cleanable) _cleaner = new LogCleaner(this, cleanable, OnFailed);
+        UnitGauges.Units.Add(this);
     }
+
+    /// <summary>For gauges.</summary>
+    internal UnitFigures Figures
+    {
+        get
+        {
+            UnitFigures figures;
+            lock (_gate) figures = _core.Figures;
+            return figures with
+            {
+                Health = _failed ? UnitHealth.Failed : figures.Health,
+                Waiting = Volatile.Read(ref _waitingCount),
+                PendingReadBytes = Volatile.Read(ref _pendingReadBytes),
+            };
+        }
+    }
+
+    /// <summary>Room and size of the store's file system; null where that is not known.</summary>
+    internal (long Free, long Total)? Disk => _failed ? null : _store.Disk;
 
     internal bool IsStopped => _failed;
 
@@ -84,7 +104,22 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
     /// <summary>Commits once for everything that arrived together.</summary>
     public void BatchEnd() => _store.Commit();
 
-    public void OnDurable(long lsn)
+    public void OnDurable(long lsn) => OnDurable(lsn, TimeSpan.Zero);
+
+    public void OnDurable(long lsn, TimeSpan took)
+    {
+        var spans = UnitTelemetry.Activities.HasListeners() ? new CommitSpans() : null;
+        try
+        {
+            ReleaseUpTo(lsn, spans);
+        }
+        finally
+        {
+            spans?.Record(took);
+        }
+    }
+
+    private void ReleaseUpTo(long lsn, CommitSpans? spans)
     {
         while (true)
         {
@@ -103,6 +138,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
                 _waitingCount = _waiting.Count;
             }
 
+            spans?.Add(next.Reply.Trace);
             Release(next.Answer, next.Request, next.Reply);
         }
     }
@@ -129,6 +165,7 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     public async ValueTask DisposeAsync()
     {
+        UnitGauges.Units.Remove(this);
         if (_cleaner is not null) await _cleaner.DisposeAsync();
         // No new requests; accepted ones are committed and answered.
         lock (_gate) _failed = true;

@@ -238,7 +238,7 @@ public static class DiskTargets
     private static void LoadNode(string path, byte[] bytes)
     {
         File.WriteAllBytes(path, bytes);
-        Hosting.NodeConfig.Load(path, out _);
+        Hosting.NodeConfig.Load(path);
     }
 
     private static void LoadCluster(string path, byte[] bytes)

@@ -10,6 +10,6 @@ public static class StreamTelemetry
     private static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Scanned = Meter.CreateCounter<long>(
-        "corfu.streams.scanned", "{position}",
+        "corfu.stream.scanned", "{position}",
         "Positions read one by one because a stream's backpointers led to bare junk.");
 }

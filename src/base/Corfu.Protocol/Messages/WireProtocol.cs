@@ -7,6 +7,9 @@ public sealed class WireProtocol
     /// <summary>The version of the baseline, whose bytes are recorded in the tests.</summary>
     public const ushort Baseline = 1;
 
+    /// <summary>Requests may carry their caller's trace.</summary>
+    public const ushort Traces = 2;
+
     /// <summary>Roles of peers: <see cref="Status.Denied"/>, <see cref="Opcode.Deny"/> with the lists in pings, and
     /// <see cref="Opcode.ProcessInfo"/>.</summary>
     public const ushort Version2 = 2;

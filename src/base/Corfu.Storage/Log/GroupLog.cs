@@ -15,6 +15,7 @@ public sealed partial class GroupLog : IAsyncDisposable
     private readonly IRecordLog _log;
     private readonly HotPages _hot;
     private readonly IWorker _writer;
+    private readonly TimeProvider _time;
     private readonly byte[] _scratch;
 
     // Guards the log's tail: appends and commits never overlap, so that a record's address is known before it is
@@ -42,6 +43,7 @@ public sealed partial class GroupLog : IAsyncDisposable
         _log = open(files, Space, sizes);
         _hot = new HotPages(sizes.Hot);
         _writer = workers.Create(name, StepAsync, Fail);
+        _time = workers.Time;
         _scratch = new byte[sizes.Page];
     }
 
@@ -147,13 +149,14 @@ public sealed partial class GroupLog : IAsyncDisposable
             _committed = end;
         }
 
+        var began = _time.GetTimestamp();
         await _log.FlushAsync();
         if (_log.FlushedUntil < end) throw new StoreFailedException("The log did not flush all that was committed.");
         var before = _durable;
         if (end > before)
         {
             Volatile.Write(ref _durable, end);
-            _observer.OnCommitted(before, end);
+            _observer.OnCommitted(before, end, _time.GetElapsedTime(began));
         }
 
         await KeepMarkAsync(end > before);
@@ -211,7 +214,8 @@ public enum Admission
 public interface ILogObserver
 {
     /// <summary>The records between the two addresses have become durable.</summary>
-    void OnCommitted(long from, long until);
+    /// <param name="took">The time of the write and the sync.</param>
+    void OnCommitted(long from, long until, TimeSpan took);
 
     /// <summary>A fatal error, reported once: a failed write or sync is never retried, the log is dead until the
     /// process restarts.</summary>

@@ -40,6 +40,22 @@ public sealed class SegmentSpace : IAsyncDisposable
     /// <summary>The last attempt to allocate found no room; tried again every second while more is wanted.</summary>
     public bool IsFull => _full;
 
+    /// <summary>Room and size of the file system; null where it does not say.</summary>
+    public (long Free, long Total)? Room
+    {
+        get
+        {
+            try
+            {
+                return _files.Room is { Total: < long.MaxValue } room ? room : null;
+            }
+            catch (IOException)
+            {
+                return null;
+            }
+        }
+    }
+
     /// <summary>Called once, first.</summary>
     /// <param name="tail">The address at which the log goes on.</param>
     /// <param name="needed">The bytes that must be allocated before it does.</param>

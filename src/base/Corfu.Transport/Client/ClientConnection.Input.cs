@@ -21,6 +21,7 @@ internal sealed partial class ClientConnection
                 }
 
                 filled += received;
+                TransportTelemetry.Io.Add(received, TransportTelemetry.Received);
                 Volatile.Write(ref _activeSweep, _transport.SweepCount);
                 var used = HandleFrames(buffer.AsMemory(0, filled), out var partial);
                 if (partial is { } header && MessageCodec.HeaderSize + header.BodyLength > buffer.Length)
@@ -82,6 +83,7 @@ internal sealed partial class ClientConnection
             var received = await _stream.ReceiveAsync(body.AsMemory(filled)).ConfigureAwait(false);
             if (received == 0) throw new MalformedDataException("The connection ended inside an answer.");
             filled += received;
+            TransportTelemetry.Io.Add(received, TransportTelemetry.Received);
             Volatile.Write(ref _activeSweep, _transport.SweepCount);
         }
 
@@ -100,6 +102,10 @@ internal sealed partial class ClientConnection
 
         // Cancelled, or over time.
         if (call is null) return;
+        if (call.Span is { } span) TransportTelemetry.End(span, header.Status.ToString());
+        if (call.Began != 0)
+            TransportTelemetry.RecordCall(
+                _transport.Time.GetElapsedTime(call.Began), header.Opcode, header.Status.ToString());
         try
         {
             if (!owned && body.Length > 0 && call.Request.AnswerKeepsInput()) body = body.ToArray();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 namespace Corfu.Transport;
 
 /// <summary>Requests of any thread collect in one buffer while the other is being sent, with one system call.</summary>
@@ -12,14 +13,14 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
 
     /// <summary>Throws with nothing sent.</summary>
     /// <param name="alone">No other request is in flight: none would join this one.</param>
-    private void Send(uint correlation, Request request, bool alone)
+    private void Send(uint correlation, Request request, in ActivityContext trace, bool alone)
     {
         lock (_outputGate)
         {
             if (_filling.Length > _options.MaxOutputBuffer)
                 throw new TransportException($"{_address}: {_filling.Length} bytes wait to be sent.",
                     outcomeUnknown: false);
-            MessageCodec.WriteRequest(_filling, correlation, request, _version);
+            MessageCodec.WriteRequest(_filling, correlation, request, _version, trace);
             if (_flushing) return;
             _flushing = true;
         }
@@ -49,6 +50,7 @@ internal sealed partial class ClientConnection : IThreadPoolWorkItem
                 }
 
                 var rest = _sending.WrittenMemory;
+                TransportTelemetry.Io.Add(rest.Length, TransportTelemetry.Sent);
                 while (!rest.IsEmpty)
                     rest = rest[await _stream.SendAsync(rest).ConfigureAwait(false)..];
                 _sending.Clear();

@@ -53,6 +53,8 @@ internal sealed partial class ClientConnection
         answer = default;
         var call = PendingCall<TResponse>.Rent(request, _options.InlineContinuations);
         call.Deadline = _transport.SweepCount + TcpTransport.SweepsPerTimeout + 1;
+        if (TransportTelemetry.CallTime.Enabled) call.Began = _transport.Time.GetTimestamp();
+        if (_version >= WireProtocol.Traces) call.Span = TransportTelemetry.StartCall(request.Opcode, _address);
         bool alone;
         lock (_tableGate)
         {
@@ -77,10 +79,11 @@ internal sealed partial class ClientConnection
 
         // Before the call can be completed, and with it recycled.
         var correlation = call.Correlation;
+        var trace = call.Span?.Context ?? default;
         answer = call.AsValueTask();
         try
         {
-            Send(correlation, request, alone);
+            Send(correlation, request, trace, alone);
         }
         catch
         {
@@ -170,6 +173,12 @@ internal sealed partial class ClientConnection
         foreach (var call in expired) _table.Remove(call.Correlation);
     }
 
-    private void FailUnknown(PendingCall call, TransportFault fault, string why, Exception? inner = null) =>
+    private void FailUnknown(PendingCall call, TransportFault fault, string why, Exception? inner = null)
+    {
+        if (call.Span is { } span) TransportTelemetry.End(span, fault.ToString());
+        if (call.Began != 0)
+            TransportTelemetry.RecordCall(
+                _transport.Time.GetElapsedTime(call.Began), call.Request.Opcode, fault.ToString());
         call.Fail(new TransportException($"{_address}: {why}", outcomeUnknown: true, inner) { Fault = fault });
+    }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Threading.Tasks.Sources;
 
 namespace Corfu.Transport;
@@ -13,6 +14,12 @@ internal abstract class PendingCall
 
     /// <summary>In sweeps of the transport, so that no clock is read per request.</summary>
     public long Deadline { get; set; }
+
+    /// <summary>A time stamp, where somebody measures calls; else 0.</summary>
+    public long Began { get; set; }
+
+    /// <summary>The call's span; null where its caller records nothing.</summary>
+    public Activity? Span { get; set; }
 
     /// <exception cref="MalformedDataException">The answer is damaged, and the call not completed.</exception>
     public abstract void Complete(FrameHeader header, ReadOnlyMemory<byte> body, ushort version);
@@ -100,6 +107,10 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
         _connection = null;
         _token = default;
         Request = null!;
+        Began = 0;
+        // Not sent, or cancelled.
+        if (Span is { IsStopped: false } span) TransportTelemetry.End(span, "none");
+        Span = null;
         if (Interlocked.Increment(ref _pooled) <= MaxPooled) Pool.Enqueue(this);
         else Interlocked.Decrement(ref _pooled);
     }

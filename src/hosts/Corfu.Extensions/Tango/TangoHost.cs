@@ -35,7 +35,7 @@ internal sealed class TangoHost(
             if (_runtime is { } made) return made;
             made = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
                 settings.Runtime, loggers.CreateLogger<TangoRuntime>());
-            if (meters is not null) TangoMeters.Add(meters, made, key);
+            if (meters is not null) TangoMeters.Add(meters, made.Directory.ReadFigures, key);
             return _runtime = made;
         }
     }

@@ -81,7 +81,7 @@ public static class NodeInit
             throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
         }
 
-        return NodeConfig.Load(Path.Combine(full, ClusterFolder.ConfigName), known, out _);
+        return NodeConfig.Load(Path.Combine(full, ClusterFolder.ConfigName), known);
     }
 
     /// <summary>Makes a node's folder, and formats those of its roles. May be repeated before the node has

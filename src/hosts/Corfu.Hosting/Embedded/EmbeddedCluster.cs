@@ -105,7 +105,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
 
     private async Task StartNodeAsync(ManifestNode node, CancellationToken cancellationToken)
     {
-        var options = NodeConfig.Load(_folder.ConfigPath(node), out _);
+        var options = NodeConfig.Load(_folder.ConfigPath(node));
         _nodes.Add(node.Name, await CorfuNode.StartAsync(options, _options.Loggers, _options.Time, cancellationToken));
     }
 }

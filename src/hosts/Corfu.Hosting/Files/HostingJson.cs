@@ -11,6 +11,7 @@ namespace Corfu.Hosting;
     DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ClusterManifest))]
 [JsonSerializable(typeof(NodeConfig))]
+[JsonSerializable(typeof(StoredLogOptions))]
 [JsonSerializable(typeof(FolderIdentity))]
 [JsonSerializable(typeof(AgentMemory))]
 [JsonSerializable(typeof(byte[]))]

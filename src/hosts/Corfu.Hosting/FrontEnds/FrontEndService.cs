@@ -1,4 +1,3 @@
-using Corfu.Client;
 using Microsoft.Extensions.Hosting;
 
 namespace Corfu.Hosting;
@@ -11,18 +10,7 @@ internal sealed class FrontEndService(
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        // A process without an acceptor finds the cluster through the others.
-        ImmutableArray<NodeEndpoint> known =
-        [
-            .. options.Peers.Prepend(options.Listen).Distinct().Take(ConnectionString.MaxEndpoints)
-                .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
-        ];
-        var connection = new ConnectionString(known)
-        {
-            IsTls = options.OpenTls is not null,
-            IsInsecure = options.OpenTls is null && options.Insecure,
-        };
-        var start = new FrontEndStart(own.Endpoint!.Value, connection.ToString(), own.Allow ?? [], loggers)
+        var start = new FrontEndStart(own.Endpoint!.Value, options.Connection, own.Allow ?? [], loggers)
         {
             Tls = options.OpenTls,
             Folder = Path.GetDirectoryName(options.ConfigFile),

@@ -12,7 +12,8 @@ internal static class NodeLogFile
     public const int MaxFiles = 4;
 
     /// <param name="warn">Told once that, and why, the file cannot be written.</param>
-    public static ILoggingBuilder AddNodeLogFile(this ILoggingBuilder logging, string path, Action<string> warn)
+    public static ILoggingBuilder AddNodeLogFile(
+        this ILoggingBuilder logging, string path, Action<string> warn, bool json = false)
     {
         var warned = 0;
         SelfLog.Enable(fault =>
@@ -21,8 +22,9 @@ internal static class NodeLogFile
                 warn($"The log file {path} cannot be written: {fault.Split('\n', 2)[0]}");
         });
         return logging.AddSerilog(
-            new LoggerConfiguration().MinimumLevel.Information()
-                .WriteTo.File(new NodeLogFormatter(), path, fileSizeLimitBytes: MaxFileBytes,
+            // The levels are the builder's to filter.
+            new LoggerConfiguration().MinimumLevel.Verbose()
+                .WriteTo.File(json ? new NodeLogJson() : new NodeLogFormatter(), path, fileSizeLimitBytes: MaxFileBytes,
                     rollOnFileSizeLimit: true, retainedFileCountLimit: MaxFiles)
                 .CreateLogger(),
             dispose: true);

@@ -1,4 +1,5 @@
 using System.Net;
+using Corfu.Agent;
 using Corfu.Server;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -19,18 +20,23 @@ public sealed class CorfuNode : IAsyncDisposable
     private readonly KestrelServer _server;
     private readonly NodeAgent _agent;
     private ClusterTls? _ownedTls;
+    private readonly ProcessReporter _process;
     private int _disposed;
 
-    private CorfuNode(string name, NodeEndpoint endpoint, RoleRegistry registry, RoleKeeper keeper,
-        KestrelServer server, NodeAgent agent)
+    private CorfuNode(NodeOptions options, RoleRegistry registry, RoleKeeper keeper,
+        KestrelServer server, NodeAgent agent, ProcessReporter process)
     {
+        _process = process;
         _agent = agent;
-        Name = name;
-        Endpoint = endpoint;
+        Name = options.Name;
+        Endpoint = options.Endpoint;
         _registry = registry;
         _keeper = keeper;
         _server = server;
     }
+
+    /// <summary>Version of this build.</summary>
+    public static string Build => ProcessReporter.Build;
 
     public string Name { get; }
 
@@ -55,6 +61,19 @@ public sealed class CorfuNode : IAsyncDisposable
     /// connections without TLS; a renewed certificate that does not count.</summary>
     public ImmutableArray<string> Warnings =>
         [.. _keeper.Roles.Select(role => role.Warning).Append(NodeTls.WarningOf(Tls)).OfType<string>()];
+
+    /// <summary>The last words of the node's agent about the cluster; null before its first ones.</summary>
+    public AgentReport? Agent => _agent.Agent.Newest;
+
+    /// <summary>The newest projection that the node's agent knows.</summary>
+    public Projection? Projection => _agent.Agent.Projection;
+
+    /// <summary>The process's own report, as tools get it.</summary>
+    public Task<ProcessReport> DescribeProcessAsync() => _process.ReadAsync();
+
+    internal ImmutableArray<CertificateReport> Certificates => NodeTls.ReportsOf(Tls);
+
+    internal IReadOnlyDictionary<NodeEndpoint, TimeSpan> ClockOffsets => _agent.Clocks.Offsets;
 
     /// <summary>Opens the roles (a unit reads its log back first) and listens. On failure everything opened is closed
     /// again.</summary>
@@ -85,7 +104,7 @@ public sealed class CorfuNode : IAsyncDisposable
             tls?.Deny(agent.Agent.Denied);
             var server = await ListenAsync(options.Endpoint, registry, tls, loggers, cancellationToken);
             var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), time, logger);
-            var node = new CorfuNode(options.Name, options.Endpoint, registry, keeper, server, agent)
+            var node = new CorfuNode(options, registry, keeper, server, agent, reporter)
             {
                 Tls = tls,
                 _ownedTls = options.OpenTls is null ? tls : null,
@@ -102,6 +121,7 @@ public sealed class CorfuNode : IAsyncDisposable
             }
 
             HostingTelemetry.NodesRunning.Add(1);
+            NodeGauges.Nodes.Add(node);
             return node;
         }
         catch
@@ -117,6 +137,7 @@ public sealed class CorfuNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
+        NodeGauges.Nodes.Remove(this);
         // While it still listens: the others are told that it goes, so that none takes it for dead.
         await _agent.DisposeAsync();
         // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were

@@ -15,6 +15,7 @@ internal sealed class NodeAgent : IAsyncDisposable
     private readonly TimeProvider _time;
     private Task? _running;
     private PeerAddresses? _peers;
+    private Task? _clocks;
 
     public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process, ILoggerFactory loggers,
         TimeProvider time)
@@ -61,9 +62,12 @@ internal sealed class NodeAgent : IAsyncDisposable
                 new TcpTransportOptions { Cluster = cluster, Tls = tls, MaxBackOff = options.Detector.Interval }, time);
         Agent = new ClusterAgent(options, _probes, _transport, time, SystemEntropy.Instance,
             loggers.CreateLogger<ClusterAgent>());
+        Clocks = new ClockWatch(_transport, () => Agent.Newest, time);
     }
 
     public ClusterAgent Agent { get; }
+
+    public ClockWatch Clocks { get; }
 
     /// <summary>Why nothing watches over the cluster from here until the process is restarted, or null.</summary>
     public string? Fault =>
@@ -76,6 +80,7 @@ internal sealed class NodeAgent : IAsyncDisposable
     {
         _running = LoopContext.Pool.RunAsync(() => Agent.RunAsync(_stop.Token));
         _peers = new PeerAddresses(Agent, addresses, _time);
+        _clocks = LoopContext.Pool.RunAsync(() => Clocks.RunAsync(_stop.Token));
     }
 
     /// <returns>False: what is remembered now would not survive a restart.</returns>
@@ -97,6 +102,7 @@ internal sealed class NodeAgent : IAsyncDisposable
         // How it ended has been a fault of the node until now.
         if (_running is not null) await Task.WhenAny(_running);
         _peers?.Dispose();
+        if (_clocks is not null) await Task.WhenAny(_clocks);
         _probes.Dispose();
         _transport.Dispose();
     }

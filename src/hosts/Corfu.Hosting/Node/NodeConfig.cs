@@ -5,9 +5,10 @@ namespace Corfu.Hosting;
 
 /// <summary>The configuration file of a node process (<c>corfu node --config FILE</c>). Folders are relative to the
 /// file.</summary>
-/// <param name="Log">Log file, relative too; none writes to the console.</param>
+/// <param name="Log">None: events go to the console.</param>
 public sealed record NodeConfig(
-    string Name, Guid Cluster, string Listen, bool Insecure, string? Log, ImmutableArray<NodeConfigRole> Roles)
+    string Name, Guid Cluster, string Listen, bool Insecure, NodeLogOptions? Log,
+    ImmutableArray<NodeConfigRole> Roles)
 {
     /// <inheritdoc cref="NodeOptions.Peers"/>
     public ImmutableArray<string> Peers { get; init; }
@@ -21,22 +22,24 @@ public sealed record NodeConfig(
     /// <inheritdoc cref="NodeOptions.FrontEnds"/>
     public ImmutableArray<FrontEndOptions>? FrontEnds { get; init; }
 
+    /// <inheritdoc cref="NodeOptions.Http"/>
+    public NodeHttpOptions? Http { get; init; }
+
+    /// <inheritdoc cref="NodeOptions.Telemetry"/>
+    public NodeTelemetryOptions? Telemetry { get; init; }
+
     /// <summary>As <see cref="NodeLimits"/>.</summary>
     public JsonElement? Limits { get; init; }
 
     internal ImmutableArray<FrontEndOptions> FrontEndsOrNone => FrontEnds is { IsDefault: false } own ? own : [];
 
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
-    public static NodeOptions Load(string path, out string? log) => Load(path, NodeRoles.Log, out log);
+    public static NodeOptions Load(string path) => Load(path, NodeRoles.Log);
 
     /// <summary>As above, for a program that serves further roles.</summary>
     /// <exception cref="NodeStartException">Not readable, or not valid: all faults in one message.</exception>
-    public static NodeOptions Load(string path, NodeRoles roles, out string? log)
-    {
-        var config = JsonFile.Read(path, HostingJson.Default.NodeConfig);
-        log = config.Log is null ? null : Path.Combine(Path.GetDirectoryName(Path.GetFullPath(path))!, config.Log);
-        return config.ToOptions(path, roles);
-    }
+    public static NodeOptions Load(string path, NodeRoles roles) =>
+        JsonFile.Read(path, HostingJson.Default.NodeConfig).ToOptions(path, roles);
 
     /// <param name="path">The path of the configuration's file, which may not exist yet.</param>
     /// <exception cref="NodeStartException">Not valid: all faults in one message.</exception>
@@ -56,7 +59,12 @@ public sealed record NodeConfig(
             TlsMode = Tls?.Mode,
             ConfigFile = full,
             KnownRoles = roles ?? NodeRoles.Log,
+            Http = Http is null ? null : Http with { Listen = Http.Listen ?? "" },
+            Telemetry = Telemetry,
+            Log = Log is null ? new NodeLogOptions() : Log with { File = FileIn(folder, Log.File) },
         };
+        if (options.Http is { Backups: { Length: > 0 } backups } http)
+            options.Http = http with { Backups = Path.Combine(folder, backups) };
         try
         {
             if (Limits is { } limits) options.Limits = NodeLimits.Read(limits);
@@ -92,6 +100,10 @@ public sealed record NodeConfig(
             ? throw new NodeStartException($"The file {path} is not valid:\n  " + string.Join("\n  ", faults))
             : options;
     }
+
+    // The name of a file that has none is a fault, and stays so.
+    private static string? FileIn(string folder, string? file) =>
+        string.IsNullOrEmpty(file) ? file : Path.Combine(folder, file);
 
     // A file without peers is read as a default array, which cannot be written.
     public void Save(string path) =>

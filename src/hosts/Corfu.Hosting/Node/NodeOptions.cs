@@ -1,3 +1,5 @@
+using Corfu.Client;
+
 namespace Corfu.Hosting;
 
 /// <summary>A Corfu node: any set of roles behind one listener.</summary>
@@ -16,6 +18,16 @@ public sealed class NodeOptions
     /// <summary>Front ends that the process serves beside its roles, at most one of a kind. <see cref="NodeRunner"/>
     /// serves them, a <see cref="CorfuNode"/> alone does not. Default: none.</summary>
     public IList<FrontEndOptions> FrontEnds { get; } = [];
+
+    /// <summary>The HTTP endpoint for operators. <see cref="NodeRunner"/> serves it, a <see cref="CorfuNode"/> alone
+    /// does not. Default: none.</summary>
+    public NodeHttpOptions? Http { get; set; }
+
+    /// <summary>The collector of figures and traces. As <see cref="Http"/>.</summary>
+    public NodeTelemetryOptions? Telemetry { get; set; }
+
+    /// <summary>The log of the process. As <see cref="Http"/>. Default: the console.</summary>
+    public NodeLogOptions Log { get; set; } = new();
 
     /// <summary>Allows addresses other than loopback although connections may be neither encrypted nor authenticated.
     /// Default false.</summary>
@@ -64,6 +76,18 @@ public sealed class NodeOptions
 
     internal INodeRole KindOf(NodeRoleOptions role) => KnownRoles.Find(role.Role)
         ?? throw new InvalidOperationException("The options were not validated.");
+
+    /// <summary>The cluster, for clients in this process: one without an acceptor finds it through the
+    /// others.</summary>
+    internal string Connection => new ConnectionString(
+    [
+        .. Peers.Prepend(Listen).Distinct().Take(ConnectionString.MaxEndpoints)
+            .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
+    ])
+    {
+        IsTls = OpenTls is not null,
+        IsInsecure = OpenTls is null && Insecure,
+    }.ToString();
 
     internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
         ? endpoint

@@ -27,6 +27,7 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
         if (ListenFault(options.Listen, options) is { } fault) yield return $"Listen: {fault}";
         foreach (var tlsFault in TlsFaults(options)) yield return tlsFault;
         foreach (var frontEndFault in FrontEndFaults(options)) yield return frontEndFault;
+        foreach (var operatorsFault in OperatorFaults(options)) yield return operatorsFault;
 
         foreach (var peer in options.Peers.Where(peer => !NodeEndpoint.TryParse(peer, out _)))
             yield return $"Peers: '{peer}' is no address:port with a port between 1 and 65535.";
@@ -55,6 +56,17 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
             yield return $"FrontEnds: more than one of the kind '{twice.Key}'.";
         foreach (var twice in options.FrontEnds.GroupBy(own => own.Listen).Where(group => group.Count() > 1))
             yield return $"FrontEnds: two share the address {twice.Key}.";
+    }
+
+    private static IEnumerable<string> OperatorFaults(NodeOptions options)
+    {
+        foreach (var fault in options.Log.Faults().Concat(options.Telemetry?.Faults() ?? [])) yield return fault;
+        if (options.Http is not { } http) yield break;
+        if (ListenFault(http.Listen, options) is { } listen) yield return $"Http: {listen}";
+        else if (http.Listen == options.Listen) yield return $"Http: {http.Listen} is the node's own address.";
+        else if (options.FrontEnds.Any(own => own.Listen == http.Listen))
+            yield return $"Http: {http.Listen} is the address of a front end.";
+        foreach (var fault in http.Faults()) yield return fault;
     }
 
     private static string? ListenFault(string listen, NodeOptions options)

@@ -62,6 +62,32 @@ public sealed record ClusterVerdict(bool IsServing, ImmutableArray<string> Reaso
         }
     }
 
+    /// <summary>As an agent sees the cluster: what it has not heard of counts for nothing.</summary>
+    public static ClusterVerdict Of(Projection? projection, AgentInfoResponse agent)
+    {
+        var known = new Dictionary<NodeId, NodeReport>();
+        foreach (var node in agent.Nodes) known[node.Address.Id] = node;
+        var voters = projection?.Acceptors.Count(acceptor => Answers(acceptor.Id) is not false) ?? 0;
+        return Of(voters * 2 > projection?.Acceptors.Length ? projection : null, AnswerOf);
+
+        bool? Answers(NodeId id) => known.GetValueOrDefault(id)?.Health switch
+        {
+            null or NodeHealth.Unknown => null,
+            NodeHealth.Alive or NodeHealth.Slow or NodeHealth.Failed or NodeHealth.Full => true,
+            _ => false,
+        };
+
+        RoleAnswer? AnswerOf(NodeId id) => Answers(id) is not { } answers
+            ? null
+            : new RoleAnswer(answers, projection!.Epoch, known[id].Why)
+            {
+                Refusal = known[id].Health is NodeHealth.Failed or NodeHealth.Full ? known[id].Why : null,
+            };
+    }
+
+    /// <summary>The verdict in a word: ok, degraded, mirror or down.</summary>
+    public string State => !IsServing ? "down" : !AppendsSucceed ? "mirror" : Reasons.IsEmpty ? "ok" : "degraded";
+
     public override string ToString() => this switch
     {
         { IsServing: false } => $"DOWN: appends do not succeed: {string.Join("; ", Reasons)}",

@@ -27,7 +27,7 @@ public sealed record NodeFolder(string Path, NodeOptions Options, bool IsRunning
             throw new NodeStartException(
                 $"There is no node in {path}: {ClusterFolder.ConfigName} is missing. Give the folder of a node, or of "
                 + "a cluster of 'corfu cluster up'.");
-        var options = NodeConfig.Load(file, out _);
+        var options = NodeConfig.Load(file);
         return new NodeFolder(System.IO.Path.GetFullPath(path), options, FolderLock.OwnerOf(path) is not null);
     }
 

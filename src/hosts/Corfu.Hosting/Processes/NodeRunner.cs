@@ -22,10 +22,18 @@ public static class NodeRunner
     /// <param name="roles">Roles that the configuration may ask for by name.</param>
     /// <param name="frontEnds">Front ends that the configuration may ask for by kind.</param>
     /// <exception cref="NodeStartException">The node cannot start.</exception>
+    public static Task<int> RunAsync(string configPath, TextWriter output, NodeRoles roles,
+        ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken) =>
+        RunAsync(configPath, output, roles, frontEnds, [], cancellationToken);
+
+    /// <summary>As above, for a process that runs more beside its roles.</summary>
+    /// <param name="extensions">Parts that run where the configuration asks for them.</param>
+    /// <exception cref="NodeStartException">The node cannot start.</exception>
     public static async Task<int> RunAsync(string configPath, TextWriter output, NodeRoles roles,
-        ImmutableArray<IFrontEnd> frontEnds, CancellationToken cancellationToken)
+        ImmutableArray<IFrontEnd> frontEnds, ImmutableArray<INodeExtension> extensions,
+        CancellationToken cancellationToken)
     {
-        var options = NodeConfig.Load(configPath, roles, out var log);
+        var options = NodeConfig.Load(configPath, roles);
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
         foreach (var asked in options.FrontEnds.Where(asked => frontEnds.All(known => known.Kind != asked.Kind)))
@@ -34,7 +42,11 @@ public static class NodeRunner
                 + (frontEnds.IsEmpty
                     ? "'corfu node' serves front ends."
                     : $"It serves: {string.Join(", ", frontEnds.Select(known => known.Kind))}."));
-        using var host = Build(options, log, frontEnds);
+        if (extensions.IsEmpty && (options.Http is not null || options.Telemetry is not null))
+            throw new NodeStartException(
+                $"The file {configPath} asks for http or telemetry, which this program does not serve. 'corfu node' "
+                + "does.");
+        using var host = Build(options, frontEnds, extensions);
         using var tls = NodeTls.Open(options, TimeProvider.System,
             host.Services.GetRequiredService<ILoggerFactory>().CreateLogger<CorfuNode>());
         options.OpenTls = tls;
@@ -53,31 +65,29 @@ public static class NodeRunner
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({served}) at {options.Endpoint}, process "
             + $"{Environment.ProcessId}"
-            + string.Concat(options.FrontEnds.Select(own => $", {own.Kind} at {own.Listen}")));
+            + string.Concat(options.FrontEnds.Select(own => $", {own.Kind} at {own.Listen}"))
+            + (options.Http is { } http ? $", http at {http.Listen}" : ""));
         await output.FlushAsync(CancellationToken.None);
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;
     }
 
-    private static IHost Build(NodeOptions options, string? log, ImmutableArray<IFrontEnd> frontEnds)
+    private static IHost Build(
+        NodeOptions options, ImmutableArray<IFrontEnd> frontEnds, ImmutableArray<INodeExtension> extensions)
     {
         var builder = Host.CreateEmptyApplicationBuilder(null);
-        builder.Logging.SetMinimumLevel(LogLevel.Information);
-        if (log is not null)
-        {
-            builder.Logging.AddNodeLogFile(log, Console.Error.WriteLine);
-        }
-        else
-        {
-            builder.Logging.AddConsole(console => console.FormatterName = NodeConsoleFormatter.FormatterName);
-            builder.Services.AddSingleton<ConsoleFormatter, NodeConsoleFormatter>();
-        }
-
+        AddLog(builder, options.Log);
         builder.Services.Configure<ConsoleLifetimeOptions>(lifetime => lifetime.SuppressStatusMessages = true);
         // A unit finishes its last commit; whatever takes longer than this is stuck.
         builder.Services.Configure<HostOptions>(host => host.ShutdownTimeout = TimeSpan.FromSeconds(20));
-        builder.Services.AddHostedService(provider => new CorfuNodeService(
+        builder.Services.AddSingleton(provider => new CorfuNodeService(
             Options.Create(options), provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System));
+        // Before the node: they start before it and end after it.
+        foreach (var extension in extensions)
+            builder.Services.AddSingleton<IHostedService>(provider => new ExtensionService(
+                extension, new NodeSurroundings(options, () => provider.GetRequiredService<CorfuNodeService>().Node,
+                    provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System)));
+        builder.Services.AddHostedService(provider => provider.GetRequiredService<CorfuNodeService>());
         // Behind the node: it starts after the node and ends before it.
         foreach (var own in options.FrontEnds)
         {
@@ -87,5 +97,36 @@ public static class NodeRunner
         }
 
         return builder.Build();
+    }
+
+    private static void AddLog(HostApplicationBuilder builder, NodeLogOptions log)
+    {
+        var levels = new NodeLogLevels(log.Levels);
+        builder.Services.AddSingleton(levels);
+        builder.Logging.SetMinimumLevel(LogLevel.Trace);
+        builder.Logging.AddFilter((category, level) => levels.Allows(category, level));
+        if (log.File is { } file)
+        {
+            builder.Logging.AddNodeLogFile(file, Console.Error.WriteLine, log.IsJson);
+            return;
+        }
+
+        builder.Logging.AddConsole(console => console.FormatterName =
+            log.IsJson ? NodeConsoleJson.FormatterName : NodeConsoleFormatter.FormatterName);
+        builder.Services.AddSingleton<ConsoleFormatter, NodeConsoleFormatter>();
+        builder.Services.AddSingleton<ConsoleFormatter>(_ => new NodeConsoleJson(TimeProvider.System));
+    }
+
+    private sealed class ExtensionService(INodeExtension extension, NodeSurroundings node) : IHostedService
+    {
+        private IAsyncDisposable? _running;
+
+        public async Task StartAsync(CancellationToken cancellationToken) =>
+            _running = await extension.StartAsync(node, cancellationToken);
+
+        public async Task StopAsync(CancellationToken cancellationToken)
+        {
+            if (Interlocked.Exchange(ref _running, null) is { } running) await running.DisposeAsync();
+        }
     }
 }

@@ -95,6 +95,7 @@ internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdic
     private async Task RunAsync(PlannedChange change, Projection projection, CancellationToken cancellationToken)
     {
         using var activity = AgentTelemetry.Activities.StartActivity("corfu.agent.reconfigure");
+        var began = clock.Now;
         try
         {
             change = await WithoutSilentAcceptorAsync(change, cancellationToken);
@@ -110,7 +111,12 @@ internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdic
             AgentLog.Deciding(logger, change.ToString());
             var reason = new ReconfigurationReason(true, options.Self.ToString(), change.ToString()).ToString();
             var decided = await reconfigurer.ReconfigureAsync(projection, change.Apply, reason, cancellationToken);
-            if (decided.Epoch > projection.Epoch) AgentTelemetry.Reconfigurations.Add(1);
+            if (decided.Epoch > projection.Epoch)
+            {
+                AgentTelemetry.Reconfigurations.Add(1);
+                AgentTelemetry.ReconfigurationTime.Record((clock.Now - began).TotalSeconds);
+            }
+
             view.Adopt(decided);
         }
         catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)

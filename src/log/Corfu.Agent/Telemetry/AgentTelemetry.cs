@@ -11,13 +11,16 @@ public static class AgentTelemetry
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);
 
-    private static readonly Meter Meter = new(MeterName);
+    internal static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Reconfigurations =
-        Meter.CreateCounter<long>("corfu.agent.reconfigurations", "{reconfiguration}",
+        Meter.CreateCounter<long>("corfu.agent.reconfiguration", "{reconfiguration}",
             "Epochs that this agent brought about.");
 
     internal static readonly Counter<long> Disagreements =
-        Meter.CreateCounter<long>("corfu.agent.disagreements", "{verdict}",
+        Meter.CreateCounter<long>("corfu.agent.disagreement", "{verdict}",
             "Suspicions that other agents did not share.");
+
+    internal static readonly Histogram<double> ReconfigurationTime = Meter.Duration(
+        "corfu.agent.reconfiguration.duration", "From the first question to other agents to the decided epoch.");
 }

@@ -28,6 +28,10 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
     // Bytes of all payloads that callers have handed over: waiting or in flight.
     private long _bytes;
 
+    public long InFlight => options.MaxAppendsInFlight - (_inFlight.GetStatistics()?.CurrentAvailablePermits ?? 0);
+
+    public long Waiting => _inFlight.GetStatistics()?.CurrentQueuedCount ?? 0;
+
     public async ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
         CancellationToken cancellationToken)
@@ -103,6 +107,7 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
             {
                 case AppendOutcome.Appended:
                     committed.Add(grant.Position);
+                    ClientTelemetry.AppendSize.Record(payload.Length);
                     ClientTelemetry.AppendTime.Record(clock.GetElapsedTime(began).TotalSeconds);
                     return result;
                 case AppendOutcome.Unknown:

@@ -16,6 +16,14 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
 
     public NodeId Id => _core.Id;
 
+    internal (long Tail, long Streams, long Epoch) Figures
+    {
+        get
+        {
+            lock (_gate) return (_core.Tail.Offset, _core.StreamCount, _core.Epoch.Value);
+        }
+    }
+
     public void Handle(Request request, ReplyTo reply)
     {
         Response response;
@@ -30,8 +38,9 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
                 : request.Fail(Status.StreamLimit, _core.Epoch);
         }
 
-        if (!response.IsOk)
-            SequencerTelemetry.Refused.Add(1, new KeyValuePair<string, object?>("status", response.Status));
+        if (!response.IsOk) SequencerTelemetry.Refused.Add(1, "corfu.status".With(response.Status.ToString()));
+        else if (request is TokenRequest token) SequencerTelemetry.Tokens.Add(token.Count);
+        else if (request is BootstrapRequest) SequencerTelemetry.Sequencers.Add(this);
         reply.Send(response);
     }
 

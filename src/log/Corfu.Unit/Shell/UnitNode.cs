@@ -24,6 +24,7 @@ public sealed class UnitNode : IAsyncDisposable
     public static async Task<UnitNode> OpenAsync(UnitNodeOptions options, IEntropy entropy)
     {
         using var activity = UnitTelemetry.Activities.StartActivity("corfu.unit.open");
+        var began = TimeProvider.System.GetTimestamp();
         var folder = UnitFolder.Open(options.Folder, options.Id, options.Cluster, entropy, options.Store,
             options.MustExist);
         PageStore? store = null;
@@ -37,6 +38,7 @@ public sealed class UnitNode : IAsyncDisposable
                 MaxStreams = options.MaxStreams,
                 MaxPayload = options.MaxPayload,
             });
+            UnitTelemetry.RecoveryTime.Record(TimeProvider.System.GetElapsedTime(began).TotalSeconds);
             return new UnitNode(folder, new UnitHandler(folder.Identity.Unit, core, store, options.Handler));
         }
         catch (Exception error)

@@ -62,6 +62,8 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
 
     public UnitHealth Health => _log.Space.IsFull ? UnitHealth.ReadOnly : UnitHealth.Ok;
 
+    public (long Free, long Total)? Disk => _log.Space.Room;
+
     public string? Shortage => _log.Space.IsNearlyFull(out var left)
         ? $"The disk is nearly full: {left >> 20} MiB are left before pages are refused."
         : null;
@@ -113,11 +115,14 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
         _files.Dispose();
     }
 
-    void ILogObserver.OnCommitted(long from, long until)
+    void ILogObserver.OnCommitted(long from, long until, TimeSpan took)
     {
         UnitTelemetry.Commits.Add(1);
         UnitTelemetry.CommittedBytes.Add(until - from);
-        Observer?.OnDurable(until);
+        UnitTelemetry.SyncTime.Record(took.TotalSeconds);
+        var synced = Workers.Time.GetTimestamp();
+        Observer?.OnDurable(until, took);
+        UnitTelemetry.CommitTime.Record((took + Workers.Time.GetElapsedTime(synced)).TotalSeconds);
     }
 
     void ILogObserver.OnFailed(StoreFailedException error) => Observer?.OnFailed(error);

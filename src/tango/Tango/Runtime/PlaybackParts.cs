@@ -13,6 +13,7 @@ internal sealed class PlaybackParts
     public PlaybackParts(RuntimeEnvironment given, ulong runtime, CancellationToken lifetime)
     {
         var (log, openCursor, options, time, entropy, loops, logger) = given;
+        Time = time;
         Chores = new ChoreLoop(time, loops, lifetime);
         Calls = new CallBatcher(log, runtime, options, loops, logger, lifetime);
         Views = new ViewPublisher();
@@ -29,6 +30,8 @@ internal sealed class PlaybackParts
         Changes = new ChangeWaits(Player, options.WaitInterval, Chores, lifetime);
         Player.Played += Changes.OnPlayed;
     }
+
+    public TimeProvider Time { get; }
 
     public ChoreLoop Chores { get; }
 

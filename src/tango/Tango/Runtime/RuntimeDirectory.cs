@@ -87,15 +87,23 @@ public sealed class RuntimeDirectory
     {
         var published = _views.Published;
         var figures = ImmutableArray.CreateBuilder<ObjectFigures>();
-        foreach (var cohort in _hosted.ListOpen())
+        var open = _hosted.ListOpen();
+        var claims = open.SelectMany(static cohort => cohort.Objects)
+            .Select(hosted => published.Of(hosted).View).OfType<TangoDirectory>().FirstOrDefault()?.Claims.Cohorts;
+        foreach (var cohort in open)
         {
+            var claim = cohort.Objects.Select(hosted => claims?.GetValueOrDefault(hosted.Id).Forget)
+                .FirstOrDefault(static forget => forget is { Offset: > 0 });
             foreach (var hosted in cohort.Objects)
             {
                 // A deleted object leaves soon, and is no failure.
                 if (hosted.Stopped is { IsDeletion: true }) continue;
                 figures.Add(new ObjectFigures(
                     hosted.Name, hosted.Entry.TypeName, hosted.Updates, cohort.Traffic.CheckpointSize,
-                    published.Of(hosted).Stopped is not null));
+                    published.Of(hosted).Stopped is not null)
+                {
+                    TrimClaim = claim,
+                });
             }
         }
 

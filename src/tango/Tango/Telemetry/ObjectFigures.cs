@@ -8,4 +8,9 @@ namespace Tango;
 /// was.</param>
 /// <param name="IsStopped">Whether the view has ended: Apply failed, a record cannot be read here, or the object was
 /// deleted.</param>
-public sealed record ObjectFigures(string Name, string TypeName, long Updates, long CheckpointBytes, bool IsStopped);
+public sealed record ObjectFigures(string Name, string TypeName, long Updates, long CheckpointBytes, bool IsStopped)
+{
+    /// <summary>Nothing from here on is trimmed, for the object and its group; null where the runtime does not know
+    /// it.</summary>
+    public LogPosition? TrimClaim { get; init; }
+}

@@ -10,25 +10,32 @@ public static class TangoTelemetry
     public const string ActivitySourceName = "Tango";
 
     internal static readonly ActivitySource Activities = new(ActivitySourceName);
-    private static readonly Meter Meter = new(MeterName);
+    internal static readonly Meter Meter = new(MeterName);
 
     internal static readonly Counter<long> Transactions =
-        Meter.CreateCounter<long>("tango.transactions", "{transaction}", "Transactions by outcome");
+        Meter.CreateCounter<long>("tango.transaction", "{transaction}",
+            "Transactions by outcome; aborted ones by the object that they lost to.");
 
     internal static readonly Counter<long> Entries =
-        Meter.CreateCounter<long>("tango.playback.entries", "{entry}", "Log entries played");
+        Meter.CreateCounter<long>("tango.playback.entry", "{entry}", "Log entries played.");
 
     internal static readonly Counter<long> Records =
-        Meter.CreateCounter<long>("tango.playback.records", "{record}", "Records played, hosted or not");
+        Meter.CreateCounter<long>("tango.playback.record", "{record}", "Records played, hosted or not.");
 
     internal static readonly Counter<long> Checks =
-        Meter.CreateCounter<long>("tango.playback.checks", "{check}",
-            "Checks of the log's tail, each shared by all callers waiting then");
+        Meter.CreateCounter<long>("tango.playback.check", "{check}",
+            "Checks of the log's tail, each shared by all callers waiting then.");
 
     internal static readonly Counter<long> ObjectsStopped =
-        Meter.CreateCounter<long>("tango.objects.stopped", "{object}",
-            "Objects stopped because a record could not be applied");
+        Meter.CreateCounter<long>("tango.object.failed", "{object}",
+            "Objects stopped because a record could not be applied.");
 
     internal static readonly Histogram<long> BatchRecords =
-        Meter.CreateHistogram<long>("tango.batch.records", "{record}", "Records per appended entry");
+        Meter.CreateHistogram<long>("tango.batch.record", "{record}", "Records per appended entry.");
+
+    internal static readonly Histogram<double> TransactionTime =
+        Meter.Duration("tango.transaction.duration", "From the end of a transaction's body to its outcome.");
+
+    /// <summary>Objects that transactions lose to.</summary>
+    internal static readonly BoundedValues Objects = new(BoundedValues.Objects);
 }

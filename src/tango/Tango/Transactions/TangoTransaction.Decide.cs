@@ -18,6 +18,7 @@ public sealed partial class TangoTransaction
     private async ValueTask<TxOutcome> DecideAsync(CancellationToken cancellationToken)
     {
         using var activity = TangoTelemetry.Activities.StartActivity("tango.transaction.end");
+        var began = _playback.Time.GetTimestamp();
         try
         {
             if (_isDropped || _joined > 0) Outcome = FindConflictOrThrow();
@@ -32,6 +33,7 @@ public sealed partial class TangoTransaction
         }
 
         if (Outcome is TxOutcome.Committed) _onCommit?.ForEach(static action => action());
+        TangoTelemetry.TransactionTime.Record(_playback.Time.GetElapsedTime(began).TotalSeconds);
         Tell(Outcome, activity);
         return Outcome;
     }
@@ -41,7 +43,7 @@ public sealed partial class TangoTransaction
         var tags = new TagList
         {
             {
-                "outcome", outcome switch
+                "tango.outcome", outcome switch
                 {
                     TxOutcome.Committed => "committed",
                     TxOutcome.Aborted => "aborted",
@@ -52,13 +54,13 @@ public sealed partial class TangoTransaction
         // The object that transactions lose to is the one to divide.
         if (outcome is TxOutcome.Aborted aborted)
         {
-            tags.Add("object", aborted.ObjectName);
-            tags.Add("reason", aborted.Reason.ToString());
+            tags.Add("tango.object", TangoTelemetry.Objects.Of(aborted.ObjectName));
+            tags.Add("tango.reason", aborted.Reason.ToString());
         }
 
         TangoTelemetry.Transactions.Add(1, tags);
         if (activity is null) return;
-        foreach (var (key, value) in tags) activity.SetTag($"tango.{key}", value);
+        foreach (var (key, value) in tags) activity.SetTag(key, value);
         if (outcome is not TxOutcome.Committed) activity.SetStatus(ActivityStatusCode.Error, outcome.GetType().Name);
     }
 

@@ -27,7 +27,7 @@ public sealed class DependencyTests
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
-            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Orleans"],
+            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans"],
             ["Corfu.Orleans.Journaling"],
             ["Corfu.Cli"],
         ],
@@ -122,7 +122,8 @@ public sealed class DependencyTests
             .Any(name => ProjectFile(name).Descendants("FrameworkReference")
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(
-            project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Cli", needs);
+            project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Operations"
+                or "Corfu.Cli", needs);
     }
 
     [Fact]

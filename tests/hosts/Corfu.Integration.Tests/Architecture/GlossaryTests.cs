@@ -11,8 +11,8 @@ public sealed partial class GlossaryTests
         connection copy corfu damaged data device dictionary durable element embedded endpoint entropy
         exception extension failed fault file folder format formatter found frame grpc handler hash header
         health history i id image immutable in info key kind large leased limit list lookup loop many memory method
-        message mode name newest not only open option order ordinal orlean ping process progress queue range
-        read reader reason reconfigurer registry reply report request response result row server service set
+        message mode name newest not only open operation option order ordinal orlean ping process progress queue
+        range read reader reason reconfigurer registry reply report request response result row server service set
         setting shape silo sorted state status store stored tango tcp telemetry test too tree trimmed tx type
         unavailable unknown value wire worker write
         """;

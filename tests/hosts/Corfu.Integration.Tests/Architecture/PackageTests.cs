@@ -8,8 +8,8 @@ public sealed class PackageTests
     // Loaded by a compiler or an editor: parts of the package Tango.
     private static readonly string[] s_analyzers = ["Tango.Generators", "Tango.Generators.CodeFixes"];
 
-    // A tool brings all that it needs: the console's pages are in no package of their own.
-    private static readonly string[] s_tool = ["Corfu.Cli", "Corfu.Console"];
+    // A tool brings all that it needs: the pages of the console and of nodes are in no package of their own.
+    private static readonly string[] s_tool = ["Corfu.Cli", "Corfu.Console", "Corfu.Operations"];
 
     private static readonly string[] s_packages =
     [

@@ -38,7 +38,7 @@ public sealed class KeyedHostTests
         var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
         Assert.Equal(HealthStatus.Healthy, health.Status);
         Assert.Equal(["corfu-client-main", "tango-a", "tango-b"], health.Entries.Keys.Order());
-        var figures = ReadFigures(host.Services.GetRequiredService<IMeterFactory>(), "tango.object.updates");
+        var figures = ReadFigures(host.Services.GetRequiredService<IMeterFactory>(), "tango.object.update");
         Assert.Equal((1, 1), (figures["a first/All"], figures["b second/All"]));
         Assert.Equal(0, figures["b second/ByPage"]);
         await host.StopAsync();
@@ -106,10 +106,10 @@ public sealed class KeyedHostTests
         };
         listener.SetMeasurementEventCallback<long>((read, value, tags, _) =>
         {
-            var runtime = read.Meter.Tags!.Single(static tag => tag.Key == "runtime").Value;
+            var runtime = read.Meter.Tags!.Single(static tag => tag.Key == "tango.runtime").Value;
             foreach (var (key, tag) in tags)
             {
-                if (key == "object") figures[$"{runtime} {tag}"] = value;
+                if (key == "tango.object") figures[$"{runtime} {tag}"] = value;
             }
         });
         listener.Start();

@@ -89,7 +89,7 @@ public sealed class NodeOptionsTests
               "roles": [ { "role": "Sequencer", "id": "00000000-0000-0000-0000-000000000000" } ], "limits": {{limits}}
             }
             """);
-        return NodeConfig.Load(file, out _);
+        return NodeConfig.Load(file);
     }
 
     [Theory]
@@ -142,7 +142,7 @@ public sealed class NodeOptionsTests
               "roles": [ { "role": "Sequencer", "id": "00000000-0000-0000-0000-000000000000" } ]
             }
             """);
-        var options = NodeConfig.Load(file, out _);
+        var options = NodeConfig.Load(file);
         Assert.Equal(folder.File("certs"), options.Tls.Folder);
         Assert.Equal(TlsMode.Required, options.TlsMode);
         Assert.Equal(TimeSpan.FromDays(1), options.Tls.ExpiredNodeGrace);

@@ -52,7 +52,7 @@ public sealed class NodeTlsTests
 
         var node = ClusterFolder.Open(path).Manifest.Nodes[0];
         var config = ClusterFolder.Open(path).ConfigPath(node);
-        var options = NodeConfig.Load(config, out _);
+        var options = NodeConfig.Load(config);
         options.Tls = options.Tls with { Folder = ClusterCertificates.AdminOf(path) };
         var fault = await Assert.ThrowsAsync<NodeStartException>(() => CorfuNode.StartAsync(options,
             Microsoft.Extensions.Logging.Abstractions.NullLoggerFactory.Instance, TimeProvider.System));

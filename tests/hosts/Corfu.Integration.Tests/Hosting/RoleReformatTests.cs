@@ -61,7 +61,7 @@ public sealed class RoleReformatTests
         RoleFolder.Format(role.Folder, new ClusterId(node.Cluster), "Unit", new NodeId(s_old));
         File.WriteAllText(temp.File("unit/entry"), "old");
         var id = new RoleReformat(new ReformatFiles(node, role), role.Folder, Guid.NewGuid).Run(s_old, s_old);
-        Assert.Equal(id, NodeConfig.Load(node.ConfigFile, out _).Roles[0].Id);
+        Assert.Equal(id, NodeConfig.Load(node.ConfigFile).Roles[0].Id);
         Assert.False(File.Exists(temp.File("unit/entry")));
         Assert.True(File.Exists(Path.Combine(RoleReformat.KeptPath(role.Folder, s_old), "entry")));
     }

@@ -28,8 +28,8 @@ public sealed class TelemetryTests
         await using var client = await cluster.ConnectAsync();
         (await client.AppendAsync("x"u8.ToArray(), [])).Require();
 
-        foreach (var name in new[] { "corfu.client.append.duration", "corfu.server.connections",
-            "corfu.hosting.nodes" })
+        foreach (var name in new[] { "corfu.client.append.duration", "corfu.server.connection",
+            "corfu.hosting.node" })
             Assert.True(measured.ContainsKey(name), $"{name} was never measured.");
         var own =
             published.Where(
