@@ -56,7 +56,7 @@ public sealed partial class DeployTests
     }
 
     [Fact]
-    public async Task Prometheus_takes_the_rules_and_each_series_raises_its_alert()
+    public async Task Rules_pass_promtool_and_each_series_raises_an_alert()
     {
         var folder = Path.Combine(Repo.Root, "deploy/prometheus");
         await PromTool.RunAsync(null, "check", "rules", Path.Combine(folder, "corfu.rules.yml"));

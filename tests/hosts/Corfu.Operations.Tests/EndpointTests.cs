@@ -67,7 +67,7 @@ public sealed partial class EndpointTests
     }
 
     [Fact]
-    public async Task Node_that_has_not_opened_its_roles_lives_and_is_not_ready()
+    public async Task Node_without_open_roles_lives_and_is_not_ready()
     {
         var listen = NodeUnderTest.FreeEndpoint();
         var options = new NodeOptions { Name = "n", Cluster = Guid.NewGuid(), Http = new NodeHttpOptions(listen) };
@@ -92,7 +92,7 @@ public sealed partial class EndpointTests
     }
 
     [Fact]
-    public async Task Certificate_opens_what_is_not_anonymous()
+    public async Task Certificate_opens_pages_that_are_not_anonymous()
     {
         var folder = Directory.CreateTempSubdirectory("corfu-http-");
         var cluster = new ClusterId(Guid.NewGuid());

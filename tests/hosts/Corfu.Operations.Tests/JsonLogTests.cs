@@ -34,7 +34,7 @@ public sealed class JsonLogTests
     }
 
     [Fact]
-    public void Hostile_text_stays_on_its_line_and_a_trace_is_named()
+    public void Hostile_text_stays_on_one_line_that_names_the_trace()
     {
         var path = Path.GetTempFileName();
         File.Delete(path);

@@ -5,7 +5,7 @@ namespace Corfu.Operations.Tests;
 public sealed partial class MetricsPageTests
 {
     [Fact]
-    public void Page_says_what_the_code_makes()
+    public void Page_lists_the_instruments_of_the_code()
     {
         var page = MetricsPage.Write();
         if (Environment.GetEnvironmentVariable("CORFU_WRITE_PAGES") == "1")
@@ -15,7 +15,7 @@ public sealed partial class MetricsPageTests
     }
 
     [Fact]
-    public void Attributes_are_those_of_instruments_that_exist() =>
+    public void Attributes_belong_to_instruments_that_exist() =>
         Assert.Empty(MetricsPage.Attributes.Keys.Except(PublishedInstruments.All.Select(own => own.Name)));
 
     [Fact]

@@ -21,7 +21,7 @@ public static class MessageCodec
     /// <summary>Appends one frame, or throws with nothing appended.</summary>
     /// <exception cref="EntryTooLargeException">The frame would exceed
     /// <see cref="MessageLimits.MaxFrame"/>.</exception>
-    /// <param name="trace">Of a recorded activity; none on a connection below
+    /// <param name="trace">The recorded activity, if any; none on a connection below
     /// <see cref="WireProtocol.Traces"/>.</param>
     public static void WriteRequest(FrameBuffer output, uint correlation, Request request,
         ushort version = WireProtocol.Baseline, ActivityContext trace = default) =>
