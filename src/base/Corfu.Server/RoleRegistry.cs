@@ -74,6 +74,10 @@ public sealed class RoleRegistry : IDisposable
     /// thread.</summary>
     public Action<Denial>? Denied { get; set; }
 
+    /// <summary>Told of refused connections, the peer's address and the reason, as rarely as they are logged. Set
+    /// before the process listens. Any thread.</summary>
+    public Action<string, string>? Refused { get; set; }
+
     /// <summary>Connections open now, bound or not.</summary>
     public int ConnectionCount
     {
@@ -237,8 +241,10 @@ public sealed class RoleRegistry : IDisposable
     /// <param name="detail">The reason in full, where it is not the same for all.</param>
     internal void LogRefused(ConnectionContext context, string reason, string? detail = null)
     {
-        if (Lines.Admits(reason))
-            ServerLog.Refused(Logger, context.ConnectionId, ServerConnection.PeerOf(context), detail ?? reason);
+        if (!Lines.Admits(reason)) return;
+        var peer = ServerConnection.PeerOf(context);
+        ServerLog.Refused(Logger, context.ConnectionId, peer, detail ?? reason);
+        Refused?.Invoke(peer, detail ?? reason);
     }
 
     internal void LogDropped(ConnectionContext context, string reason, string? detail)

@@ -41,6 +41,9 @@ public sealed record AgentOptions
     /// <summary>Called with every newer setting, so that a restart does not forget it. Default none.</summary>
     public Action<Automation>? AutomationChanged { get; init; }
 
+    /// <summary>Called with every newer projection that the agent goes on with; must not throw. Default none.</summary>
+    public Action<Projection>? ProjectionChanged { get; init; }
+
     /// <summary>Describes the process for tools; must not throw. Default none: the request is answered with
     /// <see cref="Status.Unsupported"/>.</summary>
     public Func<Task<ProcessReport>>? Process { get; init; }

@@ -135,6 +135,13 @@ public sealed class ClusterAgent : IRoleHandler
         await _loop.Run(() => Task.WhenAll(_change.Ended, _renewal.Ended, _maintenance.Ended));
     }
 
+    /// <summary>Watches these processes too, as those of <see cref="AgentOptions.Peers"/>. Any thread.</summary>
+    public void AddPeers(ImmutableArray<NodeEndpoint> peers) => _loop.Start(() =>
+    {
+        foreach (var peer in peers) _targets.AddProcess(peer);
+        return Task.CompletedTask;
+    });
+
     /// <summary>Tells the other agents that this process stops in good order, within the probe time-out.</summary>
     public Task LeaveAsync() => _loop.Run(() =>
     {

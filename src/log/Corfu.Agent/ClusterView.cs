@@ -49,6 +49,7 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
             new NamedNode(projection.Sequencer, NodeRole.Sequencer),
         ];
         AgentLog.Learnt(logger, projection.ToString(), projection.Reason);
+        options.ProjectionChanged?.Invoke(projection);
     }
 
     /// <summary>Each change is one version higher. The highest version of all would leave none for the next change, so

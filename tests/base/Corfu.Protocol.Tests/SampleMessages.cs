@@ -96,6 +96,8 @@ internal static class SampleMessages
         ],
         Identities = [new IdentityReport("client/billing", AccessRole.Client, 2, 30, 4000)],
         Warnings = ["The disk is nearly full: 900 MiB are left"],
+        DeniedCertificates = 2,
+        DeniedDigest = 0x0123456789ABCDEF,
     };
 
     /// <summary>Answers with a body, paired with the request that they answer.</summary>

@@ -75,7 +75,7 @@ public sealed class ClusterTls : IDisposable
     }
 
     /// <summary>Looks at the files of a folder now, as a signal asks for.</summary>
-    public void Reload() => (Source as CertificateFolder)?.Reload();
+    public bool Reload() => (Source as CertificateFolder)?.Reload() == true;
 
     /// <summary>Checks a peer's certificate: chain to the anchors, times, key, identity, cluster, role and deny
     /// list.</summary>

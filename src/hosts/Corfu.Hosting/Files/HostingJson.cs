@@ -14,5 +14,6 @@ namespace Corfu.Hosting;
 [JsonSerializable(typeof(StoredLogOptions))]
 [JsonSerializable(typeof(FolderIdentity))]
 [JsonSerializable(typeof(AgentMemory))]
+[JsonSerializable(typeof(ReloadOutcome))]
 [JsonSerializable(typeof(byte[]))]
 internal sealed partial class HostingJson : JsonSerializerContext;

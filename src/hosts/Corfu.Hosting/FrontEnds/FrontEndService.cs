@@ -4,7 +4,8 @@ namespace Corfu.Hosting;
 
 /// <summary>Runs a front end for as long as its host runs.</summary>
 internal sealed class FrontEndService(
-    IFrontEnd frontEnd, FrontEndOptions own, NodeOptions options, ILoggerFactory loggers) : IHostedService
+    IFrontEnd frontEnd, FrontEndOptions own, NodeOptions options, ILoggerFactory loggers)
+    : IHostedService, IReloadable
 {
     private IAsyncDisposable? _running;
 
@@ -25,6 +26,8 @@ internal sealed class FrontEndService(
             throw new NodeStartException(e.Message, e);
         }
     }
+
+    public ImmutableArray<string> Reload(NodeOptions now) => (_running as IReloadable)?.Reload(now) ?? [];
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {

@@ -29,6 +29,23 @@ internal static partial class HostingLog
         "Deleted {Folder}: every range that it held has all its replicas, or is trimmed.")]
     public static partial void KeptDeleted(ILogger logger, string folder);
 
+    [LoggerMessage(20, LogLevel.Warning,
+        "The audit file cannot be written, and nothing waits for it: {Why} Make room, or mend the folder's mode.")]
+    public static partial void AuditFailed(ILogger logger, string why);
+
+    [LoggerMessage(21, LogLevel.Information, "The audit file is written again.")]
+    public static partial void AuditWritten(ILogger logger);
+
+    [LoggerMessage(22, LogLevel.Warning,
+        "The node runs as root: a fault in it is a fault of the whole machine. Run it under a user of its own.")]
+    public static partial void AsRoot(ILogger logger);
+
+    [LoggerMessage(23, LogLevel.Information, "{Name} has taken its configuration anew: {Changes}")]
+    public static partial void Reloaded(ILogger logger, string name, string changes);
+
+    [LoggerMessage(24, LogLevel.Warning, "{Name} keeps the configuration that it has: {Fault}")]
+    public static partial void NotReloaded(ILogger logger, string name, string fault);
+
     [LoggerMessage(11, LogLevel.Warning, "{Name}: its roles cannot be looked after: {Why}")]
     public static partial void KeeperFailed(ILogger logger, string name, string why);
 }

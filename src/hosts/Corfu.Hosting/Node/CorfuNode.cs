@@ -21,13 +21,17 @@ public sealed class CorfuNode : IAsyncDisposable
     private readonly NodeAgent _agent;
     private ClusterTls? _ownedTls;
     private readonly ProcessReporter _process;
+    private readonly NodeAudit? _audit;
+    private NodeOptions _options;
     private int _disposed;
 
-    private CorfuNode(NodeOptions options, RoleRegistry registry, RoleKeeper keeper,
-        KestrelServer server, NodeAgent agent, ProcessReporter process)
+    private CorfuNode(NodeOptions options, RoleRegistry registry, RoleKeeper keeper, KestrelServer server,
+        NodeAgent agent, ProcessReporter process, NodeAudit? audit)
     {
+        _options = options;
         _process = process;
         _agent = agent;
+        _audit = audit;
         Name = options.Name;
         Endpoint = options.Endpoint;
         _registry = registry;
@@ -57,10 +61,14 @@ public sealed class CorfuNode : IAsyncDisposable
     /// wait for room.</summary>
     public ImmutableArray<string> Stopped => [.. _keeper.Roles.Select(role => role.Stopped).OfType<string>()];
 
-    /// <summary>What serves and needs attention: a unit whose disk is full, or nearly; a listener that accepts
-    /// connections without TLS; a renewed certificate that does not count.</summary>
+    /// <summary>Parts that serve and need attention: a unit whose disk is full, or nearly; a listener that accepts
+    /// connections without TLS; a renewed certificate that does not count; an audit file that cannot be
+    /// written.</summary>
     public ImmutableArray<string> Warnings =>
-        [.. _keeper.Roles.Select(role => role.Warning).Append(NodeTls.WarningOf(Tls)).OfType<string>()];
+    [
+        .. _keeper.Roles.Select(role => role.Warning).Append(NodeTls.WarningOf(Tls)).Append(_audit?.Fault)
+            .OfType<string>(),
+    ];
 
     /// <summary>The last words of the node's agent about the cluster; null before its first ones.</summary>
     public AgentReport? Agent => _agent.Agent.Newest;
@@ -87,6 +95,7 @@ public sealed class CorfuNode : IAsyncDisposable
         var roles = ImmutableArray.CreateBuilder<NodeRoleHost>();
         NodeAgent? agent = null;
         var tls = options.OpenTls ?? NodeTls.Open(options, time, logger);
+        var audit = NodeAudit.Open(options, registry, loggers, time);
         try
         {
             foreach (var role in options.Roles)
@@ -94,21 +103,24 @@ public sealed class CorfuNode : IAsyncDisposable
                 cancellationToken.ThrowIfCancellationRequested();
                 var host = await NodeRoleHost.OpenAsync(options, role);
                 roles.Add(host);
-                registry.Add(host.Handler);
+                registry.Add(NodeAudit.Around(host.Handler, audit));
             }
 
             var reporter = new ProcessReporter(options, tls, registry, time);
-            agent = new NodeAgent(options, tls, reporter.ReadAsync, loggers, time);
-            registry.Add(agent.Agent);
+            agent = new NodeAgent(options, tls, reporter.ReadAsync, audit is null ? null : audit.Adopted, loggers,
+                time);
+            registry.Add(NodeAudit.Around(agent.Agent, audit));
             registry.Gate = agent.Agent.Gate;
             tls?.Deny(agent.Agent.Denied);
+            reporter.Denied = agent.Agent.Denied;
             var server = await ListenAsync(options.Endpoint, registry, tls, loggers, cancellationToken);
-            var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), time, logger);
-            var node = new CorfuNode(options, registry, keeper, server, agent, reporter)
+            var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), audit, time, logger);
+            var node = new CorfuNode(options, registry, keeper, server, agent, reporter, audit)
             {
                 Tls = tls,
                 _ownedTls = options.OpenTls is null ? tls : null,
             };
+            if (tls is not null && audit is not null) tls.Changed += () => audit.Renewed(tls);
             reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
             agent.Start(registry.KnownAddresses);
             keeper.Start();
@@ -120,6 +132,7 @@ public sealed class CorfuNode : IAsyncDisposable
                     TaskContinuationOptions.None, TaskScheduler.Default);
             }
 
+            audit?.Note("Start", $"{ProcessReporter.Build} at {options.Endpoint}");
             HostingTelemetry.NodesRunning.Add(1);
             NodeGauges.Nodes.Add(node);
             return node;
@@ -130,8 +143,35 @@ public sealed class CorfuNode : IAsyncDisposable
             if (agent is not null) await agent.DisposeAsync();
             foreach (var role in roles) await role.DisposeAsync();
             if (options.OpenTls is null) tls?.Dispose();
+            if (audit is not null) await audit.DisposeAsync();
             throw;
         }
+    }
+
+    /// <summary>Takes what may change while the node runs: further peers, the listener's limits, a renewed
+    /// certificate.</summary>
+    /// <returns>The changes, for people.</returns>
+    internal ImmutableArray<string> Reload(NodeOptions now)
+    {
+        var changes = ImmutableArray.CreateBuilder<string>();
+        var peers = now.Peers.Except(_options.Peers).ToList();
+        if (peers.Count > 0)
+        {
+            _agent.Agent.AddPeers([.. peers.Select(
+                peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default)]);
+            changes.Add($"peers {string.Join(", ", peers)}");
+        }
+
+        if (now.Limits.Server != _options.Limits.Server)
+        {
+            _registry.UseOptions(now.Limits.Server);
+            changes.Add("limits.server");
+        }
+
+        if (Tls?.Reload() == true) changes.Add($"certificate, until {Tls.Source.Current.NotAfter:yyyy-MM-dd}");
+        _options = now;
+        _audit?.Note("Reload", changes.Count == 0 ? "nothing" : string.Join("; ", changes));
+        return changes.DrainToImmutable();
     }
 
     public async ValueTask DisposeAsync()
@@ -147,6 +187,12 @@ public sealed class CorfuNode : IAsyncDisposable
         _server.Dispose();
         await _keeper.DisposeAsync();
         _ownedTls?.Dispose();
+        if (_audit is not null)
+        {
+            _audit.Note("Stop", "in good order");
+            await _audit.DisposeAsync();
+        }
+
         HostingTelemetry.NodesRunning.Add(-1);
     }
 

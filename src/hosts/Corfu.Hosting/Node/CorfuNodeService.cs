@@ -5,7 +5,7 @@ namespace Corfu.Hosting;
 
 /// <summary>Runs the node for as long as its host runs.</summary>
 internal sealed class CorfuNodeService(IOptions<NodeOptions> options, ILoggerFactory loggers, TimeProvider time)
-    : IHostedService
+    : IHostedService, IReloadable
 {
     private readonly ILogger _logger = loggers.CreateLogger<CorfuNode>();
     private CorfuNode? _node;
@@ -15,6 +15,8 @@ internal sealed class CorfuNodeService(IOptions<NodeOptions> options, ILoggerFac
 
     public async Task StartAsync(CancellationToken cancellationToken) =>
         Volatile.Write(ref _node, await CorfuNode.StartAsync(options.Value, loggers, time, cancellationToken));
+
+    public ImmutableArray<string> Reload(NodeOptions now) => Node?.Reload(now) ?? [];
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {

@@ -17,8 +17,8 @@ internal sealed class NodeAgent : IAsyncDisposable
     private PeerAddresses? _peers;
     private Task? _clocks;
 
-    public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process, ILoggerFactory loggers,
-        TimeProvider time)
+    public NodeAgent(NodeOptions node, ClusterTls? tls, Func<Task<ProcessReport>> process,
+        Action<Projection>? adopted, ILoggerFactory loggers, TimeProvider time)
     {
         var memory = AgentMemory.Load(node.AgentFile);
         _time = time;
@@ -37,6 +37,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             Denied = memory?.DeniedCertificates ?? [],
             Remembered = AgentMemory.LoadProjection(node.AgentFile),
             Process = process,
+            ProjectionChanged = adopted,
             AutomationChanged = automation => Keep(node, before => before.With(automation)),
             DeniedChanged = denied => Keep(node, before => before.With(denied)),
         };

@@ -68,6 +68,9 @@ public sealed class NodeOptions
     /// does not forget it. Null: none.</summary>
     public string? AgentFile { get; set; }
 
+    /// <summary>The folder of the node's audit files (<see cref="AuditFiles"/>). Null: nothing is audited.</summary>
+    public string? AuditFolder { get; set; }
+
     /// <summary>The file that these options come from: a unit that has left the cluster gets its new identity there.
     /// Null: nowhere.</summary>
     public string? ConfigFile { get; set; }

@@ -20,6 +20,9 @@ internal sealed class ProcessReporter(NodeOptions node, ClusterTls? tls, RoleReg
     /// <summary>Set once the node has its roles.</summary>
     public Func<ImmutableArray<string>> Warnings { get; set; } = static () => [];
 
+    /// <summary>Set once the node has its agent.</summary>
+    public Agent.DenyList? Denied { get; set; }
+
     /// <summary>Version of this build.</summary>
     public static string Build { get; } =
         typeof(ProcessReporter).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()
@@ -62,6 +65,8 @@ internal sealed class ProcessReporter(NodeOptions node, ClusterTls? tls, RoleReg
         Certificates = NodeTls.ReportsOf(tls),
         Identities = registry.DescribePeers(),
         Warnings = Warnings(),
+        DeniedCertificates = Denied?.Entries.Length ?? 0,
+        DeniedDigest = Denied?.Digest ?? 0,
     };
 
     private IEnumerable<string> Folders() =>

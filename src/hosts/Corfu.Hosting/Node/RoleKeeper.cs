@@ -15,6 +15,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
 
     private readonly NodeOptions _node;
     private readonly RoleRegistry _registry;
+    private readonly NodeAudit? _audit;
     private readonly ClusterAgent _agent;
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
@@ -34,10 +35,11 @@ internal sealed class RoleKeeper : IAsyncDisposable
     private ImmutableArray<NodeRoleHost> _roles;
 
     public RoleKeeper(NodeOptions node, ClusterTls? tls, RoleRegistry registry, ClusterAgent agent,
-        ImmutableArray<NodeRoleHost> roles, TimeProvider time, ILogger logger)
+        ImmutableArray<NodeRoleHost> roles, NodeAudit? audit, TimeProvider time, ILogger logger)
     {
         _node = node;
         _registry = registry;
+        _audit = audit;
         _agent = agent;
         _roles = roles;
         _time = time;
@@ -144,7 +146,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
 
     private NodeRoleHost Replace(NodeRoleHost old, NodeRoleHost role)
     {
-        _registry.Replace(old.Handler.Id, role.Handler);
+        _registry.Replace(old.Handler.Id, NodeAudit.Around(role.Handler, _audit));
         _roles = _roles.Replace(old, role);
         return role;
     }

@@ -11,6 +11,7 @@ internal static partial class NodeProcess
     /// <summary>The beginning of the line that a node prints once it serves.</summary>
     public const string ReadyPrefix = "serving ";
 
+    private const int Sighup = 1;
     private const int Sigterm = 15;
     private const int Sigkill = 9;
     private const int MaxErrorText = 4096;
@@ -81,6 +82,15 @@ internal static partial class NodeProcess
                 return true;
             }
         }
+    }
+
+    /// <summary>Tells a process to take its configuration anew (SIGHUP).</summary>
+    /// <exception cref="NodeStartException">The operating system has no such signal.</exception>
+    public static void Reload(int processId)
+    {
+        if (OperatingSystem.IsWindows())
+            throw new NodeStartException("A node on Windows takes its configuration at its start alone: restart it.");
+        _ = Kill(processId, Sighup);
     }
 
     private static async Task WaitUntilReadyAsync(string name, Process process, CancellationToken cancellationToken)

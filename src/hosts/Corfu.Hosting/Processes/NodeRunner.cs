@@ -46,9 +46,11 @@ public static class NodeRunner
             throw new NodeStartException(
                 $"The file {configPath} asks for http or telemetry, which this program does not serve. 'corfu node' "
                 + "does.");
+        options.AuditFolder = Path.GetDirectoryName(Path.GetFullPath(configPath));
         using var host = Build(options, frontEnds, extensions);
-        using var tls = NodeTls.Open(options, TimeProvider.System,
-            host.Services.GetRequiredService<ILoggerFactory>().CreateLogger<CorfuNode>());
+        var logger = host.Services.GetRequiredService<ILoggerFactory>().CreateLogger<CorfuNode>();
+        if (OperatingSystem.IsLinux() && Environment.IsPrivilegedProcess) HostingLog.AsRoot(logger);
+        using var tls = NodeTls.Open(options, TimeProvider.System, logger);
         options.OpenTls = tls;
         try
         {
@@ -61,6 +63,9 @@ public static class NodeRunner
             throw;
         }
 
+        // Before it says that it serves: the signal's default ends a process.
+        using var reload = NodeReloader.Begin(configPath, roles, options.Name,
+            [.. host.Services.GetServices<IHostedService>().OfType<IReloadable>()], logger);
         var served = string.Join(", ", options.Roles.Select(role => options.KindOf(role).Name.ToLowerInvariant()));
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({served}) at {options.Endpoint}, process "
@@ -68,6 +73,7 @@ public static class NodeRunner
             + string.Concat(options.FrontEnds.Select(own => $", {own.Kind} at {own.Listen}"))
             + (options.Http is { } http ? $", http at {http.Listen}" : ""));
         await output.FlushAsync(CancellationToken.None);
+        ServiceManager.Tell("READY=1");
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;
     }

@@ -78,6 +78,12 @@ public sealed record ProcessReport
     /// <summary>Reasons why the process does not do all that it is for, or soon will not.</summary>
     public ImmutableArray<string> Warnings { get; init; } = [];
 
+    /// <summary>Certificates that the process refuses before their end.</summary>
+    public int DeniedCertificates { get; init; }
+
+    /// <summary>As <see cref="PingRequest.DeniedDigest"/>: equal for equal lists.</summary>
+    public ulong DeniedDigest { get; init; }
+
     internal void Write(ref WireWriter w)
     {
         w.Reason(Name);
@@ -98,6 +104,8 @@ public sealed record ProcessReport
         w.Array(First(Certificates, MaxItems), static (ref w, certificate) => certificate.Write(ref w));
         w.Array(First(Identities, MaxIdentities), static (ref w, identity) => identity.Write(ref w));
         w.Array(First(Warnings, MaxItems), static (ref w, warning) => w.Reason(warning));
+        w.Int32(DeniedCertificates);
+        w.UInt64(DeniedDigest);
     }
 
     internal static ProcessReport Read(ref WireReader r) => new()
@@ -120,6 +128,8 @@ public sealed record ProcessReport
         Certificates = r.Array(29, CertificateReport.Read, MaxItems),
         Identities = r.Array(25, IdentityReport.Read, MaxIdentities),
         Warnings = r.Array(4, static (ref r) => r.Reason(), MaxItems),
+        DeniedCertificates = r.Int32(),
+        DeniedDigest = r.UInt64(),
     };
 
     internal static DateTimeOffset TimeOf(ref WireReader r)
