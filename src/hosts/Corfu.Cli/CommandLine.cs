@@ -10,7 +10,7 @@ internal static class CommandLine
         Corfu: run nodes and local clusters, inspect and administer the shared log.
 
         Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong options or arguments, 3 the position
-        holds no data, 130 interrupted.
+        holds no data, 4 no answer in time (--timeout), 130 interrupted.
         """;
 
     // The parser says this too when a command is misspelled, which its other message says better.
@@ -27,6 +27,8 @@ internal static class CommandLine
             ConsoleCommand.Create(),
             HistoryCommand.Create(),
             DoctorCommand.Create(),
+            AuditCommand.Create(),
+            CompletionCommand.Create(),
             ReconfigureCommand.Create(),
             BackupCommand.Create(),
             RestoreCommand.Create(),
@@ -37,6 +39,7 @@ internal static class CommandLine
             UnitCommand.Create(),
             CertCommand.Create(),
         };
+        var timeout = CommandDeadline.AddTo(root);
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);
         // Commands end by their own cancellation; a node may take as long as its disk does.
@@ -47,9 +50,13 @@ internal static class CommandLine
             EnableDefaultExceptionHandler = false,
             ProcessTerminationTimeout = TimeSpan.FromSeconds(30),
         };
+        using var deadline = CommandDeadline.Begin(parsed, timeout);
         try
         {
-            return await parsed.InvokeAsync(configuration);
+            if (deadline is null) return await parsed.InvokeAsync(configuration);
+            if (await deadline.RunAsync(token => parsed.InvokeAsync(configuration, token)) is { } code) return code;
+            await error.WriteLineAsync(deadline.Message);
+            return ExitCode.TimedOut;
         }
         catch (OperationCanceledException)
         {

@@ -19,17 +19,9 @@ internal static class Connections
     public static async Task<CorfuClient> ConnectAsync(string text, CancellationToken cancellationToken)
     {
         var connection = Parse(text);
-        try
-        {
-            return await CorfuClient.ConnectAsync(text, cancellationToken: cancellationToken);
-        }
-        catch (ClusterNotFoundException)
-        {
-            var known = await KnownNodesAsync(connection, cancellationToken);
-            if (known.IsEmpty) throw;
-            var others = (connection with { Endpoints = known }).ToString();
-            return await CorfuClient.ConnectAsync(others, cancellationToken: cancellationToken);
-        }
+        var client = await ConnectAsync(text, connection, cancellationToken);
+        CommandDeadline.Connected();
+        return client;
     }
 
     /// <exception cref="UsageException">The connection string is malformed.</exception>
@@ -102,6 +94,22 @@ internal static class Connections
         catch (TransportException)
         {
             return null;
+        }
+    }
+
+    private static async Task<CorfuClient> ConnectAsync(
+        string text, ConnectionString connection, CancellationToken cancellationToken)
+    {
+        try
+        {
+            return await CorfuClient.ConnectAsync(text, cancellationToken: cancellationToken);
+        }
+        catch (ClusterNotFoundException)
+        {
+            var known = await KnownNodesAsync(connection, cancellationToken);
+            if (known.IsEmpty) throw;
+            var others = (connection with { Endpoints = known }).ToString();
+            return await CorfuClient.ConnectAsync(others, cancellationToken: cancellationToken);
         }
     }
 

@@ -14,6 +14,9 @@ internal static class ExitCode
     /// <summary>The position holds no data: unwritten, junk or trimmed.</summary>
     public const int NoData = 3;
 
+    /// <summary>The cluster gave no answer in time.</summary>
+    public const int TimedOut = 4;
+
     /// <summary>Interrupted from the keyboard.</summary>
     public const int Interrupted = 130;
 }

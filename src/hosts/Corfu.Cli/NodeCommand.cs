@@ -24,6 +24,7 @@ internal static class NodeCommand
             config,
             NodeInitCommands.Init(),
             NodeInitCommands.Move(),
+            NodeReloadCommand.Create(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
             result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, NodeRoles.Log,

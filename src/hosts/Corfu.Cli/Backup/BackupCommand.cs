@@ -19,7 +19,13 @@ internal static class BackupCommand
     {
         var connect = LogCommand.ConnectOption();
         var to = LogCommand.FolderOption("--to", "The backup's folder; made if need be.");
-        var command = new Command("backup", Description) { connect, to };
+        var sign = new Option<FileSystemInfo>("--sign")
+        {
+            Description = "Sign the manifest with this identity: a folder with identity.pem of an administrator.",
+            HelpName = "IDENTITY",
+        };
+        var metrics = MetricsOption();
+        var command = new Command("backup", Description) { connect, to, sign, metrics };
         command.SetAction(async (result, cancellationToken) =>
         {
             var error = result.InvocationConfiguration.Error;
@@ -31,6 +37,10 @@ internal static class BackupCommand
             {
                 var manifest = await new LogBackup(client, folder, TimeProvider.System).RunAsync(progress.Report,
                     cancellationToken);
+                if (result.GetValue(sign) is { } identity)
+                    BackupSignature.Sign(result.GetRequiredValue(to).FullName, identity.FullName);
+                if (result.GetValue(metrics) is { } file)
+                    BackupMetrics.Write(file.FullName, BackupMetrics.Finished, manifest.Written);
                 await result.InvocationConfiguration.Output.WriteLineAsync(Summary(manifest, progress.Last.Positions));
             }
             catch (OperationCanceledException)
@@ -42,21 +52,38 @@ internal static class BackupCommand
             return ExitCode.Ok;
         });
         command.Add(Verify());
+        command.Add(BackupDrillCommand.Create());
         return command;
     }
+
+    public static Option<FileSystemInfo> SignedByOption() => new("--signed-by")
+    {
+        Description = "Require a signature of an identity that this authority issued: a folder with ca.pem.",
+        HelpName = "CA",
+    };
+
+    public static Option<FileInfo> MetricsOption() => new("--metrics")
+    {
+        Description = "Write the time of the success for node_exporter's textfile collector.",
+        HelpName = "FILE.prom",
+    };
 
     private static Command Verify()
     {
         var from = new Argument<DirectoryInfo>("dir") { Description = "The backup's folder." };
-        var command = new Command("verify", VerifyDescription) { from };
+        var signed = SignedByOption();
+        var command = new Command("verify", VerifyDescription) { from, signed };
         command.SetAction(async (result, cancellationToken) =>
         {
+            var signer = result.GetValue(signed) is { } authority
+                ? $", signed by {BackupSignature.Verify(result.GetRequiredValue(from).FullName, authority.FullName)}"
+                : "";
             using var folder = DirectoryBackupFolder.OpenToRead(result.GetRequiredValue(from).FullName);
             var backup = await BackupReader.OpenAsync(folder, cancellationToken);
             var progress = new ProgressLines(result.InvocationConfiguration.Error, "verified");
             await backup.VerifyAsync(progress.Report, cancellationToken);
             await result.InvocationConfiguration.Output.WriteLineAsync(
-                "sound: " + Summary(backup.Manifest, progress.Last.Positions));
+                "sound: " + Summary(backup.Manifest, progress.Last.Positions) + signer);
             return ExitCode.Ok;
         });
         return command;

@@ -54,8 +54,19 @@ internal sealed class ClusterDoctor(IDiskMeasure disks, TimeProvider time)
     {
         var endpoints = folders.Select(folder => folder.Options.Listen)
             .Concat(folders.SelectMany(folder => folder.Options.Peers)).Distinct().Take(ConnectionString.MaxEndpoints)
-            .ToList();
-        return endpoints.Count == 0 ? null : $"corfu://{string.Join(',', endpoints)}";
+            .Select(text => NodeEndpoint.TryParse(text, out var endpoint) ? endpoint : default)
+            .Where(endpoint => endpoint.Port > 0).ToImmutableArray();
+        if (endpoints.IsEmpty) return null;
+
+        // The node's own certificate lets its user ask all.
+        var options = folders[0].Options;
+        var isTls = options.Tls.Folder is { Length: > 0 } && options.TlsMode != TlsMode.Off;
+        return new ConnectionString(endpoints)
+        {
+            IsTls = isTls,
+            Certificates = isTls ? options.Tls.Folder : null,
+            IsInsecure = !isTls && options.Insecure,
+        }.ToString();
     }
 
     private async Task<ClusterFacts?> AskAsync(string? connection, ImmutableArray<NodeFolder> folders,

@@ -133,14 +133,14 @@ internal sealed class ClusterFactsReader(AdminSession session, TimeProvider time
         {
             List<ReachFact> facts = [];
             foreach (var to in agents.Where(other => other.Agent != from.Agent))
-                facts.Add(await ReachAsync(from.Agent, to.Agent, cancellationToken));
+                facts.Add(await ReachAsync(from, to.Agent, cancellationToken));
             return facts;
         }))).SelectMany(facts => facts),
     ];
 
-    private async Task<ReachFact> ReachAsync(NodeAddress from, NodeAddress to, CancellationToken cancellationToken)
+    private async Task<ReachFact> ReachAsync(AgentAnswer agent, NodeAddress to, CancellationToken cancellationToken)
     {
-        var why = "";
+        var (from, why) = (agent.Agent, "");
         for (var attempt = 0; attempt < ReachAttempts; attempt++)
         {
             if (attempt > 0) await Task.Delay(ReachPause, time, cancellationToken);
@@ -148,6 +148,7 @@ internal sealed class ClusterFactsReader(AdminSession session, TimeProvider time
             {
                 var answer = await session.Transport.CallAsync(
                     from, new SuspicionRequest(Epoch.None, NodeRole.Agent, to), cancellationToken);
+                if (answer.Status == Status.Denied) return Watched(agent, to.Endpoint);
                 if (!answer.IsOk) return new ReachFact(from.Endpoint, to.Endpoint, null, $"answers {answer.Status}");
                 if (answer.Answers) return new ReachFact(from.Endpoint, to.Endpoint, true, "");
                 why = $"{answer.Health.ToString().ToLowerInvariant()} {answer.Why}".TrimEnd();
@@ -159,6 +160,18 @@ internal sealed class ClusterFactsReader(AdminSession session, TimeProvider time
         }
 
         return new ReachFact(from.Endpoint, to.Endpoint, false, why);
+    }
+
+    // Nodes alone may ask for a probe; an administrator sees what the agent watches by itself.
+    private static ReachFact Watched(AgentAnswer agent, NodeEndpoint to)
+    {
+        var reports = agent.Info.Nodes.Where(node => node.Address.Endpoint == to).ToList();
+        var cut = reports.FirstOrDefault(
+            node => node.Health is NodeHealth.Silent or NodeHealth.Dead or NodeHealth.Partitioned);
+        return cut is not null ? new ReachFact(agent.Agent.Endpoint, to, false, $"{cut.Health} {cut.Why}".TrimEnd())
+            : reports.Any(node => node.Health == NodeHealth.Alive)
+                ? new ReachFact(agent.Agent.Endpoint, to, true, "")
+                : new ReachFact(agent.Agent.Endpoint, to, null, "that agent does not watch it");
     }
 
     private async Task<LogGrowth?> GrowthAsync(CancellationToken cancellationToken)

@@ -23,7 +23,7 @@ internal static class ProcessChecks
 
     public static IEnumerable<Finding> Of(ClusterFacts facts) =>
         facts.Members.Where(member => member.Process is not null).SelectMany(member => Of(member, facts))
-            .Concat(TrustOf(facts));
+            .Concat(TrustOf(facts)).Concat(DeniedOf(facts));
 
     private static IEnumerable<Finding> Of(MemberFacts member, ClusterFacts facts)
     {
@@ -137,6 +137,22 @@ internal static class ProcessChecks
             + "swap off"),
         _ => Finding.Ok("swap", subject, $"{swapped >> 20} MiB are swapped out"),
     };
+
+    /// <summary>Agents exchange their lists: after some seconds all processes deny the same.</summary>
+    private static IEnumerable<Finding> DeniedOf(ClusterFacts facts)
+    {
+        var lists = facts.Members.Where(member => member.Process is not null)
+            .GroupBy(member => member.Process!.DeniedDigest).ToList();
+        if (lists.Count == 1)
+            yield return Finding.Ok("deny-list", "cluster",
+                $"all nodes deny the same {lists[0].First().Process!.DeniedCertificates} certificates");
+        else if (lists.Count > 1)
+            yield return Finding.Advice("deny-list", "cluster",
+                "nodes deny different certificates: "
+                + string.Join("; ", lists.Select(list => $"{list.First().Process!.DeniedCertificates} on "
+                    + string.Join(", ", list.Select(member => member.Name))))
+                + ". Agents bring them together within seconds; if it stays, mend the ports between them");
+    }
 
     /// <summary>All processes trust the same certificates, except while one replaces another.</summary>
     private static IEnumerable<Finding> TrustOf(ClusterFacts facts)

@@ -22,6 +22,8 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(RetentionJson))]
 [JsonSerializable(typeof(DoctorJson))]
 [JsonSerializable(typeof(DrillRecord))]
+[JsonSerializable(typeof(BackupSignature))]
+[JsonSerializable(typeof(AuditEntry))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>

@@ -37,7 +37,9 @@ internal sealed record HealthJson(string Endpoint, string Role, string Id, strin
 }
 
 /// <summary>An epoch of the past.</summary>
-internal sealed record EpochJson(DateTimeOffset? ProposedAt, ProjectionJson Projection)
+/// <param name="ProposedBy">The certificate of the proposer; absent where no audit names it.</param>
+internal sealed record EpochJson(DateTimeOffset? ProposedAt, ProjectionJson Projection, string? ProposedBy)
 {
-    public static EpochJson Of(Projection projection) => new(projection.ProposedAt, ProjectionJson.Of(projection));
+    public static EpochJson Of(Projection projection, string? proposedBy) =>
+        new(projection.ProposedAt, ProjectionJson.Of(projection), proposedBy);
 }

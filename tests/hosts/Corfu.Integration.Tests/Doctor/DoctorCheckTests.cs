@@ -19,9 +19,9 @@ public sealed class DoctorCheckTests
         Assert.All(findings, finding => Assert.Equal(FindingLevel.Ok, finding.Level));
         Assert.Equal(
             [
-                "acceptor-hosts", "acceptors", "automation", "certificates", "chain-hosts", "clock", "disk-fills",
-                "disk-kind", "disk-space", "inodes", "memory", "open-files", "ports", "spares", "standby", "swap",
-                "tls", "trust", "verdict", "versions",
+                "acceptor-hosts", "acceptors", "automation", "certificates", "chain-hosts", "clock", "deny-list",
+                "disk-fills", "disk-kind", "disk-space", "inodes", "memory", "open-files", "ports", "spares", "standby",
+                "swap", "tls", "trust", "verdict", "versions",
             ],
             findings.Select(finding => finding.Check).Distinct().Order());
     }
@@ -64,7 +64,8 @@ public sealed class DoctorCheckTests
         { "no-spare", "spares" }, { "automation-off", "automation" }, { "clock-200ms", "clock" },
         { "mixed-today", "versions" }, { "overlay", "disk-kind" }, { "nfs", "disk-kind" }, { "both", "tls" },
         { "last-third", "certificates" }, { "swapped", "swap" }, { "low-file-limit", "open-files" },
-        { "nearly-full", "disk-space" }, { "warning", "warning" }, { "degraded", "verdict" },
+        { "nearly-full", "disk-space" }, { "denied-here-alone", "deny-list" }, { "warning", "warning" },
+        { "degraded", "verdict" },
     };
 
     [Theory]
@@ -220,6 +221,7 @@ public sealed class DoctorCheckTests
         "memory" => With(process => process with { Memory = 15L << 29 }),
         "swapped" => With(process => process with { Swapped = 1 << 30 }),
         "warning" => With(process => process with { Warnings = ["The audit file cannot be written"] }),
+        "denied-here-alone" => With(process => process with { DeniedCertificates = 1, DeniedDigest = 7 }),
         "insecure" => With(process => process with { Tls = TlsMode.Off, IsInsecure = true }),
         "both" => With(process => process with { Tls = TlsMode.Both }),
         "expired" => Dated(-90, -1),
