@@ -18,27 +18,7 @@ internal static class CommandLine
 
     public static async Task<int> RunAsync(string[] args, TextWriter output, TextWriter error)
     {
-        var root = new RootCommand(Description)
-        {
-            ClusterCommand.Create(),
-            NodeCommand.Create(),
-            LogCommand.Create(),
-            StatusCommand.Create(),
-            ConsoleCommand.Create(),
-            HistoryCommand.Create(),
-            DoctorCommand.Create(),
-            AuditCommand.Create(),
-            CompletionCommand.Create(),
-            ReconfigureCommand.Create(),
-            BackupCommand.Create(),
-            RestoreCommand.Create(),
-            MirrorCommand.Create(),
-            ObjectCommand.Create(),
-            StreamCommand.Create(),
-            TangoCommand.Create(),
-            UnitCommand.Create(),
-            CertCommand.Create(),
-        };
+        var root = CreateRoot();
         var timeout = CommandDeadline.AddTo(root);
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);
@@ -93,6 +73,28 @@ internal static class CommandLine
             return ExitCode.Failed;
         }
     }
+
+    private static RootCommand CreateRoot() => new(Description)
+    {
+        ClusterCommand.Create(),
+        NodeCommand.Create(),
+        LogCommand.Create(),
+        StatusCommand.Create(),
+        ConsoleCommand.Create(),
+        HistoryCommand.Create(),
+        DoctorCommand.Create(),
+        AuditCommand.Create(),
+        CompletionCommand.Create(),
+        ReconfigureCommand.Create(),
+        BackupCommand.Create(),
+        RestoreCommand.Create(),
+        MirrorCommand.Create(),
+        ObjectCommand.Create(),
+        StreamCommand.Create(),
+        TangoCommand.Create(),
+        UnitCommand.Create(),
+        CertCommand.Create(),
+    };
 
     private static async Task<int> RefuseAsync(RootCommand root, ParseResult parsed, TextWriter error)
     {

@@ -105,7 +105,7 @@ public static class AuditFiles
 }
 
 /// <summary>The outcome of a check of audit files.</summary>
-/// <param name="LastHash">Of the last sound line: kept elsewhere, it shows later whether lines were cut from the
-/// end.</param>
+/// <param name="LastHash">The hash of the last sound line: kept elsewhere, it shows later whether lines were cut from
+/// the end.</param>
 /// <param name="Fault">The first line that is not sound, or null.</param>
 public sealed record AuditVerdict(long Lines, string LastHash, string? Fault);

@@ -68,7 +68,7 @@ public sealed partial class DeployTests
     }
 
     [Fact]
-    public void Image_has_two_stages_and_runs_as_its_own_user()
+    public void Image_has_two_stages_and_a_user_without_rights()
     {
         var lines = File.ReadAllLines(Path.Combine(s_docker, "Dockerfile"))
             .Select(line => line.Trim()).Where(line => line.Length > 0 && line[0] != '#').ToList();
@@ -87,7 +87,7 @@ public sealed partial class DeployTests
     }
 
     [Fact]
-    public void Compose_names_three_hosts_whose_certificates_are_issued_first()
+    public void Compose_names_three_hosts_after_a_job_for_certificates()
     {
         const string Script = "import json, sys, yaml; json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)";
         Assert.SkipWhen(Run("python3", "-c", "import yaml").Code != 0, "needs python3 with yaml");
