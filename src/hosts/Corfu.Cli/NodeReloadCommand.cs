@@ -5,9 +5,8 @@ internal static class NodeReloadCommand
 {
     private const string Description =
         """
-        A node that runs on this machine takes its node.json anew, as at SIGHUP: peers, limits of the listener and of
-        front ends, certificates. Prints the changes, and what needs a restart. A file that is not valid changes
-        nothing.
+        A node that runs on this machine takes its node.json anew, as at SIGHUP: peers, levels of the log, limits of the
+        listener, certificates. Prints the changes, and what needs a restart. A file that is not valid changes nothing.
         """;
 
     public static Command Create()

@@ -18,9 +18,10 @@ public sealed record ReloadOutcome(DateTimeOffset At, ImmutableArray<string> Cha
 /// <summary>Takes a node's configuration anew at SIGHUP. A file that is not valid changes nothing.</summary>
 internal sealed class NodeReloader
 {
-    // Members that running parts take; of the limits, those of these parts.
-    private static readonly string[] s_live = ["peers", "log", "http"];
-    private static readonly string[] s_liveLimits = ["server", "grpc"];
+    // Members that running parts take, and those within members.
+    private static readonly string[] s_live = ["peers"];
+    private static readonly (string Member, string[] Live)[] s_within =
+        [("limits", ["server"]), ("log", ["levels"])];
 
     private readonly string _path;
     private readonly NodeRoles _roles;
@@ -77,7 +78,7 @@ internal sealed class NodeReloader
     {
         try
         {
-            var now = NodeConfig.Load(_path, _roles, out _);
+            var now = NodeConfig.Load(_path, _roles);
             var changes = _parts.SelectMany(part => part.Reload(now)).ToImmutableArray();
             return new ReloadOutcome(DateTimeOffset.UtcNow, changes, [.. NeedRestart(_started, Read(_path))], null);
         }
@@ -88,9 +89,15 @@ internal sealed class NodeReloader
     }
 
     private static IEnumerable<string> NeedRestart(JsonObject started, JsonObject now) =>
-        Changed(started, now).Where(name => !s_live.Contains(name) && name != "limits").Concat(
-            Changed(started["limits"] as JsonObject ?? [], now["limits"] as JsonObject ?? [])
-                .Where(name => !s_liveLimits.Contains(name)).Select(name => $"limits.{name}"));
+        from name in Changed(started, now)
+        where !s_live.Contains(name)
+        let live = s_within.FirstOrDefault(within => within.Member == name).Live
+        let isWhole = live is null || started[name] is not (null or JsonObject) || now[name] is not (null or JsonObject)
+        from changed in isWhole
+            ? [name]
+            : Changed(started[name] as JsonObject ?? [], now[name] as JsonObject ?? [])
+                .Where(part => !live!.Contains(part)).Select(part => $"{name}.{part}")
+        select changed;
 
     private static IEnumerable<string> Changed(JsonObject before, JsonObject after) =>
         before.Select(member => member.Key).Union(after.Select(member => member.Key))

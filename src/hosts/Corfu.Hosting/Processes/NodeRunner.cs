@@ -65,7 +65,10 @@ public static class NodeRunner
 
         // Before it says that it serves: the signal's default ends a process.
         using var reload = NodeReloader.Begin(configPath, roles, options.Name,
-            [.. host.Services.GetServices<IHostedService>().OfType<IReloadable>()], logger);
+            [
+                .. host.Services.GetServices<IHostedService>().OfType<IReloadable>(),
+                new LogReload(host.Services.GetRequiredService<NodeLogLevels>(), options.Log),
+            ], logger);
         var served = string.Join(", ", options.Roles.Select(role => options.KindOf(role).Name.ToLowerInvariant()));
         await output.WriteLineAsync(
             $"{NodeProcess.ReadyPrefix}{options.Name} ({served}) at {options.Endpoint}, process "
@@ -123,12 +126,15 @@ public static class NodeRunner
         builder.Services.AddSingleton<ConsoleFormatter>(_ => new NodeConsoleJson(TimeProvider.System));
     }
 
-    private sealed class ExtensionService(INodeExtension extension, NodeSurroundings node) : IHostedService
+    private sealed class ExtensionService(INodeExtension extension, NodeSurroundings node)
+        : IHostedService, IReloadable
     {
         private IAsyncDisposable? _running;
 
         public async Task StartAsync(CancellationToken cancellationToken) =>
             _running = await extension.StartAsync(node, cancellationToken);
+
+        public ImmutableArray<string> Reload(NodeOptions now) => (_running as IReloadable)?.Reload(now) ?? [];
 
         public async Task StopAsync(CancellationToken cancellationToken)
         {
