@@ -8,6 +8,7 @@ using Corfu.FaultRuns.Permissions;
 using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
 using Corfu.FaultRuns.Returns;
+using Corfu.FaultRuns.Rotation;
 using Corfu.FaultRuns.Transactions;
 
 var minutes = new Option<double>("--minutes")
@@ -130,6 +131,11 @@ floods.Add(rounds);
 floods.SetAction((result, stop) => Guarded(() => new FloodRun(result.GetValue(slowSeconds),
     result.GetValue(floodSeconds), result.GetValue(rounds), Console.Out).RunAsync(stop)));
 root.Add(floods);
+
+var rotation = new Command("rotation",
+    "Changes all certificates and the authority twice under load, with restarts, then revokes a client.");
+rotation.SetAction((_, stop) => Guarded(() => new RotationRun(Console.Out).RunAsync(stop)));
+root.Add(rotation);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));

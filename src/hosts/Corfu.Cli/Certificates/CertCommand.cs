@@ -20,6 +20,7 @@ internal static class CertCommand
         CertShowCommand.Create(),
         CertRenewCommand.Create(),
         CertTrustCommand.Create(),
+        CertRevokeCommand.Create(),
     };
 
     public static Option<DirectoryInfo> AuthorityOption()
