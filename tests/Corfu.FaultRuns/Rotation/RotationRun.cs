@@ -30,8 +30,8 @@ public sealed class RotationRun(TextWriter output)
             var folder = cluster.Open();
             await using var good = await WorkClient.ConnectAsync(folder.ConnectionString());
             await using var marked = await WorkClient.ConnectAsync(folder.Manifest.ConnectionString(cluster.Marked));
-            Loader[] loaders = [.. Enumerable.Range(0, Appenders).Select(i => new Loader(good, $"good-{i}"))];
-            var victim = new Loader(marked, "marked");
+            Appender[] loaders = [.. Enumerable.Range(0, Appenders).Select(i => new Appender(good, $"good-{i}"))];
+            var victim = new Appender(marked, "marked");
             using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
             Task[] running = [.. loaders.Select(loader => Task.Run(() => loader.RunAsync(enough.Token), stop))];
             var victimRuns = Task.Run(() => victim.RunAsync(enough.Token), stop);
@@ -63,7 +63,7 @@ public sealed class RotationRun(TextWriter output)
     }
 
     // Returns how often all certificates, or the authority, were changed.
-    private async Task<int> RotateAsync(RotationCluster cluster, Loader[] loaders, CancellationToken stop)
+    private async Task<int> RotateAsync(RotationCluster cluster, Appender[] loaders, CancellationToken stop)
     {
         var rotations = 0;
         for (var round = 0; round < Rounds; round++)
@@ -79,7 +79,7 @@ public sealed class RotationRun(TextWriter output)
         return rotations;
     }
 
-    private async Task<bool> RevokeAsync(RotationCluster cluster, Loader victim, CancellationToken stop)
+    private async Task<bool> RevokeAsync(RotationCluster cluster, Appender victim, CancellationToken stop)
     {
         var cutOff = await cluster.ProcessOfAsync(CutOff, stop);
         Signals.Stop(cutOff);
@@ -125,7 +125,7 @@ public sealed class RotationRun(TextWriter output)
         return found;
     }
 
-    private void Report(int rotation, string what, Loader[] loaders) => output.WriteLine(
+    private void Report(int rotation, string what, Appender[] loaders) => output.WriteLine(
         $"rotation {rotation}: {what}; acknowledged {loaders.Sum(l => l.Acknowledged)}, unknown "
         + $"{loaders.Sum(l => l.Unknown)}, refused {loaders.Sum(l => l.Refused)}");
 }

@@ -4,7 +4,7 @@ using Corfu.FaultRuns.Clients;
 namespace Corfu.FaultRuns.Rotation;
 
 /// <summary>Appends all along, and remembers what was acknowledged.</summary>
-internal sealed class Loader(CorfuClient client, string name)
+internal sealed class Appender(CorfuClient client, string name)
 {
     private readonly Dictionary<string, long> _acknowledged = [];
     private readonly Lock _gate = new();
