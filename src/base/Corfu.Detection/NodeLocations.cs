@@ -8,7 +8,7 @@ public sealed class NodeLocations
     /// <summary>Null: not known. While a node moves, the projection names another endpoint.</summary>
     public NodeEndpoint? Find(NodeId id) => _endpoints.TryGetValue(id, out var endpoint) ? endpoint : null;
 
-    /// <summary>Where identities answered.</summary>
+    /// <summary>The endpoints where identities answered.</summary>
     public IEnumerable<NodeEndpoint> All => _endpoints.Values.Distinct();
 
     /// <param name="endpoints">Not changed afterwards.</param>

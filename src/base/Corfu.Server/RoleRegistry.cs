@@ -6,7 +6,7 @@ namespace Corfu.Server;
 
 /// <summary>The roles that this process serves, and its connections. Roles come and go while it listens: a new
 /// sequencer incarnation is a new handler, and removing a role closes the connections that were bound to it.</summary>
-public sealed class RoleRegistry : IDisposable
+public sealed class RoleRegistry : IDisposable, IServerFigures
 {
     /// <summary>Connections without a place that are told so; further ones are closed without a word.</summary>
     private const int MaxRefusing = 64;
@@ -113,14 +113,15 @@ public sealed class RoleRegistry : IDisposable
         _options = options;
     }
 
-    /// <summary>Requests of all connections without an answer yet.</summary>
-    internal long RequestsInFlight
+    long IServerFigures.RequestsInFlight
     {
         get
         {
             lock (_gate) return _connections.Sum(static connection => (long)connection.InFlight);
         }
     }
+
+    ImmutableArray<IdentityReport> IServerFigures.DescribePeers() => DescribePeers();
 
     /// <summary>The roles, in the order of role, then identity.</summary>
     public NodeDescription Describe()

@@ -37,7 +37,7 @@ public static class ServerTelemetry
     internal static readonly KeyValuePair<string, object?> Sent = "corfu.direction".With("sent");
     internal static readonly KeyValuePair<string, object?> Received = "corfu.direction".With("received");
 
-    internal static readonly Observed<RoleRegistry> Registries = new();
+    internal static readonly Observed<IServerFigures> Registries = new();
 
     private static readonly BoundedValues Identities = new(BoundedValues.Identities);
 
@@ -60,4 +60,14 @@ public static class ServerTelemetry
                 "corfu.role".With(same.Key.Role.ToString())));
 
     internal static KeyValuePair<string, object?> Reason(string reason) => "corfu.reason".With(reason);
+}
+
+/// <summary>The figures that a server tells when it is asked.</summary>
+internal interface IServerFigures
+{
+    /// <summary>Requests of all connections without an answer yet.</summary>
+    long RequestsInFlight { get; }
+
+    /// <summary>The peers that are connected.</summary>
+    ImmutableArray<IdentityReport> DescribePeers();
 }

@@ -116,6 +116,3 @@ internal static class CommandLine
         return ExitCode.Usage;
     }
 }
-
-/// <summary>Options that are well-formed one by one but make no sense together, or here.</summary>
-internal sealed class UsageException(string message) : Exception(message);

@@ -17,7 +17,7 @@ internal static class ConsoleCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
+        var connect = CommonOptions.ConnectOption();
         var listen = new Option<IPEndPoint>("--listen", "-l")
         {
             Description = "Address of this machine to listen at; port 0 takes a free one.",

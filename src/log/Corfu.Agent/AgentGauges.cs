@@ -32,7 +32,7 @@ internal static class AgentGauges
         new(nodes.Count(node => node.Role == role && IsSpare(node)), "corfu.role".With(role.ToString()));
 
     private static bool IsSpare(NodeReport node) => node is
-        { Duty: NodeDuty.Spare or NodeDuty.Standby, Health: NodeHealth.Alive or NodeHealth.Slow };
+    { Duty: NodeDuty.Spare or NodeDuty.Standby, Health: NodeHealth.Alive or NodeHealth.Slow };
 
     // Nodes beyond the bound share one name: the number of them stands there.
     private static IEnumerable<Measurement<long>> HealthOf(ImmutableArray<NodeReport> nodes) =>

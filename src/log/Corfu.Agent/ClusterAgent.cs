@@ -216,7 +216,7 @@ public sealed class ClusterAgent : IRoleHandler
         _view.Hint(ping.Epoch);
         _view.Adopt(ping.Automation);
 
-        // What an agent says of itself, and that it leaves, counts for the hosts of its certificate alone.
+        // A statement of an agent about itself, or that it leaves, counts for the hosts of its certificate alone.
         if (peer.IsAt(ping.From.Endpoint.Host))
         {
             _targets.RecordPing(ping.From);

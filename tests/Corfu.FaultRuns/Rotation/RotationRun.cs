@@ -47,7 +47,7 @@ public sealed class RotationRun(TextWriter output)
             refused += loaders.Sum(loader => loader.Refused);
             foreach (var reason in loaders.Select(loader => loader.Reason).OfType<string>().Distinct())
                 output.WriteLine($"refused: {reason}");
-            // Its last append goes on trying for half a minute.
+            // The last append of the revoked client goes on trying for half a minute.
             await victimRuns;
             await cluster.DownAsync();
             output.WriteLine($"entries acknowledged {loaders.Sum(l => l.Acknowledged)}, by the revoked client "

@@ -10,7 +10,7 @@ namespace Corfu.FaultRuns.Rotation;
 /// <summary>The certificate with which a node serves now.</summary>
 internal static class ServedCertificate
 {
-    /// <returns>Its serial number; empty if the node does not answer.</returns>
+    /// <returns>The serial number of the certificate; empty if the node does not answer.</returns>
     public static async Task<string> SerialAsync(NodeEndpoint endpoint, ClusterTls tls, CancellationToken stop)
     {
         var serial = "";

@@ -84,7 +84,7 @@ public sealed class TestAuthority
     }
 }
 
-/// <summary>What is unusual about a certificate.</summary>
+/// <summary>The unusual properties of a certificate.</summary>
 public sealed record TestOrder
 {
     public const string ServerUse = "1.3.6.1.5.5.7.3.1";

@@ -21,7 +21,7 @@ public sealed class PageTests(ConsoleFixture console)
 
     [Theory]
     [MemberData(nameof(Pages))]
-    public async Task Page_is_accessible_and_fits_its_width(string name, string address)
+    public async Task Page_is_accessible_and_fits_the_width(string name, string address)
     {
         var page = await console.OpenAsync(address, new View());
         await using var context = page.Context;

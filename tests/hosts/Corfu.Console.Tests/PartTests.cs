@@ -12,7 +12,7 @@ public sealed class PartTests
     [InlineData("<p>a&#x1B;b</p>", "<p>a\\u001bb</p>")]
     [InlineData("<p>a&#x2014;b &amp; &#x;</p>", "<p>a&#x2014;b &amp; &#x;</p>")]
     [InlineData("<a href=\"x&#x202E;\">y</a>", "<a href=\"x&#x202E;\">y</a>")]
-    public void Text_that_turns_its_direction_is_shown_as_codes(string html, string shown) =>
+    public void Text_that_turns_direction_is_shown_as_codes(string html, string shown) =>
         Assert.Equal(shown, Harmless.TextOf(html));
 
     [Fact]
@@ -49,7 +49,7 @@ public sealed class PartTests
         Assert.Equal(text, Say.Duration(TimeSpan.FromSeconds(seconds)));
 
     [Fact]
-    public void Chart_keeps_every_point_inside_its_box()
+    public void Chart_keeps_every_point_inside_the_box()
     {
         var at = DateTimeOffset.UnixEpoch;
         var chart = new ChartGeometry(

@@ -38,7 +38,7 @@ public class ConnectionTests
     [InlineData("corfus://a:1?certs=/etc/corfu&cluster=5ad7c2f6-9d0c-4b7e-8e55-6a4f3c1f7a10")]
     [InlineData("corfus://a:1?certs=/a%26b%25c d")]
     [InlineData("corfu://10.0.0.1:1?insecure")]
-    public void Connection_string_is_written_as_it_was_read(string text)
+    public void Connection_string_is_written_as_read(string text)
     {
         var connection = ConnectionString.Parse(text);
         Assert.Equal(text, connection.ToString());

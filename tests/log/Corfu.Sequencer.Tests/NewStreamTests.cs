@@ -33,7 +33,7 @@ public sealed class NewStreamTests
     }
 
     [Fact]
-    public void Refused_token_grants_nothing_and_counts_nothing()
+    public void Refused_token_grants_no_stream_and_is_not_counted()
     {
         Assert.Equal(Status.StreamLimit, Ask(s_client, New(101)));
         Assert.Equal(0, Tail());

@@ -24,7 +24,7 @@ internal readonly record struct Dialed(PeerStream Stream, Welcome? Welcome, Conn
     public bool IsOpen => Failure is null;
 }
 
-/// <summary>What a TLS connection was opened with, and to whom.</summary>
+/// <summary>The credentials that a TLS connection was opened with, and its peer.</summary>
 internal sealed record TlsLink(TlsCredentials Credentials, TlsPeer Peer);
 
 /// <summary>A connection, or why there is none.</summary>

@@ -4,7 +4,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Corfu.Transport;
 
-/// <summary>What a certificate says about its holder: one subject alternative name of the kind URI,
+/// <summary>The holder that a certificate names: one subject alternative name of the kind URI,
 /// <c>corfu://CLUSTER/ROLE/NAME</c>; roles are <c>node</c>, <c>admin</c>, <c>client</c> and <c>caller</c>.</summary>
 /// <param name="Name">1 to 63 characters of a-z, 0-9, dot and hyphen.</param>
 public sealed record CertificateIdentity(ClusterId Cluster, AccessRole Role, string Name)

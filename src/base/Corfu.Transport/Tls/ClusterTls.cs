@@ -177,21 +177,21 @@ public sealed class ClusterTls : IDisposable
     /// is trusted as a node.</param>
     internal SslClientAuthenticationOptions Client(string host, TlsCredentials credentials,
         Action<PeerVerdict> judged) => new()
-    {
-        TargetHost = host,
-        ApplicationProtocols = [Protocol],
-        EnabledSslProtocols = SslProtocols.Tls13,
-        AllowTlsResume = false,
-        AllowRenegotiation = false,
-        ClientCertificateContext = credentials.Context,
-        CertificateChainPolicy = PeerRules.Policy(credentials.Anchors, _time.GetUtcNow(), server: true),
-        RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
         {
-            var verdict = Verify(certificate as X509Certificate2, Sent(chain), server: true);
-            judged(verdict);
-            return verdict.Peer is not null;
-        },
-    };
+            TargetHost = host,
+            ApplicationProtocols = [Protocol],
+            EnabledSslProtocols = SslProtocols.Tls13,
+            AllowTlsResume = false,
+            AllowRenegotiation = false,
+            ClientCertificateContext = credentials.Context,
+            CertificateChainPolicy = PeerRules.Policy(credentials.Anchors, _time.GetUtcNow(), server: true),
+            RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
+            {
+                var verdict = Verify(certificate as X509Certificate2, Sent(chain), server: true);
+                judged(verdict);
+                return verdict.Peer is not null;
+            },
+        };
 
     public void Dispose()
     {

@@ -3,8 +3,8 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Corfu.Transport;
 
-/// <summary>Where a process has its certificate from: a folder (<see cref="CertificateFolder"/>), a store of the
-/// operating system, a vault.</summary>
+/// <summary>The place that a process has its certificate from: a folder (<see cref="CertificateFolder"/>), a store
+/// of the operating system, a vault.</summary>
 public interface ICertificateSource
 {
     /// <summary>New connections use what this returns.</summary>

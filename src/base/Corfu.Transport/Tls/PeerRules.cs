@@ -5,7 +5,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Corfu.Transport;
 
-/// <summary>What a certificate must be. A fault is the rest of a sentence, and says what to do.</summary>
+/// <summary>The rules that a certificate must meet. A fault is the rest of a sentence, and says what to do.</summary>
 internal static class PeerRules
 {
     private const string ServerUse = "1.3.6.1.5.5.7.3.1";
@@ -31,7 +31,7 @@ internal static class PeerRules
     }
 
     /// <summary>The identity that a certificate states, or that a mapping gives it.</summary>
-    /// <param name="cluster">Of mapped identities.</param>
+    /// <param name="cluster">The cluster of mapped identities.</param>
     public static CertificateIdentity? IdentityOf(X509Certificate2 certificate,
         ImmutableArray<CertificateMapping> map, ClusterId cluster, out string reason)
     {

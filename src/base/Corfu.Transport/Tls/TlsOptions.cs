@@ -2,7 +2,7 @@ using System.Collections.Immutable;
 
 namespace Corfu.Transport;
 
-/// <summary>Where certificates come from, and which peers are trusted.</summary>
+/// <summary>The source of certificates, and which peers are trusted.</summary>
 public sealed record TlsOptions
 {
     internal static readonly OptionRules<TlsOptions> Rules = new OptionRules<TlsOptions>(new())

@@ -13,7 +13,7 @@ public sealed record TlsPeer(Principal Principal, ClusterId Cluster, string Seri
     /// <summary>The certificate and those sent with it, to be checked again.</summary>
     internal ImmutableArray<byte[]> Sent { get; init; } = [];
 
-    /// <summary>Those that the certificate was last found to lead to.</summary>
+    /// <summary>The anchors that the certificate was last found to lead to.</summary>
     internal X509Certificate2Collection? Anchors { get; set; }
 
     internal bool IsServer { get; init; }

@@ -8,9 +8,9 @@ internal static class HistoryCommand
 {
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
-        var json = ClusterCommand.JsonOption();
-        var count = LogCommand.NumberOption("--count", "Epochs at most.", 50);
+        var connect = CommonOptions.ConnectOption();
+        var json = CommonOptions.JsonOption();
+        var count = CommonOptions.NumberOption("--count", "Epochs at most.", 50);
         var audit = new Option<DirectoryInfo>("--audit")
         {
             Description = "The folder of a node, or of a cluster of 'corfu cluster up': its audit names the "

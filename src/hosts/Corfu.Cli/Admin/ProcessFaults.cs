@@ -3,8 +3,8 @@ using Corfu.Agent;
 
 namespace Corfu.Cli;
 
-/// <summary>What the processes of a cluster say about their connections and certificates, as reasons of a verdict that
-/// is not quite well.</summary>
+/// <summary>The faults that the processes of a cluster report of their connections and certificates, as reasons of a
+/// verdict that is not quite well.</summary>
 internal static class ProcessFaults
 {
     /// <summary>Processes that do not answer have their reasons elsewhere.</summary>

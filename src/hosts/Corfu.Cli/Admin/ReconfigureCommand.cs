@@ -286,8 +286,8 @@ internal static class ReconfigureCommand
     private static Command Make(string name, string description, Symbol[] parts,
         Func<AdminSession, ParseResult, TextWriter, CancellationToken, Task<Projection>> run)
     {
-        var connect = LogCommand.ConnectOption();
-        var command = LogCommand.NewCommand(name, description, [connect, .. parts]);
+        var connect = CommonOptions.ConnectOption();
+        var command = Commands.New(name, description, [connect, .. parts]);
         command.SetAction(async (result, cancellationToken) =>
         {
             await using var session = await AdminSession.OpenAsync(result.GetRequiredValue(connect), cancellationToken);

@@ -22,8 +22,8 @@ internal static class StatusCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
-        var json = ClusterCommand.JsonOption();
+        var connect = CommonOptions.ConnectOption();
+        var json = CommonOptions.JsonOption();
         var watch = new Option<bool>("--watch", "-w") { Description = "Again and again." };
         var command = new Command("status", Description) { connect, watch, json };
         command.SetAction(async (result, cancellationToken) =>

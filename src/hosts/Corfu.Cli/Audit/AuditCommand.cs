@@ -18,11 +18,11 @@ internal static class AuditCommand
 
     private static Command Show()
     {
-        var directory = ClusterCommand.DirectoryOption("The node's folder.");
+        var directory = CommonOptions.DirectoryOption("The node's folder.");
         var name = new Option<string>("--event") { Description = "Events of this name alone.", HelpName = "NAME" };
         var who = new Option<string>("--who") { Description = "Peers whose name contains this.", HelpName = "TEXT" };
-        var count = LogCommand.NumberOption("--count", "The newest N.", 100);
-        var json = ClusterCommand.JsonOption();
+        var count = CommonOptions.NumberOption("--count", "The newest N.", 100);
+        var json = CommonOptions.JsonOption();
         var command = new Command("show", "Show a node's audit, oldest first.") { directory, name, who, count, json };
         command.SetAction(async (result, _) =>
         {

@@ -17,8 +17,8 @@ internal static class BackupCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
-        var to = LogCommand.FolderOption("--to", "The backup's folder; made if need be.");
+        var connect = CommonOptions.ConnectOption();
+        var to = CommonOptions.FolderOption("--to", "The backup's folder; made if need be.");
         var sign = new Option<FileSystemInfo>("--sign")
         {
             Description = "Sign the manifest with this identity: a folder with identity.pem of an administrator.",

@@ -17,7 +17,7 @@ internal static class BackupDrillCommand
 
     public static Command Create()
     {
-        var from = LogCommand.FolderOption("--from", "The backup's folder.");
+        var from = CommonOptions.FolderOption("--from", "The backup's folder.");
         var work = new Option<DirectoryInfo>("--work")
         {
             Description = "An empty folder for the cluster, on a disk with room (default: a temporary one).",

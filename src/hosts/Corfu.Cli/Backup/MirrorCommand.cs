@@ -63,7 +63,7 @@ internal static class MirrorCommand
         var accept = new Option<bool>("--accept-holes")
         { Description = "Positions that are missing in the midst of others are lost: make them junk." };
         Symbol[] parts = [source, accept];
-        return LogCommand.WithClient("promote", PromoteDescription, parts, async (target, result, cancellationToken) =>
+        return Commands.WithClient("promote", PromoteDescription, parts, async (target, result, cancellationToken) =>
         {
             await using var from = result.GetValue(source) is { } text
                 ? await Connections.ConnectAsync(text, cancellationToken)

@@ -14,8 +14,8 @@ internal static class RestoreCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
-        var from = LogCommand.FolderOption("--from", "The backup's folder.");
+        var connect = CommonOptions.ConnectOption();
+        var from = CommonOptions.FolderOption("--from", "The backup's folder.");
         var keep = new Option<bool>("--keep-mirror")
         {
             Description =

@@ -25,7 +25,7 @@ internal static class CertCommand
 
     public static Option<DirectoryInfo> AuthorityOption()
     {
-        var option = LogCommand.FolderOption("--ca", "The folder of the certificate authority ('corfu cert init').");
+        var option = CommonOptions.FolderOption("--ca", "The folder of the certificate authority ('corfu cert init').");
         option.HelpName = "CA";
         return option;
     }

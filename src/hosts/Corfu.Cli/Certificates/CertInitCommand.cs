@@ -11,7 +11,7 @@ internal static class CertInitCommand
 
     public static Command Create()
     {
-        var directory = LogCommand.FolderOption("--dir", "A new or empty folder.");
+        var directory = CommonOptions.FolderOption("--dir", "A new or empty folder.");
         var cluster = new Option<Guid?>("--cluster")
         {
             Description = "The identity of a cluster that there is (default: a new one).",

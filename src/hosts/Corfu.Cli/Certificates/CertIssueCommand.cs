@@ -26,7 +26,7 @@ internal static class CertIssueCommand
             HelpName = "NAME",
             Required = true,
         };
-        var to = LogCommand.FolderOption("--to", "The folder for ca.pem and identity.pem.");
+        var to = CommonOptions.FolderOption("--to", "The folder for ca.pem and identity.pem.");
         var hosts = new Option<string[]>("--host")
         {
             Description = "A DNS name or IP address at which the holder serves; a node has one at least.",

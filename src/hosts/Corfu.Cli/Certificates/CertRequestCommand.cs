@@ -12,7 +12,7 @@ internal static class CertRequestCommand
 
     public static Command Create()
     {
-        var directory = LogCommand.FolderOption("--dir", "The folder of the identity.");
+        var directory = CommonOptions.FolderOption("--dir", "The folder of the identity.");
         var answer = new Option<FileSystemInfo>("--answer")
         {
             Description = "What 'corfu cert issue --request' wrote: its folder, or the certificate's file.",

@@ -20,7 +20,7 @@ internal static class CertRevokeCommand
             HelpName = "SERIAL|FILE",
         };
         var command = new Command("revoke", Description) { what };
-        var connect = LogCommand.ConnectOption();
+        var connect = CommonOptions.ConnectOption();
         command.Add(connect);
         command.SetAction(async (result, cancellationToken) =>
         {

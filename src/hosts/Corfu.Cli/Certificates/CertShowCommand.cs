@@ -20,7 +20,7 @@ internal static class CertShowCommand
             Description = "A PEM file, a folder, or corfus://HOST:PORT[?certs=DIR].",
             HelpName = "FILE|DIR|corfus://HOST:PORT",
         };
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var command = new Command("show", Description) { what, json };
         command.SetAction(async (result, cancellationToken) =>
         {
@@ -67,7 +67,7 @@ internal static class CertShowCommand
     {
         using var authority = CertificateAuthority.Open(path);
         var own = CertificateJson.Of(authority.Certificate, Path.Combine(path, CertificateFolder.AnchorsFile));
-        // Those that it issued end one by one; that is no fault of the authority.
+        // Certificates that the authority issued end one by one; that is no fault of the authority.
         return new CertificatesJson([own, .. authority.Issued().Select(file =>
             CertificateJson.Of(CertificateFiles.ReadCertificates(file)[0], file))], []);
     }

@@ -23,13 +23,4 @@ internal static class ClusterCommand
         ClusterUpCommand.CreateAdd("add-sequencer", AddSequencer,
             (shape, count) => shape with { Sequencers = shape.Sequencers + count }),
     };
-
-    public static Option<DirectoryInfo> DirectoryOption(string description = "The cluster's folder.")
-    {
-        var option = LogCommand.FolderOption("--dir", description);
-        option.Aliases.Add("-d");
-        return option;
-    }
-
-    public static Option<bool> JsonOption() => new("--json") { Description = "Print JSON instead of text." };
 }

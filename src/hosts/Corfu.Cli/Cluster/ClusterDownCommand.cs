@@ -5,7 +5,7 @@ internal static class ClusterDownCommand
 {
     public static Command Create()
     {
-        var directory = ClusterCommand.DirectoryOption();
+        var directory = CommonOptions.DirectoryOption();
         var command = new Command("down",
             "Stop the cluster's processes. Its data stays; 'cluster up' continues from there.") { directory };
         command.SetAction(async (result, cancellationToken) =>

@@ -11,8 +11,8 @@ internal static class ClusterStatusCommand
 
     public static Command Create()
     {
-        var directory = ClusterCommand.DirectoryOption();
-        var json = ClusterCommand.JsonOption();
+        var directory = CommonOptions.DirectoryOption();
+        var json = CommonOptions.JsonOption();
         var command = new Command("status", Description) { directory, json };
         command.SetAction(async (result, cancellationToken) =>
         {

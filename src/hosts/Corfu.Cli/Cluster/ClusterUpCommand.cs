@@ -16,8 +16,8 @@ internal static class ClusterUpCommand
 
     public static Command Create()
     {
-        var directory = ClusterCommand.DirectoryOption();
-        var json = ClusterCommand.JsonOption();
+        var directory = CommonOptions.DirectoryOption();
+        var json = CommonOptions.JsonOption();
         var units = Number("--units", "Storage units that take entries (new cluster: 3).");
         var replicas = Number("--replicas", "Replicas of every entry (new cluster: 2).");
         var spares = Number("--spares", "Units that wait to take the place of one that fails (new cluster: 0).");
@@ -89,8 +89,8 @@ internal static class ClusterUpCommand
     /// <summary>A command that adds nodes to an existing cluster.</summary>
     public static Command CreateAdd(string name, string description, Func<ClusterShape, int, ClusterShape> add)
     {
-        var directory = ClusterCommand.DirectoryOption();
-        var json = ClusterCommand.JsonOption();
+        var directory = CommonOptions.DirectoryOption();
+        var json = CommonOptions.JsonOption();
         var count = new Option<int>("--count")
         {
             Description = "How many.",

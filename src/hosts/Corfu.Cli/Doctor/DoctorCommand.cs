@@ -15,7 +15,7 @@ internal static class DoctorCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
+        var connect = CommonOptions.ConnectOption();
         connect.Required = false;
         var directory = new Option<DirectoryInfo>("--dir")
         {
@@ -31,7 +31,7 @@ internal static class DoctorCommand
         {
             Description = "Also whether this build may take the place of the one that runs.",
         };
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var command = new Command("doctor", Description) { connect, directory, backup, upgrade, json };
         command.SetAction(async (result, cancellationToken) =>
         {

@@ -15,11 +15,11 @@ internal static class LogAppendCommand
 
     public static Command Create()
     {
-        var streams = LogCommand.StreamsOption("A stream that the entries belong to; may be given several times.");
+        var streams = CommonOptions.StreamsOption("A stream that the entries belong to; may be given several times.");
         var lines = new Option<bool>("--lines") { Description = "Every line is an entry." };
-        var inFlight = LogCommand.NumberOption("--in-flight", "Appends at once, with --lines.", 1, MaxInFlight);
+        var inFlight = CommonOptions.NumberOption("--in-flight", "Appends at once, with --lines.", 1, MaxInFlight);
         Symbol[] parts = [streams, lines, inFlight];
-        return LogCommand.WithClient("append", Description, parts, async (client, result, cancellationToken) =>
+        return Commands.WithClient("append", Description, parts, async (client, result, cancellationToken) =>
         {
             var ids = result.GetValue(streams)!.ToImmutableArray();
             StreamRangeException.ThrowIfNotRaw(ids);

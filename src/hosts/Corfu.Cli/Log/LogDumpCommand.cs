@@ -16,12 +16,12 @@ internal static class LogDumpCommand
 
     public static Command Create()
     {
-        var from = LogCommand.PositionOption("--from", "First position (default: the first one there).");
-        var to = LogCommand.PositionOption("--to", "Position to stop before (default: the tail).");
-        var stream = LogCommand.StreamOption("Only entries of this stream.");
+        var from = CommonOptions.PositionOption("--from", "First position (default: the first one there).");
+        var to = CommonOptions.PositionOption("--to", "Position to stop before (default: the tail).");
+        var stream = CommonOptions.StreamOption("Only entries of this stream.");
         var json = new Option<bool>("--json") { Description = "One JSON object a line." };
         Symbol[] parts = [from, to, stream, json];
-        return LogCommand.WithClient("dump", Description, parts, async (client, result, cancellationToken) =>
+        return Commands.WithClient("dump", Description, parts, async (client, result, cancellationToken) =>
         {
             var tail = (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail;
             var end = LogPosition.Min(result.GetValue(to) ?? tail, tail);

@@ -11,8 +11,8 @@ internal static class LogFillCommand
 
     public static Command Create()
     {
-        var position = LogCommand.PositionArgument("The hole.");
-        return LogCommand.WithClient("fill", Description, [position], async (client, result, cancellationToken) =>
+        var position = CommonOptions.PositionArgument("The hole.");
+        return Commands.WithClient("fill", Description, [position], async (client, result, cancellationToken) =>
         {
             var page = await client.FillAsync(result.GetValue(position), cancellationToken);
             await result.InvocationConfiguration.Output.WriteLineAsync(

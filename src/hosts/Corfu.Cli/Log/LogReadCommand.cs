@@ -9,8 +9,8 @@ internal static class LogReadCommand
 
     public static Command Create()
     {
-        var position = LogCommand.PositionArgument("Where to read: 1042, or e5:1042.");
-        return LogCommand.WithClient("read", Description, [position], async (client, result, cancellationToken) =>
+        var position = CommonOptions.PositionArgument("Where to read: 1042, or e5:1042.");
+        return Commands.WithClient("read", Description, [position], async (client, result, cancellationToken) =>
         {
             var pages = await client.ReadManyAsync([result.GetValue(position)], ReadDetail.Full, ReadMode.Observe,
                 cancellationToken);

@@ -21,10 +21,10 @@ internal static class LogSalvageCommand
 
     public static Command Create()
     {
-        var connect = LogCommand.ConnectOption();
+        var connect = CommonOptions.ConnectOption();
         connect.Required = false;
         connect.Description = "The cluster; entries that its log has are left out. Without it every entry counts.";
-        var from = LogCommand.FolderOption("--from", "A unit's folder, such as CLUSTER/unit-1/unit.kept-ID.");
+        var from = CommonOptions.FolderOption("--from", "A unit's folder, such as CLUSTER/unit-1/unit.kept-ID.");
         var to = new Option<FileInfo>("--to")
         {
             Description = "Write the lost entries to a new file, one JSON object a line, as 'log dump --json' does.",

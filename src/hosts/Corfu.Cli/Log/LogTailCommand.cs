@@ -14,9 +14,9 @@ internal static class LogTailCommand
     public static Command Create()
     {
         var streams =
-            LogCommand.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
-        var json = ClusterCommand.JsonOption();
-        return LogCommand.WithClient("tail", Description, [streams, json], async (client, result, cancellationToken) =>
+            CommonOptions.StreamsOption("A stream whose newest positions are wanted too; may be given several times.");
+        var json = CommonOptions.JsonOption();
+        return Commands.WithClient("tail", Description, [streams, json], async (client, result, cancellationToken) =>
         {
             var ids = result.GetValue(streams)!.ToImmutableArray();
             var check = await client.CheckAsync(ids, ReadConsistency.Linearizable, cancellationToken);

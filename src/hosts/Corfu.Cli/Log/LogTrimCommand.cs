@@ -15,17 +15,17 @@ internal static class LogTrimCommand
 
     public static Command Create()
     {
-        var position = LogCommand.PositionArgument("The position to release.");
+        var position = CommonOptions.PositionArgument("The position to release.");
         position.Arity = ArgumentArity.ZeroOrOne;
-        var below = LogCommand.PositionOption("--below",
+        var below = CommonOptions.PositionOption("--below",
             "Release everything below this position, which is at most the tail.");
         var force = new Option<bool>("--force") { Description = "With --below: also what is still needed." };
         var unneeded = new Option<bool>("--unneeded")
         {
             Description = "Release what nothing needs and no wish keeps, and print the new trim point.",
         };
-        var json = ClusterCommand.JsonOption();
-        var command = LogCommand.WithClient("trim", Description, [position, below, unneeded, force, json],
+        var json = CommonOptions.JsonOption();
+        var command = Commands.WithClient("trim", Description, [position, below, unneeded, force, json],
             async (client, result, cancellationToken) =>
             {
                 var (output, error) = (result.InvocationConfiguration.Output, result.InvocationConfiguration.Error);

@@ -3,7 +3,7 @@ using System.Security.Cryptography.X509Certificates;
 namespace Corfu.Cli;
 
 /// <summary>A certificate as <c>cert show</c> prints it.</summary>
-/// <param name="From">Its file or address.</param>
+/// <param name="From">The file or address of the certificate.</param>
 /// <param name="Identity">Null for those of authorities.</param>
 /// <param name="DaysLeft">Negative after its end.</param>
 /// <param name="IssuerKey">With the serial number: how a deny list names it.</param>
@@ -38,6 +38,6 @@ internal sealed record CertificateJson(string From, string? Identity, string Sub
     }
 }
 
-/// <summary>What <c>cert show --json</c> prints.</summary>
+/// <summary>The output of <c>cert show --json</c>.</summary>
 /// <param name="Faults">Why peers refuse the certificate, or will; empty if they do not.</param>
 internal sealed record CertificatesJson(IReadOnlyList<CertificateJson> Certificates, IReadOnlyList<string> Faults);

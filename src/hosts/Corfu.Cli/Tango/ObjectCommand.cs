@@ -45,7 +45,7 @@ internal static class ObjectCommand
 
     private static Command List()
     {
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         return TangoCommand.WithRuntime("list", ListDescription, [json],
             async (_, runtime, result, cancellationToken) =>
             {
@@ -71,7 +71,7 @@ internal static class ObjectCommand
     private static Command Show()
     {
         var name = NameArgument();
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         return TangoCommand.WithRuntime("show", "Show one object, or one group's member.", [name, json],
             async (_, runtime, result, cancellationToken) =>
             {
@@ -139,7 +139,7 @@ internal static class ObjectCommand
             HelpName = "GROUP",
         };
         var yes = new Option<bool>("--yes") { Description = "Do it; else the command only says what would go." };
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var command = TangoCommand.WithRuntime("delete", DeleteDescription, [name, group, yes, json],
             async (_, runtime, result, cancellationToken) =>
             {

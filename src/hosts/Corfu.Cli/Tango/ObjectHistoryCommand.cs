@@ -18,9 +18,9 @@ internal static class ObjectHistoryCommand
     public static Command Create()
     {
         var name = ObjectCommand.NameArgument();
-        var from = LogCommand.PositionOption("--from", "First position (default: the first one there).");
-        var limit = LogCommand.NumberOption("--limit", "Records to list at most.", 100);
-        var json = ClusterCommand.JsonOption();
+        var from = CommonOptions.PositionOption("--from", "First position (default: the first one there).");
+        var limit = CommonOptions.NumberOption("--limit", "Records to list at most.", 100);
+        var json = CommonOptions.JsonOption();
         return TangoCommand.WithRuntime("history", Description, [name, from, limit, json],
             async (client, runtime, result, cancellationToken) =>
             {

@@ -34,7 +34,7 @@ internal static class RetentionCommand
             },
         };
         var nothing = new Option<bool>("--nothing") { Description = "Keep only what is needed." };
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var command = TangoCommand.WithRuntime("retain", Description, [positions, time, nothing, json],
             async (_, runtime, result, cancellationToken) =>
             {

@@ -24,7 +24,7 @@ internal static class StreamCommand
 
     private static Command List()
     {
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         const string About = "List the raw streams that have entries or were declared, and what is kept of them.";
         return TangoCommand.WithRuntime("list", About, [json], async (client, runtime, result, cancellationToken) =>
         {
@@ -48,9 +48,9 @@ internal static class StreamCommand
 
     private static Command Declaration(string name, string description, bool retains)
     {
-        var streams = LogCommand.StreamsOption("The stream; may be given several times.");
+        var streams = CommonOptions.StreamsOption("The stream; may be given several times.");
         var none = new Option<bool>("--no-stream") { Description = "The raw entries that are in no stream." };
-        var from = LogCommand.PositionOption("--from", "The first position to keep.");
+        var from = CommonOptions.PositionOption("--from", "The first position to keep.");
         Symbol[] parts = retains ? [streams, none, from] : [streams, none];
         var command = TangoCommand.WithRuntime(name, description, parts,
             async (_, runtime, result, cancellationToken) =>

@@ -28,7 +28,7 @@ internal static class TangoCommand
     /// <summary>A command of a connected runtime, which hosts the directory alone.</summary>
     public static Command WithRuntime(string name, string description, Symbol[] parts,
         Func<CorfuClient, TangoRuntime, ParseResult, CancellationToken, Task<int>> run) =>
-        LogCommand.WithClient(name, description, parts, async (client, result, cancellationToken) =>
+        Commands.WithClient(name, description, parts, async (client, result, cancellationToken) =>
         {
             await using var runtime = new TangoRuntime(client);
             return await run(client, runtime, result, cancellationToken);
@@ -36,7 +36,7 @@ internal static class TangoCommand
 
     private static Command Level()
     {
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var command = WithRuntime("level", LevelDescription, [json], async (_, runtime, result, cancellationToken) =>
         {
             var level = await runtime.Log.ReadLevelAsync(cancellationToken);
@@ -49,7 +49,7 @@ internal static class TangoCommand
 
     private static Command Raise()
     {
-        var json = ClusterCommand.JsonOption();
+        var json = CommonOptions.JsonOption();
         var level = new Argument<int>("level") { Description = "The level, such as 2." };
         level.Validators.Add(result =>
         {

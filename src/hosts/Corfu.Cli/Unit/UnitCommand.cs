@@ -12,7 +12,7 @@ internal static class UnitCommand
         UnitFormatCommand.Create(),
     };
 
-    public static Option<DirectoryInfo> DataOption() => LogCommand.FolderOption("--data",
+    public static Option<DirectoryInfo> DataOption() => CommonOptions.FolderOption("--data",
         "A unit's folder, or one that has units' folders in it, such as a cluster's.");
 
     /// <exception cref="UnitFolderException">There is none.</exception>

@@ -13,7 +13,7 @@ internal static class UnitFormatCommand
 
     public static Command Create()
     {
-        var directory = ClusterCommand.DirectoryOption("The node's folder, such as CLUSTER/unit-1.");
+        var directory = CommonOptions.DirectoryOption("The node's folder, such as CLUSTER/unit-1.");
         var command = new Command("format", Description) { directory };
         command.SetAction(async (result, _) =>
         {

@@ -2,10 +2,10 @@ using System.Net;
 
 namespace Corfu.Hosting;
 
-/// <summary>What a node's own certificate must say.</summary>
+/// <summary>The rules that a node's own certificate must meet.</summary>
 internal static class NodeCertificate
 {
-    /// <param name="folder">Of the certificate, for messages.</param>
+    /// <param name="folder">The folder of the certificate, for messages.</param>
     /// <param name="listen">As <see cref="NodeOptions.Listen"/>.</param>
     /// <exception cref="CertificateException">The certificate is not a node's, or not of this address.</exception>
     public static void Require(TlsCredentials credentials, string folder, string listen)

@@ -1,6 +1,6 @@
 namespace Corfu.Hosting;
 
-/// <summary>Where a new node listens, and who may connect.</summary>
+/// <summary>The address where a new node listens, and who may connect.</summary>
 /// <param name="Address">As <see cref="NodeOptions.Listen"/>.</param>
 public sealed record NodeListen(string Address)
 {
@@ -10,7 +10,7 @@ public sealed record NodeListen(string Address)
     /// <inheritdoc cref="NodeOptions.Insecure"/>
     public bool Insecure { get; init; }
 
-    /// <summary>What the configuration in a folder says of TLS: paths are relative to the folder where they
+    /// <summary>The TLS part of the configuration in a folder: paths are relative to the folder where they
     /// can be.</summary>
     internal NodeTls? TlsIn(string folder)
     {

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
 
 namespace Corfu.Hosting;
 
@@ -44,7 +45,7 @@ internal sealed class NodeLogOptionsConverter : JsonConverter<NodeLogOptions>
     public override NodeLogOptions Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options)
     {
         if (reader.TokenType == JsonTokenType.String) return new NodeLogOptions { File = reader.GetString() };
-        var stored = JsonSerializer.Deserialize(ref reader, HostingJson.Default.StoredLogOptions)!;
+        var stored = JsonSerializer.Deserialize(ref reader, StoredType(options))!;
         return new NodeLogOptions
         {
             File = stored.File,
@@ -69,8 +70,11 @@ internal sealed class NodeLogOptionsConverter : JsonConverter<NodeLogOptions>
             Levels = value.Levels.IsEmpty
                 ? null
                 : value.Levels.ToDictionary(level => level.Key, level => level.Value.ToString()),
-        }, HostingJson.Default.StoredLogOptions);
+        }, StoredType(options));
     }
+
+    private static JsonTypeInfo<StoredLogOptions> StoredType(JsonSerializerOptions options) =>
+        (JsonTypeInfo<StoredLogOptions>)options.GetTypeInfo(typeof(StoredLogOptions));
 
     private static LogLevel LevelOf(string name) =>
         Enum.TryParse<LogLevel>(name, ignoreCase: true, out var level) && Enum.IsDefined(level)

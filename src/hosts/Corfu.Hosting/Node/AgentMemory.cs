@@ -3,8 +3,8 @@ using Corfu.Agent;
 
 namespace Corfu.Hosting;
 
-/// <summary>What an agent was told last: the setting of automation and the certificates that are denied; a small file,
-/// replaced whole. Beside it the newest projection, for a cluster that has lost all acceptors.</summary>
+/// <summary>The last orders to an agent: the setting of automation and the certificates that are denied; a small
+/// file, replaced whole. Beside it the newest projection, for a cluster that has lost all acceptors.</summary>
 /// <param name="Version">As <see cref="Automation.Version"/>; 0: nothing was told about automation.</param>
 /// <param name="Denied">Null: none.</param>
 internal sealed record AgentMemory(long Version, bool Automatic, DeniedRecord[]? Denied = null)

@@ -12,7 +12,7 @@ namespace Corfu.Hosting;
 /// folders.</summary>
 public sealed class CorfuNode : IAsyncDisposable
 {
-    // What a connection that is not read holds: the rest waits at its peer. Frames that arrive are not held up by it.
+    // A connection that is not read holds this much: the rest waits at its peer. Frames that arrive are not held up.
     private static readonly SocketTransportOptions Sockets = new() { MaxReadBufferSize = 256 << 10 };
 
     private readonly RoleRegistry _registry;

@@ -69,7 +69,7 @@ public sealed record NodeTls
                 ? "a renewed certificate does not count: " + fault
                 : null;
 
-    /// <param name="folder">Of the configuration file.</param>
+    /// <param name="folder">The folder of the configuration file.</param>
     internal TlsOptions ToOptions(string folder)
     {
         var standard = new TlsOptions();

@@ -6,7 +6,7 @@ namespace Corfu.Client;
 public static class ConnectionTls
 {
     /// <summary>The options of a transport for a connection string: with its certificates and its cluster.</summary>
-    /// <param name="owned">What the caller disposes after the transport; null where there is nothing.</param>
+    /// <param name="owned">The part that the caller disposes after the transport; null where there is none.</param>
     /// <exception cref="CertificateException">There are no certificates, or they are of no use; or the string asks for
     /// plain connections to another machine, and nothing says <c>insecure</c>.</exception>
     public static TcpTransportOptions Apply(ConnectionString connection, TcpTransportOptions tcp, TlsOptions options,

@@ -63,12 +63,7 @@ internal sealed class AppendWorkload(
         if (outcome == AppendOutcome.Appended)
         {
             monitor.Acknowledged(result.Position, result.Origin.Writer.Value, result.Origin.Sequence);
-            history.Appends[slot] = op with
-            {
-                End = world.Steps,
-                Outcome = AppendFate.Acknowledged,
-                Position = result.Position.Offset
-            };
+            End(AppendFate.Acknowledged);
             ledger.Learn(result.Position.Offset, result.Position.Epoch);
             if (plan.Has(FaultKind.WildPositions) && random.Chance(0.2))
                 await _wild.ResolveAsync(slot, log, result, random);
@@ -78,13 +73,11 @@ internal sealed class AppendWorkload(
         else if (outcome == AppendOutcome.NotAppended)
         {
             monitor.Mark("append resolved as not appended");
-            history.Appends[slot] = op with
-            {
-                End = world.Steps,
-                Outcome = AppendFate.Refused,
-                Position = result.Position.Offset
-            };
+            End(AppendFate.Refused);
         }
+
+        void End(AppendFate fate) => history.Appends[slot] =
+            op with { End = world.Steps, Outcome = fate, Position = result.Position.Offset };
     }
 
     private static ImmutableArray<StreamId> PickStreams(StreamId[] streams, SimRandom random)

@@ -20,7 +20,7 @@ public sealed class FrameBudgetTests : IDisposable
     public void Dispose() => _registry.Dispose();
 
     [Fact]
-    public void Identity_waits_at_its_own_limit_and_holds_up_no_other()
+    public void Identity_at_the_limit_waits_and_holds_up_no_other()
     {
         var (one, two) = (Client("one"), Client("two"));
         Assert.True(_budget.TryTake(one, 40));
@@ -44,7 +44,7 @@ public sealed class FrameBudgetTests : IDisposable
     }
 
     [Fact]
-    public void Frames_that_wait_for_the_whole_budget_have_their_turn_in_order()
+    public void Frames_that_wait_for_the_whole_budget_are_granted_in_order()
     {
         var taken = Enumerable.Range(0, 4).Select(i => Client($"t{i}")).ToList();
         foreach (var identity in taken) Assert.True(_budget.TryTake(identity, 25));
@@ -60,7 +60,7 @@ public sealed class FrameBudgetTests : IDisposable
     }
 
     [Fact]
-    public async Task Cancelled_wait_takes_nothing_and_lets_the_next_one_on()
+    public async Task Cancelled_wait_takes_no_memory_and_lets_the_next_one_on()
     {
         var taken = Enumerable.Range(0, 3).Select(i => Client($"t{i}")).ToList();
         foreach (var identity in taken) Assert.True(_budget.TryTake(identity, 30));
@@ -74,7 +74,7 @@ public sealed class FrameBudgetTests : IDisposable
     }
 
     [Fact]
-    public void Frame_larger_than_a_limit_has_all_of_it()
+    public void Frame_larger_than_a_limit_has_the_whole_limit()
     {
         var one = Client("one");
         Assert.True(_budget.TryTake(one, 1000));

@@ -33,7 +33,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Connection_without_a_place_that_says_nothing_is_cut_off()
+    public async Task Silent_connection_without_a_place_is_cut_off()
     {
         var time = new ManualTime();
         await using var server = await StartAsync(new ServerTransportOptions { MaxIdentityConnections = 1 }, time);
@@ -46,7 +46,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Requests_of_an_identity_beyond_its_share_wait_and_others_go_on()
+    public async Task Requests_beyond_the_share_of_an_identity_wait_and_other_identities_go_on()
     {
         await using var server = await StartAsync(
             new ServerTransportOptions { MaxSharedInFlight = 200, MinShare = 100 });
@@ -73,7 +73,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Requests_of_connections_that_are_gone_count_until_they_are_answered()
+    public async Task Requests_of_connections_that_are_gone_count_until_answered()
     {
         await using var server = await StartAsync(
             new ServerTransportOptions { MaxSharedInFlight = 100, MinShare = 10 });
@@ -95,7 +95,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Large_frame_waits_for_memory_and_small_ones_of_others_do_not()
+    public async Task Large_frame_waits_for_memory_and_small_frames_of_other_identities_do_not()
     {
         const int Size = 200_000;
         await using var server = await StartAsync(new ServerTransportOptions
@@ -125,7 +125,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Connection_that_ends_while_it_waits_for_memory_holds_nothing()
+    public async Task Connection_that_ends_while_waiting_for_memory_holds_no_memory()
     {
         const int Size = 200_000;
         await using var server = await StartAsync(new ServerTransportOptions
@@ -151,7 +151,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Fullest_connection_of_an_identity_is_cut_when_its_answers_are_too_many()
+    public async Task Fullest_connection_is_cut_when_answers_of_an_identity_are_too_many()
     {
         await using var server = await StartAsync(new ServerTransportOptions
         {
@@ -182,7 +182,7 @@ public sealed class LimitSocketTests
     }
 
     [Fact]
-    public async Task Rate_of_an_identity_holds_back_its_reading()
+    public async Task Rate_of_an_identity_holds_back_reading()
     {
         var time = new ManualTime();
         await using var server = await StartAsync(new ServerTransportOptions

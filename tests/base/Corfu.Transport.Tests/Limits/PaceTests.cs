@@ -10,7 +10,7 @@ public sealed class PaceTests
     public PaceTests() => _pace = new Pace(_time);
 
     [Fact]
-    public void Second_worth_is_free_and_more_waits_until_it_is_paid_for()
+    public void Second_worth_is_free_and_more_waits_until_paid_for()
     {
         Assert.Equal(TimeSpan.Zero, _pace.Take(1000, 1000));
         Assert.Equal(TimeSpan.FromSeconds(0.5), _pace.Take(500, 1000));

@@ -26,7 +26,7 @@ public sealed class PlaceTests : IDisposable
     public void Dispose() => _registry.Dispose();
 
     [Fact]
-    public void Identity_has_its_own_number_of_connections_and_others_have_theirs()
+    public void Each_identity_has_a_separate_number_of_connections()
     {
         var first = Enter("a");
         Assert.Null(Enter("a").NoPlace);
@@ -48,7 +48,7 @@ public sealed class PlaceTests : IDisposable
     }
 
     [Fact]
-    public void Node_has_no_number_of_its_own()
+    public void Node_has_no_separate_number_of_connections()
     {
         for (var i = 0; i < 8; i++) Assert.Null(Enter("node-1", AccessRole.Node).NoPlace);
     }
@@ -76,7 +76,7 @@ public sealed class PlaceTests : IDisposable
     }
 
     [Fact]
-    public void Refused_connection_holds_nothing()
+    public void Refused_connection_holds_no_place()
     {
         for (var i = 0; i < 6; i++) Enter($"client-{i}");
         var refused = Enter("late");
@@ -87,7 +87,7 @@ public sealed class PlaceTests : IDisposable
     }
 
     [Fact]
-    public void Handshakes_of_one_address_leave_places_to_others()
+    public void Handshakes_of_one_address_leave_places_to_other_addresses()
     {
         var (one, two) = (IPAddress.Parse("10.0.0.8"), IPAddress.Parse("10.0.0.9"));
         var place = _registry.Handshakes.TryEnter(one, isKnown: false);
@@ -116,7 +116,7 @@ public sealed class PlaceTests : IDisposable
     }
 
     [Fact]
-    public void Connections_that_have_sent_nothing_are_bounded_by_address_and_those_of_known_processes_are_not()
+    public void Silent_connections_are_bounded_by_address_unless_from_known_processes()
     {
         var peer = IPAddress.Parse("10.0.0.8");
         for (var i = 0; i < 3; i++) Assert.NotNull(_registry.Handshakes.TryWait(peer, isKnown: false));

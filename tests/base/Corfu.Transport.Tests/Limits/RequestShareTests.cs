@@ -10,7 +10,7 @@ public sealed class RequestShareTests
     private readonly RoleLoad _role = new(new NodeId(new Guid(1, 0, 0, new byte[8])), maxWaiting: 65536);
 
     [Fact]
-    public void Identity_alone_has_all_and_each_connection_its_own_limit()
+    public void Identity_alone_has_all_and_each_connection_a_separate_limit()
     {
         var share = Share(connections: 4);
         Assert.Equal(s_options.MaxInFlight, share.LimitOf(0, s_options));
@@ -41,7 +41,7 @@ public sealed class RequestShareTests
     }
 
     [Fact]
-    public void Every_connection_gets_on_whatever_the_others_of_its_identity_hold()
+    public void Every_connection_gets_on_whatever_other_connections_of_the_identity_hold()
     {
         var share = Share(connections: 200);
         share.Add(60_000);
@@ -50,7 +50,7 @@ public sealed class RequestShareTests
     }
 
     [Fact]
-    public void Connection_with_more_than_its_part_leaves_the_last_eighth_to_the_others()
+    public void Connection_above_an_equal_part_leaves_the_last_eighth_to_other_connections()
     {
         var share = Share(connections: 4);
         share.Add(48_000);
@@ -78,7 +78,7 @@ public sealed class RequestShareTests
     }
 
     [Fact]
-    public void Identities_hold_equal_parts_of_what_a_role_has_for_all()
+    public void Identities_hold_equal_parts_of_the_shared_requests_of_a_role()
     {
         var (one, two) = (Share(), Share());
         one.LimitOf(0, s_options);
@@ -106,7 +106,7 @@ public sealed class RequestShareTests
     }
 
     [Fact]
-    public void Identity_that_asks_nothing_for_a_second_gives_its_share_to_the_others()
+    public void Identity_silent_for_a_second_gives_the_share_to_other_identities()
     {
         var (one, two) = (Share(), Share());
         one.LimitOf(0, s_options);

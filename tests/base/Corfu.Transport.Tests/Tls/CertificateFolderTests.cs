@@ -20,7 +20,7 @@ public sealed class CertificateFolderTests : IDisposable
     }
 
     [Fact]
-    public void Key_that_others_can_read_is_refused()
+    public void Key_that_other_users_can_read_is_refused()
     {
         if (OperatingSystem.IsWindows()) return;
         Write(AccessRole.Node);

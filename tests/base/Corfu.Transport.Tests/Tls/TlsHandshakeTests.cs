@@ -49,7 +49,7 @@ public sealed class TlsHandshakeTests
     [InlineData(AccessRole.Client)]
     [InlineData(AccessRole.Admin)]
     [InlineData(AccessRole.Node)]
-    public async Task Peer_is_known_by_the_role_and_name_of_its_certificate(AccessRole role)
+    public async Task Peer_is_known_by_the_role_and_name_of_the_certificate(AccessRole role)
     {
         await using var server = await TestServer.StartAsync(tls: Node());
         var asked = new PrincipalRole();
@@ -64,14 +64,16 @@ public sealed class TlsHandshakeTests
     [InlineData(AccessRole.Node, AccessRole.Client, AccessRole.Client)]
     [InlineData(AccessRole.Node, AccessRole.Node, AccessRole.Node)]
     [InlineData(AccessRole.Client, AccessRole.Node, AccessRole.Client)]
-    public async Task Hello_lowers_the_role_and_never_raises_it(AccessRole role, AccessRole asked, AccessRole expected)
+    public async Task Hello_lowers_and_never_raises_the_role(AccessRole role, AccessRole asked, AccessRole expected)
     {
         await using var server = await TestServer.StartAsync(tls: Node());
         var handler = new PrincipalRole();
         server.Registry.Add(handler);
         using var transport = new TcpTransport(new TcpTransportOptions
         {
-            Cluster = TestServer.Cluster, Tls = TlsOf(_authority.Credentials(role)), Role = asked,
+            Cluster = TestServer.Cluster,
+            Tls = TlsOf(_authority.Credentials(role)),
+            Role = asked,
         });
         await transport.CallAsync(server.AddressOf(handler), Ping, default);
         Assert.Equal(expected, handler.Seen!.Role);
@@ -132,7 +134,7 @@ public sealed class TlsHandshakeTests
     }
 
     [Fact]
-    public async Task Node_that_moves_to_tls_reaches_nodes_without_it()
+    public async Task Node_that_moves_to_tls_reaches_nodes_without_tls()
     {
         await using var server = await TestServer.StartAsync();
         var handler = new PrincipalRole();
@@ -147,7 +149,7 @@ public sealed class TlsHandshakeTests
     [Theory]
     [InlineData(SslProtocols.Tls12, true)]
     [InlineData(SslProtocols.Tls13, false)]
-    public async Task Other_versions_and_other_protocols_reach_nothing(SslProtocols version, bool alpn)
+    public async Task Other_versions_and_other_protocols_reach_no_server(SslProtocols version, bool alpn)
     {
         await using var server = await TestServer.StartAsync(tls: Node());
         using var socket = await server.RawAsync();

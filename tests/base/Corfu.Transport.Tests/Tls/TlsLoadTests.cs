@@ -11,7 +11,7 @@ public sealed class TlsLoadTests
     [InlineData(512, 128, 64)]
     [InlineData(512, 4096, 16)]
     [InlineData(64, 256 << 10, 4)]
-    public async Task Every_call_gets_its_own_answer(int callers, int size, int calls)
+    public async Task Every_call_gets_the_right_answer(int callers, int size, int calls)
     {
         await using var server = await TestServer.StartAsync(tls: Tls(AccessRole.Node));
         var echo = server.AddEcho();

@@ -40,7 +40,7 @@ public sealed class TlsRenewalTests
     }
 
     [Fact]
-    public async Task Connection_before_a_renewal_ends_after_its_last_answer()
+    public async Task Connection_before_a_renewal_ends_after_the_last_answer()
     {
         var client = new TestSource(_authority.Credentials(AccessRole.Client));
         await using var server = await TestServer.StartAsync(tls: Node());
@@ -105,7 +105,7 @@ public sealed class TlsRenewalTests
     }
 
     [Fact]
-    public async Task Denied_node_is_left_by_its_clients()
+    public async Task Denied_node_is_left_by_clients()
     {
         var denied = new TestDenyList();
         var credentials = _authority.Credentials(AccessRole.Node);
@@ -125,7 +125,7 @@ public sealed class TlsRenewalTests
     [Theory]
     [InlineData(AccessRole.Client, false)]
     [InlineData(AccessRole.Node, true)]
-    public async Task Connection_ends_with_the_certificate_unless_it_is_a_nodes(AccessRole role, bool stays)
+    public async Task Connection_ends_with_the_certificate_except_for_nodes(AccessRole role, bool stays)
     {
         var time = new ShiftedTime();
         var node = new ClusterTls(new TestSource(_authority.Credentials(AccessRole.Node)), time: time);
@@ -142,7 +142,7 @@ public sealed class TlsRenewalTests
     }
 
     [Fact]
-    public async Task Authority_that_is_taken_out_takes_its_clients_along()
+    public async Task Authority_that_is_taken_out_takes_issued_clients_along()
     {
         var before = new TestAuthority(TestServer.Cluster);
         var mine = _authority.Credentials(AccessRole.Node).Certificate;

@@ -87,7 +87,8 @@ public sealed class CallerLimitTests
                     },
                 }));
                 return await call.ResponseStream.MoveNext();
-            });
+            }
+            );
         });
     }
 

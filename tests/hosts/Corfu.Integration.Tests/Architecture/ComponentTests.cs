@@ -14,7 +14,7 @@ public sealed class ComponentTests
     {
         ["Tango"] = (9, 5),
         ["Corfu.Client"] = (7, 11),
-        ["Corfu.Cli"] = (37, 8),
+        ["Corfu.Cli"] = (11, 6),
         ["Corfu.Protocol"] = (3, 4),
     };
 

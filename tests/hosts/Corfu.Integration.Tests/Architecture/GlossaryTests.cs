@@ -9,10 +9,10 @@ public sealed partial class GlossaryTests
     private const string PlainWords = """
         aborted ack address answer apply attribute buffer builder call canonical change codec collection config
         connection copy corfu damaged data denied device dictionary durable element embedded endpoint entropy
-        exception extension failed fault file folder format formatter found frame grpc handler hash header
-        health history i id image immutable in info key kind large leased limit list listen lookup loop many memory
-        method message mode name newest not only open operation option order ordinal orlean ping process progress queue
-        range read reader reason reconfigurer registry reply report request response result row server service set
+        exception extension failed fault file folder format formatter found frame grpc handler hash header health
+        history i id image immutable in info key kind large leased limit list listen lookup loop many memory message
+        method mode name newest not only open operation option order ordinal orlean ping process progress queue range
+        read reader reason reconfigurer registry reload reply report request response result row server service set
         setting shape silo sorted state status store stored tango tcp telemetry test tl too tree trimmed tx type
         unavailable unknown value wire worker write
         """;

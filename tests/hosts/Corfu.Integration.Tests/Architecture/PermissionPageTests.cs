@@ -10,7 +10,7 @@ public sealed class PermissionPageTests
     private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
 
     [Fact]
-    public void Page_says_what_the_table_does()
+    public void Page_says_the_same_as_the_table()
     {
         var page = Page();
         if (Environment.GetEnvironmentVariable("CORFU_RECORD") == "1") File.WriteAllText(s_path, page);

@@ -120,14 +120,17 @@ public sealed class NodeOptionsTests
     {
         var options = new NodeOptions
         {
-            Cluster = Guid.NewGuid(), Listen = "10.1.2.3:7000", TlsMode = mode, Tls = new TlsOptions { Folder = certs },
+            Cluster = Guid.NewGuid(),
+            Listen = "10.1.2.3:7000",
+            TlsMode = mode,
+            Tls = new TlsOptions { Folder = certs },
         };
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Sequencer });
         Assert.Equal(valid, new NodeOptionsValidator().Validate(null, options).Succeeded);
     }
 
     [Fact]
-    public void Tls_of_the_file_is_read_with_its_folder_and_its_mappings()
+    public void Tls_of_the_file_is_read_with_folder_and_mappings()
     {
         using var folder = new TempFolder();
         var file = folder.File("node.json");

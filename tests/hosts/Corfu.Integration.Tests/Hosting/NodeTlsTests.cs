@@ -29,7 +29,7 @@ public sealed class NodeTlsTests
     }
 
     [Fact]
-    public async Task Plain_client_of_a_cluster_with_certificates_learns_what_to_use()
+    public async Task Plain_client_of_a_cluster_with_certificates_learns_which_scheme_to_use()
     {
         using var folder = new TempFolder();
         await using var cluster = await EmbeddedCluster.StartAsync(

@@ -20,7 +20,7 @@ public sealed class AuthorityTests : IDisposable
     private string Ca => _folder.File("ca");
 
     [Fact]
-    public void Issued_identity_opens_as_what_was_ordered()
+    public void Issued_identity_opens_as_ordered()
     {
         using var authority = CertificateAuthority.Create(Ca, Cluster);
         var order = new CertificateOrder(AccessRole.Node, "a.example-1")
@@ -94,7 +94,7 @@ public sealed class AuthorityTests : IDisposable
         Assert.Single(new CertificateOrder(AccessRole.Node, "a") { Hosts = [host] }.Faults());
 
     [Fact]
-    public void Files_with_keys_are_open_to_their_user_alone_whatever_was_there()
+    public void Files_with_keys_are_open_to_the_owner_alone_whatever_was_there()
     {
         if (OperatingSystem.IsWindows()) return;
         using var authority = CertificateAuthority.Create(Ca, Cluster);
@@ -129,7 +129,7 @@ public sealed class AuthorityTests : IDisposable
     }
 
     [Fact]
-    public void Copy_of_an_issued_certificate_is_found_by_its_serial()
+    public void Copy_of_an_issued_certificate_is_found_by_serial()
     {
         using var authority = CertificateAuthority.Create(Ca, Cluster);
         using var issued = authority.IssueTo(_folder.File("a"), new CertificateOrder(AccessRole.Client, "a"));
@@ -140,7 +140,7 @@ public sealed class AuthorityTests : IDisposable
     }
 
     [Fact]
-    public void Key_of_a_request_stays_and_its_answer_has_none()
+    public void Key_of_a_request_stays_and_the_answer_has_none()
     {
         using var authority = CertificateAuthority.Create(Ca, Cluster);
         var request = CertificateFiles.MakeRequest(_folder.File("host"));
@@ -251,7 +251,7 @@ public sealed class AuthorityTests : IDisposable
     }
 
     [Fact]
-    public void Certificate_never_outlives_its_authority()
+    public void Certificate_never_outlives_the_authority()
     {
         var time = new ManualTime();
         using var authority = CertificateAuthority.Create(Ca, Cluster, time);

@@ -25,11 +25,13 @@ public sealed class BadCertificateTests
     {
         ["expired"] = (role => Of(role, plan => plan with
         {
-            From = TimeSpan.FromDays(-100), Until = TimeSpan.FromDays(-10),
+            From = TimeSpan.FromDays(-100),
+            Until = TimeSpan.FromDays(-10),
         }), "the certificate ended at"),
         ["not yet valid"] = (role => Of(role, plan => plan with
         {
-            From = TimeSpan.FromHours(1), Until = TimeSpan.FromDays(1),
+            From = TimeSpan.FromHours(1),
+            Until = TimeSpan.FromDays(1),
         }), "the certificate is valid from"),
         ["other authority"] = (role => Of(role, plan => plan with { Issuer = Certificate.Authority("Other CA") }),
             "leads to no certificate of the other side's ca.pem"),
@@ -123,7 +125,7 @@ public sealed class BadCertificateTests
     }
 
     [Fact]
-    public async Task Caller_opens_nothing_at_the_port_of_the_cluster()
+    public async Task Caller_is_refused_at_the_port_of_the_cluster()
     {
         using var observed = new Observed(Refused);
         await using var server = await TlsServer.StartAsync(Cluster, Tls(Good("node")), observed);
@@ -135,7 +137,7 @@ public sealed class BadCertificateTests
     }
 
     [Fact]
-    public async Task Denied_client_is_refused_and_its_open_connections_end()
+    public async Task Denied_client_is_refused_and_open_connections_end()
     {
         using var observed = new Observed(Refused);
         var denied = new TestDenyList();
@@ -170,7 +172,7 @@ public sealed class BadCertificateTests
     [Theory]
     [InlineData(3, true)]
     [InlineData(8, false)]
-    public async Task Certificate_of_a_node_counts_for_a_week_after_its_end(int daysAgo, bool isAccepted)
+    public async Task Certificate_of_a_node_counts_for_a_week_after_the_end(int daysAgo, bool isAccepted)
     {
         using var observed = new Observed(Refused);
         var late = Of("node", plan => plan with

@@ -14,7 +14,7 @@ public sealed class DenyListTests
     private DateTimeOffset InADay => _time.GetUtcNow().AddDays(1);
 
     [Fact]
-    public void Certificate_on_the_list_is_denied_for_its_issuer_alone()
+    public void Certificate_on_the_list_is_denied_for_the_issuer_alone()
     {
         var list = new DenyList([], _time);
         var changes = 0;
@@ -45,7 +45,7 @@ public sealed class DenyListTests
 
     /// <summary>Nodes are accepted for some time after the end of their certificates.</summary>
     [Fact]
-    public void Entry_goes_long_after_the_end_of_its_certificate()
+    public void Entry_goes_long_after_the_end_of_the_certificate()
     {
         var time = new WallClock(_start);
         var list = new DenyList([One(1)], time);
@@ -59,7 +59,7 @@ public sealed class DenyListTests
     }
 
     [Fact]
-    public void Full_list_takes_all_that_an_operator_denies_or_nothing()
+    public void Full_list_takes_all_or_none_that_an_operator_denies()
     {
         var list = new DenyList(Enumerable.Range(0, DeniedCertificate.MaxCount - 1).Select(One), _time);
         Assert.False(list.TryAdd([One(9000), One(9001)], out _));
@@ -71,7 +71,7 @@ public sealed class DenyListTests
     }
 
     [Fact]
-    public async Task Agent_answers_a_ping_of_an_agent_with_another_list_with_its_own()
+    public async Task Ping_with_another_list_is_answered_with_the_list_of_the_receiver()
     {
         List<ImmutableArray<DeniedCertificate>> kept = [];
         var agent = AgentOf(new AgentOptions

@@ -34,7 +34,7 @@ public sealed class RenewalTests
     }
 
     [Fact]
-    public async Task Agent_waits_longer_for_each_that_acts_before_it()
+    public async Task Agent_waits_longer_for_each_earlier_agent()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (view, renewal) = Parts(cluster);
@@ -51,7 +51,7 @@ public sealed class RenewalTests
     /// <summary>The proposer died between its votes and its decision: a membership change that one acceptor holds is
     /// still made by whoever reads it.</summary>
     [Fact]
-    public async Task Ballot_that_its_proposer_left_is_ended_and_nothing_else_is_proposed()
+    public async Task Ballot_that_the_proposer_left_is_ended_and_no_other_value_is_proposed()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (view, renewal) = Parts(cluster);

@@ -101,7 +101,7 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task Pending_reads_of_one_identity_leave_room_to_others()
+    public async Task Pending_reads_of_one_identity_leave_room_to_other_identities()
     {
         var files = new SlowFiles();
         var options = Stores.Small with { HotBytes = Stores.Small.LogPageSize };

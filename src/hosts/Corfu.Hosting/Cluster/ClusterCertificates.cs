@@ -6,7 +6,7 @@ public static class ClusterCertificates
 {
     internal const string FolderName = "certs";
 
-    /// <summary>What a node of the cluster is configured with.</summary>
+    /// <summary>The TLS configuration of a node of the cluster.</summary>
     internal static NodeTls OfNodes { get; } = new() { Certs = FolderName };
 
     private const string AuthorityName = "ca";

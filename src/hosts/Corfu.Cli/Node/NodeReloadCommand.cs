@@ -11,7 +11,7 @@ internal static class NodeReloadCommand
 
     public static Command Create()
     {
-        var directory = ClusterCommand.DirectoryOption("The node's folder.");
+        var directory = CommonOptions.DirectoryOption("The node's folder.");
         var command = new Command("reload", Description) { directory };
         command.SetAction(async (result, cancellationToken) =>
         {

@@ -114,7 +114,7 @@ internal static class NodeInitCommands
     };
 
     private static (Option<DirectoryInfo> Directory, Option<string> Listen, Option<bool> Insecure) Options() => (
-        ClusterCommand.DirectoryOption("The node's folder."),
+        CommonOptions.DirectoryOption("The node's folder."),
         new Option<string>("--listen")
         {
             Description = "The address that clients and nodes reach it under.",
