@@ -13,6 +13,8 @@ public sealed class KernelTests
         "TransportFault", "ISegmentFiles", "IWorkers", "IWorker", "ClusterId", "NodeId", "NodeAddress", "NodeEndpoint",
         "NodeDescription", "NodeRole", "RoleIdentity", "Request", "Request`1", "Response", "Opcode", "FrameBuffer",
         "FrameHeader", "MessageCodec", "RequestTable",
+        // The rights of peers, which a server judges before a role gets a request, and its answer.
+        "Principal", "AccessRole", "AccessVerdict", "IRequestGate", "Status", "AckResponse", "Epoch",
         // Findings.
         "Violation", "CheckerNames",
     ];
