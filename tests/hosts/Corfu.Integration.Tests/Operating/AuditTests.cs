@@ -152,7 +152,7 @@ public sealed class AuditTests
         Assert.Contains(entries, entry => entry is { Event: "SetAutomation", What: "off", Who.Name: "127.0.0.1" });
         Assert.Contains(entries, entry => entry.Event == "TrimPrefix"
             && entry.What.StartsWith("below 2,", StringComparison.Ordinal));
-        Assert.Equal("node", entries.First(entry => entry.Who is not null).Who!.Role);
+        Assert.Equal("node", entries.First(entry => entry.Event == "SetAutomation").Who!.Role);
         (await CorfuTool.RunAsync("audit", "verify", nodes.PathOf("a"))).Require();
     }
 

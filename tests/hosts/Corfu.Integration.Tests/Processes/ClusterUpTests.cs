@@ -15,7 +15,7 @@ public sealed class ClusterUpTests
     {
         Assert.SkipUnless(File.Exists("/dev/full"), "needs /dev/full");
         await using var cluster = await ClusterProcesses.UpAsync(units: 1, replicas: 1);
-        Assert.Matches(new Regex(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z info Corfu\."),
+        Assert.Matches(new Regex(@"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (info|warn) Corfu\."),
             await FirstLineAsync(cluster, "unit-0"));
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
 
