@@ -31,8 +31,8 @@ public sealed class UsageTests
         "Give either a position, --below P or --unneeded.\nSee 'corfu log trim --help'.\n")]
     [InlineData(
         "log tail --connect 127.0.0.1:1",
-        "A connection string starts with corfu://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this one is "
-        + "'127.0.0.1:1'.\n")]
+        "A connection string starts with corfu:// or corfus://, as in corfu://127.0.0.1:7001,127.0.0.1:7002; this "
+        + "one is '127.0.0.1:1'.\n")]
     public async Task Wrong_flags_are_named_and_have_no_effect(string arguments, string message)
     {
         var result = await CorfuTool.RunAsync(arguments.Split(' '));
