@@ -6,9 +6,9 @@ namespace Corfu.Protocol;
 /// </summary>
 /// <remarks>
 /// Invariant: a client is trusted with the whole log and with nothing else. It reads, appends, fills, completes and
-/// trims, since every reader must (R5, R10). It has no part in an election: acceptors believe proposers, so one vote
-/// for a foreign value, under any ballot, could undo a decision (R12). Nor does it seal, so it begins no epoch.
-/// Liveness does not need it: the agents finish ballots and give a sealed epoch its successor (R14).
+/// trims, since every reader must. It has no part in an election: acceptors believe proposers, so one vote
+/// for a foreign value, under any ballot, could undo a decision. Nor does it seal, so it begins no epoch.
+/// Liveness does not need it: the agents finish ballots and give a sealed epoch its successor.
 /// </remarks>
 public static class AccessTable
 {
