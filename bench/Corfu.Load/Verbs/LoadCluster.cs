@@ -61,7 +61,7 @@ internal sealed class LoadCluster : IAsyncDisposable
     public int ProcessAt(NodeEndpoint endpoint) =>
         _state!.Nodes.First(node => node.Endpoint == endpoint).ProcessId!.Value;
 
-    /// <summary>Of all processes of a cluster that was started here, since their start.</summary>
+    /// <summary>Processor time of all processes of a cluster that was started here, since their start.</summary>
     public TimeSpan ProcessorTime()
     {
         var total = TimeSpan.Zero;

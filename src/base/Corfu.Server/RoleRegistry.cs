@@ -50,7 +50,7 @@ public sealed class RoleRegistry : IDisposable, IServerFigures
     public KnownAddresses KnownAddresses { get; } = new();
 
     /// <summary>TLS middleware takes a place here before it reads a connection.</summary>
-    public HandshakePlaces Handshakes { get; }
+    internal HandshakePlaces Handshakes { get; }
 
     internal RequestTable Requests { get; }
 

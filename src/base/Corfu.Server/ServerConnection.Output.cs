@@ -110,7 +110,6 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     {
         if (_flushing || _closed || _filling.Length == 0) return false;
         _flushing = true;
-        ServerTelemetry.Io.Add(_filling.Length, ServerTelemetry.Sent);
         (_filling, _sending) = (_sending, _filling);
         return true;
     }
@@ -166,6 +165,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     /// <summary>Hands what is to be sent to the socket's side of the pipe. True: the peer has gone.</summary>
     private ValueTask<bool> WriteAsync()
     {
+        ServerTelemetry.Io.Add(_sending.Length, ServerTelemetry.Sent);
         if (_tls is { } tls) return EncryptAsync(tls.Stream);
         _output.Write(_sending.WrittenSpan);
         var flush = _output.FlushAsync();
@@ -184,7 +184,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
         return false;
     }
 
-    /// <summary>False: all is sent, or nobody takes it, and another flush may begin.</summary>
+    /// <summary>False: all is sent, or the peer has gone, and another flush may begin.</summary>
     private bool ContinueFlush()
     {
         lock (_outputGate)

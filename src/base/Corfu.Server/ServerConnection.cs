@@ -87,7 +87,8 @@ internal sealed partial class ServerConnection : IReplySink
                 or OperationCanceledException)
         {
             // The peer is gone, or Drop has logged the reason.
-            if (_tls is { Refusal: null } && _version == 0 && e is IOException) RecordDistrust();
+            if (_tls is { Refusal: null } && _version == 0 && e is IOException && !Volatile.Read(ref _ended))
+                RecordDistrust();
         }
         finally
         {

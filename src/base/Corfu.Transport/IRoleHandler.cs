@@ -63,7 +63,7 @@ public interface IReplySink
 
     void Send(uint correlation, Opcode opcode, Response response);
 
-    /// <summary>The span of a request that has no answer yet; none where nobody records it.</summary>
+    /// <summary>The span of a request that has no answer yet; none where the caller records nothing.</summary>
     ActivityContext TraceOf(uint correlation) => default;
 
     /// <summary>As above, for a sink that measures.</summary>

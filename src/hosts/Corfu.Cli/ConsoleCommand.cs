@@ -40,6 +40,7 @@ internal static class ConsoleCommand
             if (!ConnectionString.TryParse(connection, out _, out var fault)) throw new UsageException(fault);
             await using var server = await ConsoleServer.StartAsync(
                 result.GetRequiredValue(listen), new ConsoleOptions { Connection = connection }, cancellationToken);
+            CommandDeadline.Connected();
             var output = result.InvocationConfiguration.Output;
             await output.WriteLineAsync(server.Address);
             await output.FlushAsync(cancellationToken);

@@ -35,7 +35,7 @@ public sealed class ConsoleServer : IAsyncDisposable
         if (!IPAddress.IsLoopback(listen.Address))
             throw new ConsoleStartException(
                 $"The console listens on this machine only, not at {listen.Address}. From another one: forward a port "
-                + "('ssh -L 8080:127.0.0.1:PORT'), or switch on \"console\" in a node's \"http\", which asks for "
+                + "('ssh -L PORT:127.0.0.1:PORT'), or switch on \"console\" in a node's \"http\", which asks for "
                 + "certificates.");
         var site = new ConsoleSite(options);
         try
@@ -53,7 +53,6 @@ public sealed class ConsoleServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _isDisposed, 1) != 0) return;
-        _site.Stop();
         using var limit = new CancellationTokenSource(s_stopTimeout);
         try
         {
@@ -105,7 +104,7 @@ public sealed class ConsoleServer : IAsyncDisposable
 
         var address = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses
             .First();
-        gate = new BrowserGate(new Uri(address).Port);
+        gate = new BrowserGate(new Uri(address));
         return new ConsoleServer(app, site, $"{address}/{gate.Query}");
     }
 

@@ -6,6 +6,8 @@ using Corfu.WebConsole.Views;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 
 namespace Corfu.WebConsole;
 
@@ -37,11 +39,14 @@ public sealed class ConsoleSite : IAsyncDisposable
     /// <exception cref="ClusterNotFoundException">None answers, or they belong to several clusters.</exception>
     public Task FindAsync(CancellationToken cancellationToken = default) => _collector.FindAsync(cancellationToken);
 
-    /// <summary>Maps the pages.</summary>
+    /// <summary>Maps the pages. Their event streams, which would last as long as their viewers, end when the host
+    /// begins to stop.</summary>
     /// <param name="path">As <c>/console</c>; empty for the root.</param>
     public IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, string path = "")
     {
         path = path.TrimEnd('/');
+        endpoints.ServiceProvider.GetRequiredService<IHostApplicationLifetime>().ApplicationStopping
+            .Register(_stop.Cancel);
         var group = endpoints.MapGroup(path.Length == 0 ? "/" : path);
         group.MapGet("/", context => WritePageAsync(context, path, "overview"));
         group.MapGet("/{key:regex(^[a-z]+$)}", context =>
@@ -55,9 +60,6 @@ public sealed class ConsoleSite : IAsyncDisposable
         });
         return group;
     }
-
-    /// <summary>Ends the event streams, which would last as long as their viewers.</summary>
-    public void Stop() => _stop.Cancel();
 
     public async ValueTask DisposeAsync()
     {

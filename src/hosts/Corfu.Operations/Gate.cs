@@ -1,5 +1,4 @@
 using System.Net;
-using System.Security.Cryptography.X509Certificates;
 using Corfu.Hosting;
 using Microsoft.AspNetCore.Http;
 
@@ -9,8 +8,18 @@ namespace Corfu.Operations;
 /// anonymous, and the rest with a certificate of the cluster.</summary>
 internal sealed class Gate(NodeHttpOptions http, ClusterTls? tls, bool isLocal, IPEndPoint listen)
 {
-    private readonly HashSet<string> _anonymous =
-        [.. http.Anonymous ?? (isLocal ? [NodeHttpOptions.Health, NodeHttpOptions.Metrics] : [NodeHttpOptions.Health])];
+    // Replaced whole.
+    private volatile HashSet<string> _anonymous = AnonymousOf(http);
+
+    /// <summary>Takes other anonymous pages while it serves.</summary>
+    /// <returns>False: they are those of before.</returns>
+    public bool Use(NodeHttpOptions now)
+    {
+        var anonymous = AnonymousOf(now);
+        if (anonymous.SetEquals(_anonymous)) return false;
+        _anonymous = anonymous;
+        return true;
+    }
 
     public async Task InvokeAsync(HttpContext context, RequestDelegate next)
     {
@@ -39,15 +48,8 @@ internal sealed class Gate(NodeHttpOptions http, ClusterTls? tls, bool isLocal, 
                 : "This page needs a client certificate of the cluster with the role client, admin or node.");
     }
 
-    /// <summary>The peer behind a certificate; null: none that is trusted.</summary>
-    public static Principal? PeerOf(ClusterTls tls, X509Certificate2? certificate, X509Chain? chain = null)
-    {
-        if (certificate is null) return null;
-        X509Certificate2Collection sent = [];
-        foreach (var element in chain?.ChainElements ?? Enumerable.Empty<X509ChainElement>())
-            sent.Add(element.Certificate);
-        return tls.Verify(certificate, sent, server: false).Peer?.Principal;
-    }
+    private static HashSet<string> AnonymousOf(NodeHttpOptions http) =>
+        [.. http.Anonymous ?? [NodeHttpOptions.Health]];
 
     private bool MaySee(HttpContext context)
     {
@@ -55,7 +57,8 @@ internal sealed class Gate(NodeHttpOptions http, ClusterTls? tls, bool isLocal, 
         var path = context.Request.Path;
         if (path.StartsWithSegments("/health") && _anonymous.Contains(NodeHttpOptions.Health)) return true;
         if (path.StartsWithSegments("/metrics") && _anonymous.Contains(NodeHttpOptions.Metrics)) return true;
-        return tls is not null && PeerOf(tls, context.Connection.ClientCertificate) is { Role: >= AccessRole.Client };
+        // The handshake has checked the certificate.
+        return context.Features.Get<TlsPeer>() is { Principal.Role: >= AccessRole.Client };
     }
 
     // A page elsewhere may have a browser ask a loopback address under a name of that page's own.

@@ -29,8 +29,11 @@ public sealed class NodeOperations(INodePages? console = null) : INodeExtension
         }
     }
 
-    private sealed class Running(Collector collector, OperationsEndpoint? endpoint) : IAsyncDisposable
+    private sealed class Running(Collector collector, OperationsEndpoint? endpoint) : IAsyncDisposable, IReloadable
     {
+        public ImmutableArray<string> Reload(NodeOptions now) =>
+            now.Http is { } http && endpoint?.Use(http) == true ? ["http.anonymous"] : [];
+
         public async ValueTask DisposeAsync()
         {
             if (endpoint is not null) await endpoint.DisposeAsync();

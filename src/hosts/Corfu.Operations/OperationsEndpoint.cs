@@ -1,17 +1,13 @@
 using System.Net;
-using System.Net.Security;
 using System.Net.Sockets;
-using System.Security.Authentication;
-using System.Security.Cryptography.X509Certificates;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
 using Corfu.Operations.Pages;
+using Corfu.Server;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
-using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
-using Microsoft.AspNetCore.Server.Kestrel.Https;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -26,11 +22,13 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(2);
 
     private readonly WebApplication _app;
+    private readonly Gate _gate;
     private readonly IAsyncDisposable? _console;
 
-    private OperationsEndpoint(WebApplication app, IAsyncDisposable? console)
+    private OperationsEndpoint(WebApplication app, Gate gate, IAsyncDisposable? console)
     {
         _app = app;
+        _gate = gate;
         _console = console;
     }
 
@@ -56,11 +54,12 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
         try
         {
             await app.StartAsync(cancellationToken);
-            return new OperationsEndpoint(app, pages);
+            return new OperationsEndpoint(app, gate, pages);
         }
         catch (Exception e)
         {
             await app.DisposeAsync();
+            if (pages is not null) await pages.DisposeAsync();
             throw e is IOException { InnerException: AddressInUseException }
                 ? new NodeStartException($"The port of http.listen, {http.Listen}, is occupied by another process.", e)
                 : e is IOException or SocketException
@@ -68,6 +67,9 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
                     : e;
         }
     }
+
+    /// <inheritdoc cref="Gate.Use"/>
+    public bool Use(NodeHttpOptions now) => _gate.Use(now);
 
     public async ValueTask DisposeAsync()
     {
@@ -95,6 +97,11 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
 
     private static WebApplication Build(IPEndPoint listen, ClusterTls? tls, NodeSurroundings node)
     {
+        var handshake = new TlsListenOptions
+        {
+            Time = node.Time,
+            Logger = node.Loggers.CreateLogger("Corfu.Operations.Tls"),
+        };
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
         {
@@ -104,7 +111,8 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
             kestrel.Listen(listen, endpoint =>
             {
                 endpoint.Protocols = HttpProtocols.Http1AndHttp2;
-                if (tls is not null) endpoint.UseHttps(Handshake(tls));
+                // A page may be anonymous; a bad certificate is refused by the handshake.
+                if (tls is not null) endpoint.UseCorfuHttps(tls, required: false, handshake);
                 else endpoint.Protocols = HttpProtocols.Http1;
             });
         });
@@ -114,24 +122,6 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
         builder.Services.AddRouting();
         return builder.Build();
     }
-
-    // A certificate is asked for and may be missing; one that is sent must be good.
-    private static TlsHandshakeCallbackOptions Handshake(ClusterTls tls) => new()
-    {
-        OnConnection = _ => ValueTask.FromResult(new SslServerAuthenticationOptions
-        {
-            ServerCertificateContext = tls.Source.Current.Context,
-            ClientCertificateRequired = true,
-            EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13,
-            AllowRenegotiation = false,
-            // A resumed session checks no certificate again.
-            AllowTlsResume = false,
-            CertificateRevocationCheckMode = X509RevocationMode.NoCheck,
-            ApplicationProtocols = [SslApplicationProtocol.Http2, SslApplicationProtocol.Http11],
-            RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
-                certificate is null || Gate.PeerOf(tls, certificate as X509Certificate2, chain) is not null,
-        }),
-    };
 
     /// <summary>Signals are for the process's own host.</summary>
     private sealed class ProcessOfAnother : IHostLifetime

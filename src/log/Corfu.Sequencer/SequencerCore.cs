@@ -83,12 +83,30 @@ internal sealed class SequencerCore
     /// <summary>A new log has no older entries: every stream is known, and empty until its first grant.</summary>
     private bool EveryStreamIsKnown => _start == 0;
 
-    /// <summary>The streams that the request would be the first to append to. A stream whose tail is still to be handed
-    /// over may have entries, and is not granted.</summary>
-    public int CountNew(TokenRequest request) => request.Epoch != _epoch
-        ? 0
-        : request.Streams.Count(stream =>
-            _streams.TryGetValue(stream.Value, out var slot) ? slot.IsEmpty : EveryStreamIsKnown);
+    /// <summary>The streams that the request would be the first to append to. None where the tail of one is still to be
+    /// handed over: then nothing is granted.</summary>
+    public int CountNew(TokenRequest request)
+    {
+        if (request.Epoch != _epoch) return 0;
+        var added = 0;
+        foreach (var stream in request.Streams)
+        {
+            if (_streams.TryGetValue(stream.Value, out var slot))
+            {
+                if (slot.IsEmpty) added++;
+            }
+            else if (EveryStreamIsKnown)
+            {
+                added++;
+            }
+            else
+            {
+                return 0;
+            }
+        }
+
+        return added;
+    }
 
     private Response Token(TokenRequest request)
     {

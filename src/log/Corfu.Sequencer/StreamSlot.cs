@@ -19,7 +19,7 @@ internal struct StreamSlot
     /// <summary>Granted to in this epoch: such a slot is nowhere else and is never evicted.</summary>
     public bool HasGrant { get; private set; }
 
-    /// <summary>Without a position: nobody has appended to the stream.</summary>
+    /// <summary>Without a position: the stream has no entries.</summary>
     public readonly bool IsEmpty => _count == 0;
 
     public void Load(ImmutableArray<LogPosition> newestFirst)

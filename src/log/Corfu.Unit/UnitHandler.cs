@@ -108,14 +108,14 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     public void OnDurable(long lsn, TimeSpan took)
     {
-        var spans = UnitTelemetry.Activities.HasListeners() ? new CommitSpans() : null;
+        var spans = UnitTelemetry.Activities.HasListeners() ? new CommitSpans(took) : null;
         try
         {
             ReleaseUpTo(lsn, spans);
         }
         finally
         {
-            spans?.Record(took);
+            spans?.Record();
         }
     }
 

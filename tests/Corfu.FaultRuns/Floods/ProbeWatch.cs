@@ -19,9 +19,12 @@ internal sealed class ProbeWatch(ClusterFolder folder, TextWriter output)
 
     private readonly Dictionary<string, int> _findingsBefore = [];
 
-    public int Asked { get; private set; }
+    private int _asked;
+    private int _lost;
 
-    public int Lost { get; private set; }
+    public int Asked => Volatile.Read(ref _asked);
+
+    public int Lost => Volatile.Read(ref _lost);
 
     /// <summary>Counts until it is cancelled.</summary>
     public async Task RunAsync(CancellationToken stop)
@@ -94,14 +97,14 @@ internal sealed class ProbeWatch(ClusterFolder folder, TextWriter output)
         where T : class
     {
         using var limit = new CancellationTokenSource(s_limit);
-        Asked++;
+        Interlocked.Increment(ref _asked);
         try
         {
             return await ask(limit.Token);
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
-            Lost++;
+            Interlocked.Increment(ref _lost);
             await output.WriteLineAsync($"lost {what} of {process}: {e.Message}");
             return null;
         }

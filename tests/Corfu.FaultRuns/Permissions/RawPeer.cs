@@ -19,9 +19,6 @@ internal sealed class RawPeer : IAsyncDisposable
     /// <summary>Null: the server ended the connection in its handshake.</summary>
     public Welcome? Welcome { get; private set; }
 
-    /// <summary>Whether the server takes requests.</summary>
-    public bool IsWelcome => Welcome is { Status: Status.Ok };
-
     /// <param name="credentials">Null: it has no certificate.</param>
     public static async Task<RawPeer> ConnectAsync(
         NodeAddress to, ClusterId cluster, TlsCredentials? credentials, CancellationToken stop)

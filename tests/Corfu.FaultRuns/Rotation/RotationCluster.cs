@@ -74,7 +74,10 @@ internal sealed class RotationCluster(UndoList undo)
     {
         using var process = Process.GetProcessById(await ProcessOfAsync(node, stop));
         await Shell.RunAsync("kill", "-TERM", $"{process.Id}");
-        await process.WaitForExitAsync(stop);
+        var ended = process.WaitForExitAsync(stop);
+        if (await Task.WhenAny(ended, Task.Delay(Limit, stop)) != ended)
+            throw new RunException($"{node} does not end {Limit.TotalSeconds:0} s after SIGTERM");
+        await ended;
         var state = await UpAsync(stop);
         if (!state.Verdict.IsServing) throw new RunException($"after a restart of {node}: {state.Verdict}");
     }

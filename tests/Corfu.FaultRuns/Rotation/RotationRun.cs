@@ -54,7 +54,8 @@ public sealed class RotationRun(TextWriter output)
                 + $"{victim.Acknowledged}");
             output.WriteLine($"rotations={rotations} revoked={(revoked ? 1 : 0)} lost={lost} unknown={unknown} "
                 + $"refused={refused}");
-            return revoked && victim.Acknowledged > 0 && lost + unknown + refused == 0 ? 0 : 1;
+            return revoked && loaders.Append(victim).All(loader => loader.Acknowledged > 0)
+                && lost + unknown + refused == 0 ? 0 : 1;
         }
         finally
         {

@@ -10,14 +10,18 @@ namespace Corfu.FaultRuns.Rotation;
 /// <summary>The certificate with which a node serves now.</summary>
 internal static class ServedCertificate
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+
     /// <returns>The serial number of the certificate; empty if the node does not answer.</returns>
     public static async Task<string> SerialAsync(NodeEndpoint endpoint, ClusterTls tls, CancellationToken stop)
     {
         var serial = "";
+        using var limit = CancellationTokenSource.CreateLinkedTokenSource(stop);
+        limit.CancelAfter(Patience);
         try
         {
             using var client = new TcpClient();
-            await client.ConnectAsync(endpoint.Host, endpoint.Port, stop);
+            await client.ConnectAsync(endpoint.Host, endpoint.Port, limit.Token);
             await using var stream = new SslStream(client.GetStream());
             await stream.AuthenticateAsClientAsync(
                 new SslClientAuthenticationOptions
@@ -31,9 +35,10 @@ internal static class ServedCertificate
                         return true;
                     },
                 },
-                stop);
+                limit.Token);
         }
-        catch (Exception e) when (e is SocketException or IOException or AuthenticationException)
+        catch (Exception e) when (e is SocketException or IOException or AuthenticationException
+            || (e is OperationCanceledException && !stop.IsCancellationRequested))
         {
             return "";
         }

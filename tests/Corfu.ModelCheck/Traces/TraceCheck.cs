@@ -81,7 +81,7 @@ public sealed class TraceCheck : ICallObserver
     /// <returns>Null: the request changes nothing, or the model has none like it.</returns>
     private bool? IsAllowed(Knowledge known, NodeId to, Request request) => request switch
     {
-        // The model has no stolen keys: nobody takes these.
+        // The model has no stolen keys: no process takes these.
         AcceptRequest { Value.Reason: SimCluster.Forged } => null,
         DecidedRequest { Value.Reason: SimCluster.Forged } => null,
         InstallRequest { Projection.Reason: SimCluster.Forged } => null,

@@ -61,6 +61,17 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
         Assert.Equal(HttpStatusCode.MisdirectedRequest, (await browser.SendAsync(request)).StatusCode);
     }
 
+    [Fact]
+    public async Task Listener_at_another_loopback_address_answers_under_its_own_name()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "needs several loopback addresses");
+        await using var server = await ConsoleServer.StartAsync(
+            new IPEndPoint(IPAddress.Parse("127.0.0.2"), 0), new ConsoleOptions { Connection = _connection });
+        using var browser = new HttpClient();
+        Assert.Equal(HttpStatusCode.OK, (await browser.GetAsync(server.Address)).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await browser.GetAsync(new Uri(new Uri(server.Address), "/"))).StatusCode);
+    }
+
     [Theory]
     [InlineData("/nothing")]
     [InlineData("/events/nothing")]
@@ -104,10 +115,10 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
     [Fact]
     public async Task Console_without_a_cluster_names_each_endpoint()
     {
-        var nobody = new NodeEndpointOfNobody();
+        var unused = new UnusedEndpoint();
         var fault = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConsoleServer.StartAsync(
-            new IPEndPoint(IPAddress.Loopback, 0), new ConsoleOptions { Connection = nobody.Connection }));
-        Assert.Contains(nobody.Address, fault.Message);
+            new IPEndPoint(IPAddress.Loopback, 0), new ConsoleOptions { Connection = unused.Connection }));
+        Assert.Contains(unused.Address, fault.Message);
     }
 
     private HttpClient NewClient() => new(new HttpClientHandler { CookieContainer = new CookieContainer() })
@@ -128,9 +139,9 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
     }
 
     /// <summary>A port that was free a moment ago.</summary>
-    private sealed class NodeEndpointOfNobody
+    private sealed class UnusedEndpoint
     {
-        public NodeEndpointOfNobody()
+        public UnusedEndpoint()
         {
             using var listener = new System.Net.Sockets.TcpListener(IPAddress.Loopback, 0);
             listener.Start();

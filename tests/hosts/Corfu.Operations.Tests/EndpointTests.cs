@@ -95,26 +95,9 @@ public sealed partial class EndpointTests
     public async Task Certificate_opens_pages_that_are_not_anonymous()
     {
         var folder = Directory.CreateTempSubdirectory("corfu-http-");
-        var cluster = new ClusterId(Guid.NewGuid());
-        using (var authority = CertificateAuthority.Create(Path.Combine(folder.FullName, "ca"), cluster))
-        {
-            authority.IssueTo(Path.Combine(folder.FullName, "node"),
-                new CertificateOrder(AccessRole.Node, "n") { Hosts = ["127.0.0.1"] });
-            authority.IssueTo(Path.Combine(folder.FullName, "admin"), new CertificateOrder(AccessRole.Admin, "ops"));
-            authority.IssueTo(Path.Combine(folder.FullName, "caller"), new CertificateOrder(AccessRole.Caller, "app"));
-        }
-
-        using var tls = ClusterTls.Open(new TlsOptions { Folder = Path.Combine(folder.FullName, "node") })!;
+        using var tls = IssueIn(folder);
         var listen = NodeUnderTest.FreeEndpoint();
-        var options = new NodeOptions
-        {
-            Name = "n",
-            Cluster = cluster.Value,
-            Http = new NodeHttpOptions(listen) { Anonymous = [NodeHttpOptions.Health] },
-            OpenTls = tls,
-        };
-        await using (await new NodeOperations().StartAsync(
-            new NodeSurroundings(options, () => null, NullLoggerFactory.Instance, TimeProvider.System), default))
+        await using (await StartAsync(tls, listen))
         {
             Assert.Equal(HttpStatusCode.OK, await AskAsync(null, "/health/live"));
             Assert.Equal(HttpStatusCode.Forbidden, await AskAsync(null, "/metrics"));
@@ -128,16 +111,50 @@ public sealed partial class EndpointTests
 
         async Task<HttpStatusCode> AskAsync(string? who, string page)
         {
-            using var handler = new HttpClientHandler();
-            handler.ServerCertificateCustomValidationCallback = (_, certificate, _, _) =>
-                certificate!.Thumbprint == tls.Source.Current.Certificate.Thumbprint;
-            using var own = who is null
-                ? null
-                : X509Certificate2.CreateFromPemFile(Path.Combine(folder.FullName, who, "identity.pem"));
-            if (own is not null) handler.ClientCertificates.Add(own);
-            using var client = new HttpClient(handler);
+            using var client = ClientOf(folder, who, tls);
             return (await client.GetAsync($"https://{listen}{page}")).StatusCode;
         }
+    }
+
+    [Fact]
+    public async Task Reload_changes_the_anonymous_pages()
+    {
+        var folder = Directory.CreateTempSubdirectory("corfu-http-");
+        using var tls = IssueIn(folder);
+        var listen = NodeUnderTest.FreeEndpoint();
+        await using (var running = await StartAsync(tls, listen))
+        {
+            var reloadable = Assert.IsAssignableFrom<IReloadable>(running);
+            using var client = ClientOf(folder, null, tls);
+            Assert.Equal(HttpStatusCode.Forbidden, (await client.GetAsync($"https://{listen}/metrics")).StatusCode);
+            var now = new NodeOptions
+            {
+                Http = new NodeHttpOptions(listen) { Anonymous = [NodeHttpOptions.Metrics] },
+            };
+            Assert.Equal("http.anonymous", Assert.Single(reloadable.Reload(now)));
+            Assert.Empty(reloadable.Reload(now));
+            Assert.Equal(HttpStatusCode.OK, (await client.GetAsync($"https://{listen}/metrics")).StatusCode);
+            Assert.Equal(HttpStatusCode.Forbidden, (await client.GetAsync($"https://{listen}/health/live")).StatusCode);
+        }
+
+        folder.Delete(recursive: true);
+    }
+
+    [Fact]
+    public async Task Open_connection_of_a_denied_certificate_ends()
+    {
+        var folder = Directory.CreateTempSubdirectory("corfu-http-");
+        using var tls = IssueIn(folder);
+        var listen = NodeUnderTest.FreeEndpoint();
+        await using (await StartAsync(tls, listen))
+        {
+            using var client = ClientOf(folder, "admin", tls);
+            Assert.Equal(HttpStatusCode.OK, (await client.GetAsync($"https://{listen}/")).StatusCode);
+            tls.Deny(new AllDenied());
+            await Assert.ThrowsAsync<HttpRequestException>(() => client.GetAsync($"https://{listen}/"));
+        }
+
+        folder.Delete(recursive: true);
     }
 
     [Theory]
@@ -151,6 +168,43 @@ public sealed partial class EndpointTests
         Assert.Contains(message, fault.Message, StringComparison.Ordinal);
     }
 
+    // A node, an administrator and a caller of one cluster.
+    private static ClusterTls IssueIn(DirectoryInfo folder)
+    {
+        using var authority = CertificateAuthority.Create(
+            Path.Combine(folder.FullName, "ca"), new ClusterId(Guid.NewGuid()));
+        var node = Path.Combine(folder.FullName, "node");
+        authority.IssueTo(node, new CertificateOrder(AccessRole.Node, "n") { Hosts = ["127.0.0.1"] });
+        authority.IssueTo(Path.Combine(folder.FullName, "admin"), new CertificateOrder(AccessRole.Admin, "ops"));
+        authority.IssueTo(Path.Combine(folder.FullName, "caller"), new CertificateOrder(AccessRole.Caller, "app"));
+        return ClusterTls.Open(new TlsOptions { Folder = node })!;
+    }
+
+    private static Task<IAsyncDisposable?> StartAsync(ClusterTls tls, string listen)
+    {
+        var options = new NodeOptions
+        {
+            Name = "n",
+            Cluster = tls.Identity.Cluster.Value,
+            Http = new NodeHttpOptions(listen),
+            OpenTls = tls,
+        };
+        return new NodeOperations().StartAsync(
+            new NodeSurroundings(options, () => null, NullLoggerFactory.Instance, TimeProvider.System), default);
+    }
+
+    /// <param name="who">The folder of its certificate; null: without one.</param>
+    private static HttpClient ClientOf(DirectoryInfo folder, string? who, ClusterTls tls)
+    {
+        var handler = new HttpClientHandler();
+        handler.ServerCertificateCustomValidationCallback = (_, certificate, _, _) =>
+            certificate!.Thumbprint == tls.Source.Current.Certificate.Thumbprint;
+        if (who is not null)
+            handler.ClientCertificates.Add(
+                X509Certificate2.CreateFromPemFile(Path.Combine(folder.FullName, who, "identity.pem")));
+        return new HttpClient(handler);
+    }
+
     private static async Task<JsonElement> ReadAsync(NodeUnderTest node, string page)
     {
         using var document = JsonDocument.Parse(
@@ -160,4 +214,19 @@ public sealed partial class EndpointTests
 
     [GeneratedRegex(@"^((?:corfu|tango)_\w+)[{ ]", RegexOptions.Multiline)]
     private static partial Regex Samples();
+
+    private sealed class AllDenied : IDenyList
+    {
+        public event Action? Changed
+        {
+            add
+            {
+            }
+            remove
+            {
+            }
+        }
+
+        public bool IsDenied(string serial, string issuerKey) => true;
+    }
 }

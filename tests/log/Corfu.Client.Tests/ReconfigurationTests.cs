@@ -136,6 +136,29 @@ public class ReconfigurationTests
         Assert.True((await append).IsAppended);
     }
 
+    /// <summary>Nodes may deny a client for a while, such as those that map its certificate to another role.</summary>
+    [Fact]
+    public async Task Watch_that_was_denied_is_asked_again()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (client, other) = (cluster.Client(), cluster.Client());
+        var denied = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        cluster.Transport.Answer = request =>
+        {
+            if (request is not WatchRequest) return null;
+            denied.TrySetResult();
+            return request.Fail(Status.Denied, Epoch.None);
+        };
+        Assert.True((await client.AppendAsync(Bytes("watches"), [])).IsAppended);
+        await denied.Task;
+        cluster.Transport.Answer = null;
+        var next = await ReplaceSequencerAsync(cluster, other);
+
+        // The client does nothing: a watch alone tells it.
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(20));
+        while (client.Projection.Epoch < next.Epoch) await Task.Delay(5, limit.Token);
+    }
+
     [Fact]
     public async Task Write_that_meets_a_seal_sends_no_further_request_in_the_old_epoch()
     {

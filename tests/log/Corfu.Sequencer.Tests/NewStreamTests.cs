@@ -70,6 +70,20 @@ public sealed class NewStreamTests
         Assert.Equal(Status.StreamLimit, Ask(s_client, [new StreamId(_next)], epoch: 2));
     }
 
+    /// <summary>The client asks for the same token again once the sequencer has the tail.</summary>
+    [Fact]
+    public void Token_that_is_refused_for_a_missing_tail_is_not_counted()
+    {
+        Bootstrap(epoch: 2, start: 1000);
+        var streams = New(100);
+        Load(2, [.. streams.Skip(1).Select(stream => new StreamTail(stream, []))]);
+        Assert.Equal(Status.UnknownStream, Ask(s_client, streams, epoch: 2));
+        Load(2, [new StreamTail(streams[0], [])]);
+        Assert.Equal(Status.Ok, Ask(s_client, streams, epoch: 2));
+        Load(2, [.. New(1).Select(stream => new StreamTail(stream, []))]);
+        Assert.Equal(Status.StreamLimit, Ask(s_client, [new StreamId(_next)], epoch: 2));
+    }
+
     private static Principal Peer(AccessRole role, string name) => new(role, name) { Serial = "01" };
 
     private static ImmutableArray<StreamId> Known(int count) =>

@@ -1,7 +1,7 @@
 namespace Corfu.Server;
 
 /// <summary>Memory of large frames that have not arrived whole. A connection that gets none is not read, so its peer
-/// waits; nobody is refused.</summary>
+/// waits; none is refused.</summary>
 internal sealed class FrameBudget(RoleRegistry registry)
 {
     /// <summary>Smaller frames are not counted: connections are, and these are their least part.</summary>

@@ -6,7 +6,7 @@ namespace Corfu.Server;
 /// <summary>Places of connections before their TLS handshake has ended. Those that have sent nothing yet cost little; a
 /// handshake costs cryptography, so few run at once. Addresses of the cluster's processes have places when the others
 /// are taken.</summary>
-public sealed class HandshakePlaces
+internal sealed class HandshakePlaces
 {
     private sealed class Place(Action leave) : IDisposable
     {
@@ -23,7 +23,7 @@ public sealed class HandshakePlaces
     private readonly AddressCounter _shaking = new();
     private int _reserved;
 
-    internal HandshakePlaces(RoleRegistry registry) => _registry = registry;
+    public HandshakePlaces(RoleRegistry registry) => _registry = registry;
 
     /// <summary>For a connection that has sent nothing yet. Disposed when its handshake has ended. Null: it is to be
     /// closed.</summary>

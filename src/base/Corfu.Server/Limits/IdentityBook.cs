@@ -176,8 +176,14 @@ internal sealed class IdentityBook(RoleRegistry registry)
     // Under the gate. What an idle identity was may have changed: its address may have become a process's.
     private Identity Find(Principal principal, bool isNode)
     {
-        if (_identities.TryGetValue(KeyOf(principal), out var known)
-            && (known.IsNode == isNode || known.Connections.Count > 0)) return known;
+        if (_identities.TryGetValue(KeyOf(principal), out var known))
+        {
+            if (known.IsNode == isNode || known.Connections.Count > 0) return known;
+
+            // The sweep finds this identity no more: a share left active would make all others smaller.
+            foreach (var role in known.Shares.Keys) Forget(known, role);
+        }
+
         return _identities[KeyOf(principal)] = new Identity(principal, isNode, registry.Time);
     }
 }

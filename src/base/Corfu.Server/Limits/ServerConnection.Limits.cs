@@ -97,8 +97,15 @@ internal sealed partial class ServerConnection
     /// <summary>False: the connection ended first.</summary>
     private async ValueTask<bool> WaitForFrameAsync(FrameBudget.Waiter waiter)
     {
-        _frameWait = waiter;
-        if (Volatile.Read(ref _ended)) _registry.Frames.Cancel(waiter);
+        bool ended;
+        lock (_outputGate)
+        {
+            // CloseOutput sets _ended under the gate: it finds the waiter, or the end is seen here.
+            _frameWait = waiter;
+            ended = _ended;
+        }
+
+        if (ended) _registry.Frames.Cancel(waiter);
         var granted = await waiter.Granted.ConfigureAwait(false);
         _frameWait = null;
         if (granted) _frameBytes = waiter.Bytes;

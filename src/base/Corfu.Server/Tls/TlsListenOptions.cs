@@ -9,9 +9,6 @@ public sealed record TlsListenOptions
     /// <summary>How long a handshake may take. Default 5 s.</summary>
     public TimeSpan HandshakeTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Bounds the handshakes. Default: none does.</summary>
-    public HandshakePlaces? Places { get; init; }
-
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
     public ILogger Logger { get; init; } = NullLogger.Instance;
@@ -19,7 +16,6 @@ public sealed record TlsListenOptions
     internal static TlsListenOptions Of(RoleRegistry registry) => new()
     {
         HandshakeTimeout = registry.Options.HandshakeTimeout,
-        Places = registry.Handshakes,
         Time = registry.Time,
         Logger = registry.Logger,
     };

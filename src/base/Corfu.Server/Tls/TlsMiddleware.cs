@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using System.Net.Security;
-using System.Security.Authentication;
 using Microsoft.AspNetCore.Connections;
 
 namespace Corfu.Server;
@@ -51,9 +50,9 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
                 else if (first == FirstByte.Plain && !isPlain)
                     Refuse(context, "plain connection", "it speaks without TLS; connect with corfus://");
             }
-            catch (Exception e) when (e is AuthenticationException or IOException or OperationCanceledException
-                or InvalidOperationException)
+            catch (Exception e)
             {
+                // A stranger chose the bytes, so any error in reading them is a refusal: Kestrel would log each.
                 Refuse(context, "TLS handshake", timeout.IsCancellationRequested
                     ? "its TLS handshake took too long"
                     : $"its TLS handshake failed: {e.Message} {e.InnerException?.Message}");
@@ -78,8 +77,7 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
     private async Task<TlsSession?> TakePlaceAndShakeHandsAsync(ConnectionContext context,
         CancellationToken cancellationToken)
     {
-        if (options.Places is null) return await ShakeHandsAsync(context, cancellationToken).ConfigureAwait(false);
-        using var place = options.Places.TryEnter(context);
+        using var place = registry.Handshakes.TryEnter(context);
         return place is null ? null : await ShakeHandsAsync(context, cancellationToken).ConfigureAwait(false);
     }
 

@@ -29,7 +29,7 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
     {
         get
         {
-            lock (_gate) return _connecting is null && _current is not { IsOpen: true };
+            lock (_gate) return _connecting is null && !_renewing && _current is not { IsOpen: true };
         }
     }
 
@@ -64,8 +64,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
         _retired?.Close(Replaced, null);
     }
 
-    /// <summary>Opens a connection with the new certificate where the one of an open connection was renewed, and lets
-    /// the old one take requests until then: a peer that does not know the new authority yet refuses nobody.</summary>
+    /// <summary>Opens a connection with the new certificate where the one of an open connection was renewed. Until then
+    /// the old one takes requests: a peer that does not know the new authority yet stops none of them.</summary>
     public void Renew()
     {
         lock (_gate)
@@ -80,50 +80,23 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
 
     private async Task RenewAsync()
     {
-        Connected connected = default;
-        try
-        {
-            connected = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException) when (_dropped.IsCancellationRequested)
-        {
-            // The node has been replaced: nothing is left to renew.
-        }
-
-        ClientConnection? old = null;
+        var connected = await TryOpenAsync().ConfigureAwait(false);
+        ClientConnection? before = null;
         lock (_gate)
         {
             _renewing = false;
-            if (connected.Connection is { } renewed)
-            {
-                old = _current;
-                _current = renewed;
-                _retired = old;
-            }
+            if (connected.Connection is { } renewed) before = TakeOver(renewed);
         }
 
-        old?.Retire();
+        before?.Retire();
         if (_dropped.IsCancellationRequested) connected.Connection?.Close(Replaced, null);
-        if (connected.Failure is { } failure)
+        else if (connected.Failure is { } failure)
             TransportLog.CannotRenew(transport.Logger, address.ToString(), failure.Message);
     }
 
     private async Task OpenAsync(TaskCompletionSource<Connected> attempt)
     {
-        Connected connected;
-        try
-        {
-            connected = await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException e) when (_dropped.IsCancellationRequested)
-        {
-            connected = new Connected(null, new ConnectFailure($"{address}: {Replaced}.", TransportFault.Lost, e));
-        }
-        catch (Exception e)
-        {
-            connected = new Connected(null, new ConnectFailure($"{address}: {e.Message}", TransportFault.Unknown, e));
-        }
-
+        var connected = await TryOpenAsync().ConfigureAwait(false);
         if (connected.Connection is not { } connection)
         {
             Failed(connected.Failure!.Message);
@@ -131,19 +104,49 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
             return;
         }
 
+        ClientConnection? before;
         int failures;
         lock (_gate)
         {
-            _current = connection;
+            // A renewal that was begun earlier may have ended first.
+            before = TakeOver(connection);
             _connecting = null;
             failures = _failures;
             _failures = 0;
             _lastFailure = string.Empty;
         }
 
+        before?.Retire();
         if (failures > 0) TransportLog.ConnectedAgain(transport.Logger, address.ToString(), failures);
         if (_dropped.IsCancellationRequested) connection.Close(Replaced, null);
         attempt.SetResult(connected);
+    }
+
+    private async Task<Connected> TryOpenAsync()
+    {
+        try
+        {
+            return await transport.OpenAsync(address, _dropped.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException e) when (_dropped.IsCancellationRequested)
+        {
+            return new Connected(null, new ConnectFailure($"{address}: {Replaced}.", TransportFault.Lost, e));
+        }
+        catch (Exception e)
+        {
+            return new Connected(null, new ConnectFailure($"{address}: {e.Message}", TransportFault.Unknown, e));
+        }
+    }
+
+    /// <summary>Under the gate. _retired is set first: Drop takes no gate and reads _current first, so it closes both
+    /// or comes before the connection, whose opener then closes it.</summary>
+    /// <returns>The open connection before, to be retired outside the gate.</returns>
+    private ClientConnection? TakeOver(ClientConnection connection)
+    {
+        var before = _current is { IsOpen: true } open ? open : null;
+        if (before is not null) _retired = before;
+        _current = connection;
+        return before;
     }
 
     private void Failed(string why)

@@ -15,7 +15,7 @@ internal abstract class PendingCall
     /// <summary>In sweeps of the transport, so that no clock is read per request.</summary>
     public long Deadline { get; set; }
 
-    /// <summary>A time stamp, where somebody measures calls; else 0.</summary>
+    /// <summary>A time stamp, where calls are measured; else 0.</summary>
     public long Began { get; set; }
 
     /// <summary>The call's span; null where its caller records nothing.</summary>

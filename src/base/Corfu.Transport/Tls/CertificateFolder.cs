@@ -65,10 +65,13 @@ public sealed class CertificateFolder : ICertificateSource, IDisposable
     {
         lock (_gate)
         {
+            var isSame = false;
             try
             {
+                // A fault may pass with time, such as a beginning that is still to come: it is judged each time.
                 var files = Read(Path);
-                if (files == _seen) return false;
+                isSame = files == _seen;
+                if (isSame && _fault is null) return false;
                 _seen = files;
                 var renewed = Judge(files, _current);
                 _fault = null;
@@ -77,8 +80,9 @@ public sealed class CertificateFolder : ICertificateSource, IDisposable
             }
             catch (CertificateException e)
             {
-                // The files of a fault are looked at each time; a log line comes with each new fault only.
-                if (_fault != e.Message) TransportLog.NotRenewed(_logger, Path, e.Message);
+                // The log has a line for each new fault. That of the same files may differ by the time that it names.
+                if (_fault is null || (!isSame && _fault != e.Message))
+                    TransportLog.NotRenewed(_logger, Path, e.Message);
                 _fault = e.Message;
                 return false;
             }

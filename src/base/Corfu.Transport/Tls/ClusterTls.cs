@@ -84,6 +84,19 @@ public sealed class ClusterTls : IDisposable
     /// <param name="server">The peer is the server, and must be a node.</param>
     public PeerVerdict Verify(X509Certificate2? certificate, X509Certificate2Collection sent, bool server)
     {
+        try
+        {
+            return Judge(certificate, sent, server);
+        }
+        catch (Exception e)
+        {
+            // A stranger chose the bytes: an error in reading them refuses the peer, and is no fault of this process.
+            return Refused($"the certificate is damaged: {e.Message}");
+        }
+    }
+
+    private PeerVerdict Judge(X509Certificate2? certificate, X509Certificate2Collection sent, bool server)
+    {
         if (certificate is null)
         {
             return Refused("it sent no certificate; give it a folder with one ('?certs=DIR' in the connection string, "

@@ -180,6 +180,7 @@ internal static class ReconfigureCommand
             var process = Connections.ProcessAt(result.GetRequiredValue(survivor));
             var survives = process.Endpoints[0];
             var known = await Connections.DescribeAsync(process, cancellationToken);
+            CommandDeadline.Connected();
             using var transport = Connections.NewTransport(process, known.Cluster);
             var newest = await NewestAsync(transport, survives, known, cancellationToken)
                 ?? throw new UsageException($"Neither acceptor nor agent at {survives} knows a projection.");

@@ -13,7 +13,7 @@ internal sealed class GrpcNodeFrontEnd : IFrontEnd
     public string Kind => KindName;
 
     public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken) =>
-        await GrpcFrontEnd.StartAsync(
+        new Running(await GrpcFrontEnd.StartAsync(
             new GrpcFrontEndOptions(start.Listen, start.Connection)
             {
                 Allow = start.Allow,
@@ -25,7 +25,7 @@ internal sealed class GrpcNodeFrontEnd : IFrontEnd
                 Client = ClientOf(start.Tls, AccessRole.Client),
                 AdminClient = start.Tls is null ? null : ClientOf(start.Tls, AccessRole.Admin),
             },
-            start.Loggers, cancellationToken);
+            start.Loggers, cancellationToken));
 
     /// <summary>Addresses for gRPC clients.</summary>
     public static IReadOnlyList<string> AddressesIn(ClusterState state)
@@ -37,4 +37,16 @@ internal sealed class GrpcNodeFrontEnd : IFrontEnd
     private static CorfuClientOptions ClientOf(ClusterTls? tls, AccessRole role) => tls is null
         ? new CorfuClientOptions()
         : new CorfuClientOptions { Tcp = new TcpTransportOptions { Tls = tls, Role = role } };
+
+    private sealed class Running(GrpcFrontEnd frontEnd) : IAsyncDisposable, IReloadable
+    {
+        // What has changed in the access file stands in the log.
+        public ImmutableArray<string> Reload(NodeOptions now)
+        {
+            frontEnd.ReloadAccess();
+            return [];
+        }
+
+        public ValueTask DisposeAsync() => frontEnd.DisposeAsync();
+    }
 }

@@ -112,7 +112,7 @@
     source = undefined;
   }
 
-  // A page that nobody sees asks for nothing.
+  // A hidden page asks for nothing.
   document.addEventListener("visibilitychange", () => {
     lastMessage = Date.now();
     if (document.hidden) close();

@@ -25,9 +25,6 @@ public sealed record ClusterPicture(
     /// <summary>Bytes on the disks of all units, newest last.</summary>
     public ImmutableArray<Point> Stored { get; init; } = [];
 
-    /// <summary>When this console learnt of the newest epoch; null if it was there before.</summary>
-    public DateTimeOffset? EpochLearntAt { get; init; }
-
     /// <summary>Why nothing is known; null once a process has answered.</summary>
     public string? Problem { get; init; }
 
@@ -37,14 +34,6 @@ public sealed record ClusterPicture(
     public ProcessPicture? NewestAgent => Processes.Where(static process => process.Agent is not null)
         .OrderByDescending(static process => process.Agent!.Epoch)
         .ThenByDescending(static process => process.AnsweredAt).FirstOrDefault();
-
-    /// <summary>The words of all agents about one role, with the time of each.</summary>
-    public IEnumerable<AgentWord> WordsOn(NodeId role) =>
-        from process in Processes
-        where process.Agent is not null
-        from report in process.Agent!.Nodes
-        where report.Address.Id == role
-        select new AgentWord(process.Endpoint, report, process.AnsweredAt ?? At);
 
     /// <summary>The name that the process there gives itself; null while it is not known.</summary>
     public string? NameOf(NodeEndpoint endpoint) =>
@@ -67,8 +56,9 @@ public sealed record AgentWord(NodeEndpoint Agent, NodeReport Report, DateTimeOf
 public sealed record TailPicture(
     NodeEndpoint From, DateTimeOffset At, LogPosition Tail, long Streams, double? PerSecond);
 
-/// <summary>Times of answers to this console, in milliseconds.</summary>
-public sealed record AnswerTimes(double Median, double Slowest, int Count);
+/// <summary>Times of answers to this console.</summary>
+/// <param name="Slowest">The 99th percentile, in milliseconds.</param>
+public sealed record AnswerTimes(double Slowest);
 
 /// <summary>A process and its roles, as the process itself has told.</summary>
 /// <param name="AskedSince">When this console first asked it.</param>

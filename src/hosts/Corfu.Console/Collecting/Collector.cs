@@ -190,14 +190,17 @@ public sealed class Collector : IAsyncDisposable
         Publish(_maker.Make(Time.GetUtcNow(), _cluster, _projection, processes));
     }
 
-    // Without an acceptor that answers the agents know the projection.
+    // Without an acceptor that answers the agents know the projection. A process that does not answer its watch is
+    // not asked beside it: that would pass over the pause of the watch.
     private async Task LearnAsync(ImmutableArray<ProcessPicture> processes)
     {
         var known = processes.SelectMany(static process => process.Roles).Select(static role => role.Latest)
             .OfType<Projection>().MaxBy(static projection => projection.Epoch);
         if (known is null && _projection is null)
         {
-            var answers = await Task.WhenAll(_watches.Keys.Select(AskAgentAsync));
+            var answers = await Task.WhenAll(
+                processes.Where(static process => process is { Agent: not null, Problem: null })
+                    .Select(process => AskAgentAsync(process.Endpoint)));
             known = answers.OfType<Projection>().MaxBy(static projection => projection.Epoch);
         }
 

@@ -40,7 +40,6 @@ internal sealed class PictureMaker
             Rates = _rates.ToPoints(),
             SlowAnswers = _slowAnswers.ToPoints(),
             Stored = _stored.ToPoints(),
-            EpochLearntAt = _epochLearntAt,
         };
     }
 
@@ -105,8 +104,7 @@ internal sealed class PictureMaker
         while (_answers.TryPeek(out var oldest) && now - oldest.At > s_answerWindow) _answers.Dequeue();
         if (_answers.Count == 0) return null;
         var sorted = _answers.Select(static point => point.Value).Order().ToArray();
-        var times = new AnswerTimes(
-            sorted[sorted.Length / 2], sorted[(int)Math.Ceiling(sorted.Length * 0.99) - 1], sorted.Length);
+        var times = new AnswerTimes(sorted[(int)Math.Ceiling(sorted.Length * 0.99) - 1]);
         // The line shows each second's slowest answer; the figure is of a whole minute.
         var newest = _answers.Where(point => now - point.At <= s_second).Select(static point => point.Value);
         if (newest.Any()) _slowAnswers.Add(now, newest.Max());

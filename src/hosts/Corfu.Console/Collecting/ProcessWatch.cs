@@ -54,9 +54,10 @@ internal sealed class ProcessWatch(NodeEndpoint endpoint, ITransport transport, 
     private async Task<ProcessPicture> AskNowAsync(ClusterId cluster, Epoch epoch, CancellationToken stop)
     {
         var before = Picture;
-        // Roles and identities change with a restart, which a lost connection shows, or within a process.
+        // Roles and identities change with a restart, which a lost connection shows, or within a process. A description
+        // costs a connection, and a role may be damaged for days.
         var isOutdated = before.Roles.Any(static role => !role.Answer.Answers);
-        if (isOutdated || time.GetUtcNow() - _describedAt >= s_longInterval)
+        if (time.GetUtcNow() - _describedAt >= (isOutdated ? s_slowInterval : s_longInterval))
         {
             var description = await transport.DescribeAsync(endpoint, stop);
             if (description.Cluster != cluster)

@@ -15,6 +15,8 @@ internal sealed class EpochReader(LogAccess access)
     private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(5);
 
     private readonly SemaphoreSlim _turn = new(1);
+
+    // Guarded by _turn.
     private ImmutableSortedDictionary<long, Projection> _known = ImmutableSortedDictionary<long, Projection>.Empty;
     // Null: there is no entry on both sides, and there will be none.
     private ImmutableDictionary<long, Standstill?> _standstills = ImmutableDictionary<long, Standstill?>.Empty;
@@ -27,13 +29,12 @@ internal sealed class EpochReader(LogAccess access)
         ClusterPicture picture, CancellationToken cancellationToken)
     {
         if (picture.Projection is not { } newest) return [];
-        // The newest epoch waits for its first entry; all else is told once.
-        var isComplete = Known is [{ Standstill: not null } first, ..] && first.Projection.Epoch >= newest.Epoch;
-        if (isComplete || (Known is [var known, ..] && known.Projection.Epoch >= newest.Epoch
-            && picture.At - _readAt < s_interval)) return Known;
         await _turn.WaitAsync(cancellationToken);
         try
         {
+            // The newest epoch waits for its first entry; all else is told once.
+            if (Known is [var first, ..] && first.Projection.Epoch >= newest.Epoch
+                && (first.Standstill is not null || picture.At - _readAt < s_interval)) return Known;
             var missing = newest.Epoch.Value - (_known.IsEmpty ? 0 : _known.Keys.Last());
             if (missing > 0)
             {

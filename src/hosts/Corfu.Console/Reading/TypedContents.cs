@@ -67,53 +67,35 @@ internal static class TypedContents
 
     private static async Task<ObjectContents> ReadDictionaryAsync<TKey, TValue>(
         TangoHistory history, string name, CancellationToken stop)
-        where TKey : notnull
-    {
-        var found = await history.OpenAsync<TangoDictionary<TKey, TValue>>(name, stop);
-        return Pairs(await found.SnapshotAsync(stop));
-    }
+        where TKey : notnull =>
+        Pairs(await (await history.OpenAsync<TangoDictionary<TKey, TValue>>(name, stop)).SnapshotAsync(stop));
 
     private static async Task<ObjectContents> ReadSortedDictionaryAsync<TKey, TValue>(
         TangoHistory history, string name, CancellationToken stop)
-        where TKey : notnull
-    {
-        var found = await history.OpenAsync<TangoSortedDictionary<TKey, TValue>>(name, stop);
-        return Pairs(await found.SnapshotAsync(stop), isSorted: true);
-    }
+        where TKey : notnull =>
+        Pairs(
+            await (await history.OpenAsync<TangoSortedDictionary<TKey, TValue>>(name, stop)).SnapshotAsync(stop),
+            isSorted: true);
 
     private static async Task<ObjectContents> ReadLeasedDictionaryAsync<TKey, TValue>(
         TangoHistory history, string name, CancellationToken stop)
-        where TKey : notnull
-    {
-        var found = await history.OpenAsync<TangoLeasedDictionary<TKey, TValue>>(name, stop);
-        return Pairs(await found.SnapshotAsync(stop));
-    }
+        where TKey : notnull =>
+        Pairs(await (await history.OpenAsync<TangoLeasedDictionary<TKey, TValue>>(name, stop)).SnapshotAsync(stop));
 
     private static async Task<ObjectContents> ReadLogDictionaryAsync<TKey, TValue>(
         TangoHistory history, string name, CancellationToken stop)
-        where TKey : notnull
-    {
-        var found = await history.OpenAsync<TangoLogDictionary<TKey, TValue>>(name, stop);
-        var keys = await found.KeysAsync(stop);
-        return Table(["Key"], keys.Select(key => (Row(KeyOf(key), Text(key)), Text(key))), keys.Count);
-    }
+        where TKey : notnull =>
+        Keys("Key", await (await history.OpenAsync<TangoLogDictionary<TKey, TValue>>(name, stop)).KeysAsync(stop));
 
     private static async Task<ObjectContents> ReadSetAsync<T>(TangoHistory history, string name, CancellationToken stop)
-        where T : notnull
-    {
-        var found = await history.OpenAsync<TangoSet<T>>(name, stop);
-        var items = await found.SnapshotAsync(stop);
-        return Table(["Item"], items.Select(item => (Row(KeyOf(item), Text(item)), Text(item))), items.Count);
-    }
+        where T : notnull =>
+        Keys("Item", await (await history.OpenAsync<TangoSet<T>>(name, stop)).SnapshotAsync(stop));
 
     private static async Task<ObjectContents> ReadSortedSetAsync<T>(
         TangoHistory history, string name, CancellationToken stop)
-        where T : notnull
-    {
-        var found = await history.OpenAsync<TangoSortedSet<T>>(name, stop);
-        var items = await found.SnapshotAsync(stop);
-        return Table(["Item"], items.Select(item => (Row(KeyOf(item), Text(item)), "")), items.Count);
-    }
+        where T : notnull =>
+        Keys(
+            "Item", await (await history.OpenAsync<TangoSortedSet<T>>(name, stop)).SnapshotAsync(stop), isSorted: true);
 
     private static async Task<ObjectContents> ReadListAsync<T>(
         TangoHistory history, string name, CancellationToken stop) =>
@@ -158,7 +140,7 @@ internal static class TypedContents
         var found = await history.OpenAsync<TangoLock>(name, stop);
         var holder = await found.HolderAsync(stop);
         return Facts(
-            ("holder", holder.TryGet(out var held) ? held.Owner.Length > 0 ? held.Owner : "without a name" : "nobody"),
+            ("holder", holder.TryGet(out var held) ? held.Owner.Length > 0 ? held.Owner : "without a name" : "none"),
             ("fencing token", holder.Found ? Number(holder.Value.FencingToken) : "–"),
             ("waiting and holding", Number(await found.CountAsync(stop))));
     }
@@ -170,6 +152,9 @@ internal static class TypedContents
             pairs.Select(pair => (
                 Row(KeyOf(pair.Key), Text(pair.Key), Text(pair.Value)), isSorted ? "" : Text(pair.Key))),
             pairs.Count);
+
+    private static ObjectContents Keys<T>(string column, IReadOnlyCollection<T> keys, bool isSorted = false) => Table(
+        [column], keys.Select(key => (Row(KeyOf(key), Text(key)), isSorted ? "" : Text(key))), keys.Count);
 
     private static ObjectContents Numbered<T>(IReadOnlyCollection<T> items) => Table(
         ["Index", "Item"], items.Select((item, i) => (Row(null, Number(i), Text(item)), "")), items.Count);

@@ -17,11 +17,13 @@ internal sealed class BrowserGate
     private readonly string _cookie;
     private int _isUsed;
 
-    public BrowserGate(int port)
+    /// <param name="address">The listener's. Requests name it so, or by <c>localhost</c>.</param>
+    public BrowserGate(Uri address)
     {
-        _hosts = [$"127.0.0.1:{port}", $"localhost:{port}", $"[::1]:{port}"];
+        // The form that browsers send: without the port where it is the scheme's own.
+        _hosts = [address.Authority, new UriBuilder(address) { Host = "localhost" }.Uri.Authority];
         // Cookies of one host are shared by its ports.
-        _cookie = $"corfu-console-{port}";
+        _cookie = $"corfu-console-{address.Port}";
     }
 
     public string Query => $"?{TokenName}={_token}";

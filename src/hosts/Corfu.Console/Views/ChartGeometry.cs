@@ -53,8 +53,6 @@ public sealed class ChartGeometry
         CultureInfo.InvariantCulture,
         $"{Line()}L{X(_points[^1]):0.#} {_bottom:0.#}L{X(_points[0]):0.#} {_bottom:0.#}Z");
 
-    public (double X, double Y) Last => (X(_points[^1]), Y(_points[^1]));
-
     private double X(Point point) => (point.At - _from).TotalSeconds * _secondsToX;
 
     private double Y(Point point) => _bottom - point.Value * _valueToY;

@@ -12,7 +12,7 @@ public static class EpochWords
         return why.Length == 0 ? "No reason was given" : char.ToUpperInvariant(why[0]) + why[1..];
     }
 
-    /// <summary>Null: the reason names nobody.</summary>
+    /// <summary>Null: the reason names no proposer.</summary>
     public static string? WhoOf(ClusterPicture picture, EpochStory story) => story switch
     {
         { By: null } => null,

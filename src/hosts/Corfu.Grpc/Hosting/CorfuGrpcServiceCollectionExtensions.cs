@@ -63,7 +63,7 @@ public static class CorfuGrpcServiceCollectionExtensions
     }
 
     /// <summary>Adds the scheme <see cref="CorfuClaims.Scheme"/>: callers are the holders of the certificates that
-    /// their connections' handshakes have checked, at listeners with <c>UseCorfuCertificates</c>.</summary>
+    /// their connections' handshakes have checked, at listeners with <c>UseCorfuHttps</c>.</summary>
     public static AuthenticationBuilder AddCorfuCertificates(this AuthenticationBuilder authentication)
     {
         ArgumentNullException.ThrowIfNull(authentication);

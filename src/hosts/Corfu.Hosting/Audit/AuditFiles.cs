@@ -93,7 +93,7 @@ public static class AuditFiles
     private static IEnumerable<byte[]> LinesOf(string file)
     {
         // Lines are JSON in UTF-8: no byte of a character is a line feed.
-        var bytes = File.ReadAllBytes(file);
+        var bytes = ReadWritten(file);
         for (var from = 0; from < bytes.Length;)
         {
             var end = Array.IndexOf(bytes, (byte)'\n', from);
@@ -101,6 +101,15 @@ public static class AuditFiles
             yield return bytes[from..end];
             from = end + 1;
         }
+    }
+
+    // A node that runs has the file open for writing, which Windows asks its readers to permit.
+    private static byte[] ReadWritten(string file)
+    {
+        using var stream = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+        var bytes = new byte[stream.Length];
+        stream.ReadExactly(bytes);
+        return bytes;
     }
 }
 

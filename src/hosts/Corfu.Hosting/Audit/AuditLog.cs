@@ -82,7 +82,7 @@ internal sealed class AuditLog : IAsyncDisposable
             return;
         }
 
-        var written = Try(() =>
+        var isWritten = Try(() =>
         {
             _writer.Append(entry);
             if (_writer.TakeCut() is > 0 and var cut)
@@ -93,7 +93,15 @@ internal sealed class AuditLog : IAsyncDisposable
                 Interlocked.Add(ref _lost, -lost);
             }
         });
-        if (!written) Interlocked.Increment(ref _lost);
+        if (!isWritten)
+        {
+            Interlocked.Increment(ref _lost);
+            return;
+        }
+
+        // Only a written line ends the fault: a sync succeeds also while no file is open.
+        if (_fault is not null) HostingLog.AuditWritten(_logger);
+        _fault = null;
     }
 
     private void Note(string @event, string what) =>
@@ -104,8 +112,6 @@ internal sealed class AuditLog : IAsyncDisposable
         try
         {
             write();
-            if (_fault is not null) HostingLog.AuditWritten(_logger);
-            _fault = null;
             return true;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

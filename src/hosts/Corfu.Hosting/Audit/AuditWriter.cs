@@ -13,7 +13,6 @@ internal sealed class AuditWriter(string folder, long maxFileBytes = AuditWriter
     private readonly string _path = Path.Combine(folder, AuditFiles.CurrentName);
     private FileStream? _file;
     private string _last = AuditFiles.Begin;
-
     private long _cut;
 
     /// <summary>Bytes of an unfinished line that a crash had left, and that were cut since the call before.</summary>
@@ -34,7 +33,6 @@ internal sealed class AuditWriter(string folder, long maxFileBytes = AuditWriter
         try
         {
             _file.Write([.. line, (byte)'\n']);
-            _file.Flush();
         }
         catch (IOException)
         {
@@ -54,8 +52,9 @@ internal sealed class AuditWriter(string folder, long maxFileBytes = AuditWriter
 
     public void Dispose()
     {
-        _file?.Dispose();
+        var file = _file;
         _file = null;
+        file?.Dispose();
     }
 
     private FileStream Open()
@@ -65,14 +64,20 @@ internal sealed class AuditWriter(string folder, long maxFileBytes = AuditWriter
             Mode = FileMode.OpenOrCreate,
             Access = FileAccess.ReadWrite,
             Share = FileShare.Read,
+            // A buffer would keep a line that the disk refused, and write it again when the file is closed.
+            BufferSize = 0,
         };
         if (!OperatingSystem.IsWindows()) options.UnixCreateMode = OwnerOnly;
         var file = new FileStream(_path, options);
         try
         {
             var end = EndOfLines(file);
-            _cut += file.Length - end;
-            file.SetLength(end);
+            if (end < file.Length)
+            {
+                _cut += file.Length - end;
+                file.SetLength(end);
+            }
+
             file.Position = end;
             _last = LastHashOf(end == 0 ? AuditFiles.In(folder).Where(other => other != _path) : [_path]);
             return file;

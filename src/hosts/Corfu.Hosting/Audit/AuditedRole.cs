@@ -7,6 +7,8 @@ internal sealed class AuditedRole(IRoleHandler role, NodeAudit audit) : IRoleHan
 
     public NodeId Id => role.Id;
 
+    public int MaxWaiting => role.MaxWaiting;
+
     public void Handle(Request request, ReplyTo reply) => role.Handle(request, NodeAudit.Concerns(request.Opcode)
         ? new ReplyTo(new Witness(request, reply, role.Id, audit), 0, reply.Opcode)
         : reply);

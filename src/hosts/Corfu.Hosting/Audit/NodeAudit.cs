@@ -9,7 +9,8 @@ internal sealed class NodeAudit : IAsyncDisposable
 {
     private const int RememberedProposals = 16;
 
-    // A program trims all the time: the first line is written at once, then the newest of each interval.
+    // A program trims all the time: its first line is written at once, then its newest of each interval. Each peer has
+    // lines of its own: the next trim of a program does not hide one of a stolen key.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(10);
 
     private readonly AuditLog _log;
@@ -18,7 +19,7 @@ internal sealed class NodeAudit : IAsyncDisposable
 
     // Guarded by _gate: what was written last of each role, and trims that wait for the interval's end.
     private readonly Dictionary<(NodeId Role, Opcode Opcode), long> _written = [];
-    private readonly Dictionary<NodeId, (AuditWho Who, long Below, long Epoch)> _trims = [];
+    private readonly Dictionary<(NodeId Role, AuditWho Who), (long Below, long Epoch)> _trims = [];
     private readonly Queue<(Projection Value, AuditWho Who)> _proposals = [];
 
     public NodeAudit(AuditLog log, TimeProvider time)
@@ -124,8 +125,8 @@ internal sealed class NodeAudit : IAsyncDisposable
         lock (_gate)
         {
             if (!IsNew(role, Opcode.TrimPrefix, trim.Below.Offset)) return;
-            var isFirst = !_trims.ContainsKey(role);
-            _trims[role] = isFirst ? (who, -1, 0) : (who, trim.Below.Offset, trim.Epoch.Value);
+            var isFirst = !_trims.ContainsKey((role, who));
+            _trims[(role, who)] = isFirst ? (-1, 0) : (trim.Below.Offset, trim.Epoch.Value);
             if (isFirst) AddTrim(role, who, trim.Below.Offset, trim.Epoch.Value);
         }
     }
@@ -134,7 +135,7 @@ internal sealed class NodeAudit : IAsyncDisposable
     {
         lock (_gate)
         {
-            foreach (var (role, (who, below, epoch)) in _trims)
+            foreach (var ((role, who), (below, epoch)) in _trims)
             {
                 if (below >= 0) AddTrim(role, who, below, epoch);
             }

@@ -120,7 +120,7 @@ public sealed class CorfuNode : IAsyncDisposable
                 Tls = tls,
                 _ownedTls = options.OpenTls is null ? tls : null,
             };
-            if (tls is not null && audit is not null) tls.Changed += () => audit.Renewed(tls);
+            if (tls is not null && audit is not null) tls.Source.Changed += () => audit.Renewed(tls);
             reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
             agent.Start(registry.KnownAddresses);
             keeper.Start();

@@ -10,7 +10,7 @@ internal sealed class NodeReloader
     // Members that running parts take, and those within members.
     private static readonly string[] s_live = ["peers"];
     private static readonly (string Member, string[] Live)[] s_within =
-        [("limits", ["server"]), ("log", ["levels"])];
+        [("limits", ["server"]), ("log", ["levels"]), ("http", ["anonymous"])];
 
     private readonly string _path;
     private readonly NodeRoles _roles;
@@ -28,6 +28,11 @@ internal sealed class NodeReloader
         _started = Read(path);
     }
 
+    /// <summary>A process whose node does not serve yet ignores the signal, whose default would end it.</summary>
+    public static IDisposable? Hold() => OperatingSystem.IsWindows()
+        ? null
+        : PosixSignalRegistration.Create(PosixSignal.SIGHUP, static context => context.Cancel = true);
+
     /// <summary>Listens for the signal until the result is disposed.</summary>
     public static IDisposable? Begin(string path, NodeRoles roles, string name, ImmutableArray<IReloadable> parts,
         ILogger logger)
@@ -36,7 +41,6 @@ internal sealed class NodeReloader
         var reloader = new NodeReloader(path, roles, name, parts, logger);
         return PosixSignalRegistration.Create(PosixSignal.SIGHUP, context =>
         {
-            // The signal's default ends the process.
             context.Cancel = true;
             ServiceManager.Tell(ServiceManager.Reloading());
             reloader.Run();
@@ -71,7 +75,8 @@ internal sealed class NodeReloader
             var changes = _parts.SelectMany(part => part.Reload(now)).ToImmutableArray();
             return new ReloadOutcome(DateTimeOffset.UtcNow, changes, [.. NeedRestart(_started, Read(_path))], null);
         }
-        catch (Exception e) when (e is CorfuException or ArgumentException or IOException or JsonException)
+        catch (Exception e) when (e is CorfuException or ArgumentException or IOException or JsonException
+            or UnauthorizedAccessException)
         {
             return new ReloadOutcome(DateTimeOffset.UtcNow, [], [], e.Message);
         }

@@ -34,6 +34,8 @@ public static class NodeRunner
         CancellationToken cancellationToken)
     {
         var options = NodeConfig.Load(configPath, roles);
+        // From the lock on, 'corfu node reload' finds this process, which may read its log back for minutes.
+        using var held = NodeReloader.Hold();
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
         foreach (var asked in options.FrontEnds.Where(asked => frontEnds.All(known => known.Kind != asked.Kind)))
@@ -63,7 +65,7 @@ public static class NodeRunner
             throw;
         }
 
-        // Before it says that it serves: the signal's default ends a process.
+        // Before it says that it serves: then reloads count.
         using var reload = NodeReloader.Begin(configPath, roles, options.Name,
             [
                 .. host.Services.GetServices<IHostedService>().OfType<IReloadable>(),

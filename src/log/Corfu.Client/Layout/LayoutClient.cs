@@ -80,13 +80,15 @@ public sealed partial class LayoutClient(
     }
 
     /// <summary>The newest projection that acceptors know to be decided, if it is above <paramref name="known"/>.
-    /// Unlike <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and never
-    /// fails: null says nothing.</summary>
+    /// Unlike <see cref="ReadLatestAsync"/> it leaves a ballot that is under way to its proposer, asks once, and does
+    /// not fail where acceptors are silent: null says nothing.</summary>
+    /// <exception cref="CorfuDeniedException">A majority says that this side has no right to ask.</exception>
     public async Task<Projection?> PeekAsync(Projection known, CancellationToken cancellationToken = default) =>
         FindNewer(known, await AskAsync(
             known.Acceptors, s_latest, a => HasMajority(a) || FindNewer(known, a) is not null, cancellationToken));
 
     /// <summary>As <see cref="PeekAsync"/>; waits, for one round's time, until there is one.</summary>
+    /// <inheritdoc cref="PeekAsync" path="/exception"/>
     public async Task<Projection?> WatchAsync(Projection known, CancellationToken cancellationToken = default) =>
         FindNewer(known, await AskAsync(
             known.Acceptors, new WatchRequest(known.Epoch), a => FindNewer(known, a) is not null, cancellationToken));

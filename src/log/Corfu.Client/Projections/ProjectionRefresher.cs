@@ -82,7 +82,18 @@ internal sealed class ProjectionRefresher(ProjectionHolder projections, LayoutCl
         while (true)
         {
             var began = clock.GetTimestamp();
-            if (await layout.WatchAsync(projections.Current.Projection, clock.Closed) is { } newer) Adopt(newer);
+            Projection? newer = null;
+            try
+            {
+                newer = await layout.WatchAsync(projections.Current.Projection, clock.Closed);
+            }
+            catch (CorfuDeniedException e)
+            {
+                // Asked again after the pause: the nodes may allow it by then.
+                Report(e.Message);
+            }
+
+            if (newer is not null) Adopt(newer);
 
             // Otherwise it was waited for, and nothing has changed; an earlier answer says nothing.
             else if (clock.GetElapsedTime(began) < options.MaxRetryDelay)

@@ -63,8 +63,6 @@ internal sealed class Playback
         _lookahead = new DecisionLookahead(
             Hosted, Commits, context, probe?.Waits ?? new OrphanWaits(context.Time), probe, lifetime);
         (Hosted.Joined, Hosted.Deleted) = (Join, deleted);
-        // A playback that publishes is a runtime's own, and follows the log.
-        if (sync is not null) PlaybackGauges.Playbacks.Add(this);
     }
 
     /// <summary>Positions up to the last check that are not played yet. Any thread.</summary>

@@ -1,11 +1,11 @@
 namespace Tango.Playback;
 
-/// <summary>State of the playbacks of this process, read when a collector asks.</summary>
+/// <summary>State of the runtimes of this process, read when a collector asks.</summary>
 internal static class PlaybackGauges
 {
-    public static readonly Observed<Playback> Playbacks = new();
+    public static readonly Observed<Player> Players = new();
 
     static PlaybackGauges() =>
-        Playbacks.Highest(TangoTelemetry.Meter, "tango.playback.lag", "{position}",
-            "Positions up to the last check that are not played yet.", static playback => playback.Lag);
+        Players.Highest(TangoTelemetry.Meter, "tango.playback.lag", "{position}",
+            "Positions up to the last check that are not played yet.", static player => player.Lag);
 }

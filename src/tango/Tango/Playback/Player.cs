@@ -37,7 +37,11 @@ internal sealed class Player : IPlayedEntries
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _views, _cohorts, _lifetime) = (context, views, cohorts, lifetime);
         _playback = NewPlayback();
+        PlaybackGauges.Players.Add(this);
     }
+
+    /// <summary>As <see cref="Playback.Lag"/>; none when the runtime has ended.</summary>
+    public long Lag => _lifetime.IsCancellationRequested ? 0 : _playback.Lag;
 
     /// <summary>A cycle ends: everything below is published. No handler throws.</summary>
     public event Action<LogPosition>? Played;

@@ -76,6 +76,19 @@ public sealed class PlaceTests : IDisposable
     }
 
     [Fact]
+    public void Identity_whose_address_became_a_process_leaves_no_active_share_behind()
+    {
+        var before = EnterPlain("10.0.0.9");
+        var share = _registry.Book.Bind(before, new EchoRole(new NodeId(Guid.NewGuid())))!;
+        share.LimitOf(0, s_small);
+        Assert.Equal(1, share.Role.Active);
+        _registry.Book.Leave(before, share);
+        _registry.KnownAddresses.Replace([IPAddress.Parse("10.0.0.9")]);
+        Assert.Null(EnterPlain("10.0.0.9").NoPlace);
+        Assert.Equal(0, share.Role.Active);
+    }
+
+    [Fact]
     public void Refused_connection_holds_no_place()
     {
         for (var i = 0; i < 6; i++) Enter($"client-{i}");

@@ -86,6 +86,37 @@ public sealed class CertificateFolderTests : IDisposable
         await Poll.UntilAsync(() => folder.Current != first);
     }
 
+    [Fact]
+    public void Renewal_that_is_not_valid_yet_counts_from_its_beginning_on()
+    {
+        Write(AccessRole.Client);
+        var time = new ShiftedTime();
+        using var folder = CertificateFolder.Open(_path, time: time);
+        var first = folder.Current;
+        _authority.Write(_path, _authority.Issue(Identity(AccessRole.Client),
+            new TestOrder { NotBefore = DateTimeOffset.UtcNow.AddHours(1) }));
+        Assert.False(folder.Reload());
+        Assert.Same(first, folder.Current);
+        time.Shift = TimeSpan.FromHours(2);
+        Assert.True(folder.Reload());
+        Assert.NotSame(first, folder.Current);
+        Assert.Null(folder.Fault);
+    }
+
+    [Fact]
+    public void Fault_ends_when_the_files_can_be_read_again()
+    {
+        Write(AccessRole.Client);
+        using var folder = CertificateFolder.Open(_path);
+        var file = Path.Combine(_path, CertificateFolder.IdentityFile);
+        File.Move(file, file + ".away");
+        Assert.False(folder.Reload());
+        Assert.NotNull(folder.Fault);
+        File.Move(file + ".away", file);
+        folder.Reload();
+        Assert.Null(folder.Fault);
+    }
+
     [Theory]
     [InlineData("another role", "keeps cluster and role")]
     [InlineData("another cluster", "keeps cluster and role")]

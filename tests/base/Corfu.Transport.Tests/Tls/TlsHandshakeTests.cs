@@ -10,6 +10,7 @@ public sealed class TlsHandshakeTests
 {
     private static readonly ConfirmEpochRequest Ping = new(new Epoch(7));
     private static readonly DateTimeOffset Now = DateTimeOffset.UtcNow;
+    private static readonly DateTimeOffset EndOfTime = new(9999, 12, 31, 23, 59, 59, TimeSpan.Zero);
 
     private readonly TestAuthority _authority = new(TestServer.Cluster);
 
@@ -17,6 +18,7 @@ public sealed class TlsHandshakeTests
     {
         { "expired", "ended at" },
         { "not yet valid", "compare the clocks" },
+        { "valid from the end of time on", "is damaged" },
         { "other authority", "ca.pem" },
         { "other cluster", "is for cluster" },
         { "caller", "caller's certificate" },
@@ -246,6 +248,7 @@ public sealed class TlsHandshakeTests
         {
             "expired" => Of(good, new TestOrder { NotBefore = Now.AddHours(-9), NotAfter = Now.AddHours(-1) }),
             "not yet valid" => Of(good, new TestOrder { NotBefore = Now.AddHours(1) }),
+            "valid from the end of time on" => Of(good, new TestOrder { NotBefore = EndOfTime, NotAfter = EndOfTime }),
             "other authority" => new(new TestAuthority(TestServer.Cluster).Issue(good), [], _authority.Anchors),
             "other cluster" => Of(good with { Cluster = other }),
             "caller" => Of(good with { Role = AccessRole.Caller }),

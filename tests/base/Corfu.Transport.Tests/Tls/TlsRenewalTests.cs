@@ -163,11 +163,4 @@ public sealed class TlsRenewalTests
     }
 
     private ClusterTls Node() => new(new TestSource(_authority.Credentials(AccessRole.Node)));
-
-    private sealed class ShiftedTime : TimeProvider
-    {
-        public TimeSpan Shift { get; set; }
-
-        public override DateTimeOffset GetUtcNow() => base.GetUtcNow() + Shift;
-    }
 }

@@ -2,6 +2,7 @@ using System.Text;
 using Corfu.Hosting;
 using Corfu.Integration.Tests.Support;
 using Corfu.Protocol;
+using Corfu.Transport;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Integration.Tests.Operating;
@@ -133,6 +134,68 @@ public sealed class AuditTests
     }
 
     [Fact]
+    public async Task Warning_of_the_file_stays_until_a_line_is_written()
+    {
+        using var folder = new TempFolder();
+        var path = folder.File(AuditFiles.CurrentName);
+        Directory.CreateDirectory(path);
+        var time = new TimeAhead();
+        var log = new AuditLog(folder.Path, "a", time, NullLogger.Instance);
+        log.Add("Start", null, "x");
+        while (log.Fault is null) await Task.Delay(10, TestContext.Current.CancellationToken);
+        // Meanwhile the log syncs, with no file to be synced.
+        await Task.Delay(TimeSpan.FromSeconds(1.5), TestContext.Current.CancellationToken);
+        Assert.NotNull(log.Fault);
+
+        Directory.Delete(path);
+        time.Advance(TimeSpan.FromSeconds(10));
+        log.Add("Stop", null, "x");
+        while (log.Fault is not null) await Task.Delay(10, TestContext.Current.CancellationToken);
+        await log.DisposeAsync();
+        Assert.Equal(["Stop", "Lost"], AuditFiles.Read(path).Select(entry => entry.Event));
+    }
+
+    [Fact]
+    public void Writer_goes_on_after_a_full_disk()
+    {
+        Assert.SkipUnless(File.Exists("/dev/full"), "needs /dev/full");
+        using var folder = new TempFolder();
+        var path = folder.File(AuditFiles.CurrentName);
+        File.CreateSymbolicLink(path, "/dev/full");
+        using var writer = new AuditWriter(folder.Path);
+        for (var i = 0; i < 3; i++) Assert.Throws<IOException>(() => writer.Append(Entry("refused")));
+        File.Delete(path);
+        writer.Append(Entry("taken"));
+        Assert.Equal("taken", Assert.Single(AuditFiles.Read(path)).What);
+    }
+
+    [Fact]
+    public async Task Trims_of_two_peers_have_lines_of_their_own()
+    {
+        using var folder = new TempFolder();
+        var unit = new NodeId(Guid.NewGuid());
+        await using (var audit = NewAudit(folder))
+        {
+            var below = 0L;
+            foreach (var name in (string[])["app", "app", "stolen", "app"])
+                audit.Answered(unit, new TrimPrefixRequest(new Epoch(3), new LogPosition(++below)),
+                    new Principal(AccessRole.Client, name), new AckResponse(Status.Ok, new Epoch(3)));
+        }
+
+        Assert.Equal([("app", "below 1"), ("stolen", "below 3"), ("app", "below 4")],
+            AuditFiles.Read(folder.File(AuditFiles.CurrentName))
+                .Select(entry => (entry.Who!.Name, entry.What.Split(',')[0])));
+    }
+
+    [Fact]
+    public async Task Audited_role_has_the_bound_of_the_role()
+    {
+        using var folder = new TempFolder();
+        await using var audit = NewAudit(folder);
+        Assert.Equal(7, NodeAudit.Around(new SmallRole(), audit).MaxWaiting);
+    }
+
+    [Fact]
     public async Task Changes_at_a_node_are_audited_with_the_sender()
     {
         using var nodes = new LocalNodes();
@@ -173,4 +236,31 @@ public sealed class AuditTests
 
     private static AuditEntry Entry(string what) => new(
         s_time, "a", "TrimPrefix", new AuditWho("client", "billing", "0A"), what, Encoding.ASCII.GetString("Ok"u8), 7);
+
+    private static NodeAudit NewAudit(TempFolder folder) => new(
+        new AuditLog(folder.Path, "a", TimeProvider.System, NullLogger.Instance), TimeProvider.System);
+
+    private sealed class SmallRole : IRoleHandler
+    {
+        public NodeRole Role => NodeRole.Acceptor;
+
+        public NodeId Id => default;
+
+        public int MaxWaiting => 7;
+
+        public void Handle(Request request, ReplyTo reply)
+        {
+        }
+    }
+
+    /// <summary>The system's clock, set forward.</summary>
+    private sealed class TimeAhead : TimeProvider
+    {
+        private long _ahead;
+
+        public override long GetTimestamp() => base.GetTimestamp() + Interlocked.Read(ref _ahead);
+
+        public void Advance(TimeSpan by) =>
+            Interlocked.Add(ref _ahead, (long)(by.TotalSeconds * TimestampFrequency));
+    }
 }

@@ -37,6 +37,28 @@ public sealed class ConsoleCommandTests
         Assert.Equal(0, console.ExitCode);
     }
 
+    [Fact]
+    public async Task Console_goes_on_after_its_time_limit()
+    {
+        await using var cluster =
+            await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
+        using var limit = new CancellationTokenSource(s_limit);
+        var timeLimit = TimeSpan.FromSeconds(10);
+        using var console = CorfuTool.Start("console", "--connect", cluster.ConnectionString, "--timeout", "10");
+        try
+        {
+            var address = new Uri((await console.StandardOutput.ReadLineAsync(limit.Token))!);
+            // The limit began before the address was printed.
+            await Task.Delay(timeLimit, limit.Token);
+            using var browser = new HttpClient();
+            Assert.Equal(HttpStatusCode.OK, (await browser.GetAsync(address, limit.Token)).StatusCode);
+        }
+        finally
+        {
+            console.Kill();
+        }
+    }
+
     [Theory]
     [InlineData("--listen 8080", "'8080' is no address and port, as 127.0.0.1:8080.\nSee 'corfu console --help'.\n", 2)]
     [InlineData("--listen 0.0.0.0:0", "The console listens on this machine only, not at 0.0.0.0.", 1)]

@@ -49,7 +49,7 @@ public sealed class RenewalTests
     }
 
     /// <summary>The proposer died between its votes and its decision: a membership change that one acceptor holds is
-    /// still made by whoever reads it.</summary>
+    /// still made by the agent that reads it.</summary>
     [Fact]
     public async Task Ballot_that_the_proposer_left_is_ended_and_no_other_value_is_proposed()
     {
@@ -95,7 +95,7 @@ public sealed class RenewalTests
         await AppendAsync(client, 0, 1);
         cluster.Transport.Trace.Clear();
 
-        // Both units refuse the epoch, and whoever sealed them is gone.
+        // Both units refuse the epoch, and the reconfigurer that sealed them is gone.
         foreach (var unit in cluster.Units)
             await cluster.Transport.CallAsync(unit, new SealRequest(new Epoch(2)), default);
         cluster.Transport.Trace.Clear();
