@@ -62,7 +62,7 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
     }
 
     [Fact]
-    public async Task Listener_at_another_loopback_address_answers_under_its_own_name()
+    public async Task Listener_at_another_loopback_address_answers_by_that_address()
     {
         Assert.SkipUnless(OperatingSystem.IsLinux(), "needs several loopback addresses");
         await using var server = await ConsoleServer.StartAsync(

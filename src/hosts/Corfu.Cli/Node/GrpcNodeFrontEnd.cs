@@ -40,7 +40,7 @@ internal sealed class GrpcNodeFrontEnd : IFrontEnd
 
     private sealed class Running(GrpcFrontEnd frontEnd) : IAsyncDisposable, IReloadable
     {
-        // What has changed in the access file stands in the log.
+        // The log names the changes of the access file.
         public ImmutableArray<string> Reload(NodeOptions now)
         {
             frontEnd.ReloadAccess();

@@ -87,7 +87,7 @@ public sealed class CertificateFolderTests : IDisposable
     }
 
     [Fact]
-    public void Renewal_that_is_not_valid_yet_counts_from_its_beginning_on()
+    public void Renewal_counts_from_the_first_valid_moment_on()
     {
         Write(AccessRole.Client);
         var time = new ShiftedTime();

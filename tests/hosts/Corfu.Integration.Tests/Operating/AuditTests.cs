@@ -170,7 +170,7 @@ public sealed class AuditTests
     }
 
     [Fact]
-    public async Task Trims_of_two_peers_have_lines_of_their_own()
+    public async Task Trims_of_two_peers_have_separate_lines()
     {
         using var folder = new TempFolder();
         var unit = new NodeId(Guid.NewGuid());

@@ -38,7 +38,7 @@ public sealed class ConsoleCommandTests
     }
 
     [Fact]
-    public async Task Console_goes_on_after_its_time_limit()
+    public async Task Console_outlives_the_time_limit()
     {
         await using var cluster =
             await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
