@@ -199,8 +199,8 @@ public sealed class ClusterAgent : IRoleHandler
     {
         var next = _monitor.Step(_stopped);
         if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), _stopped));
-        if (!_renewal.IsRunning) _change.Step(_stopped);
-        if (!_change.IsRunning) _renewal.Step(_order.RankFor(_renewal.At, static _ => false), _stopped);
+        _change.Step(!_renewal.IsRunning, _stopped);
+        if (!_change.IsRunning) _renewal.Step(_order.RankFor(_renewal.At, static _ => false), _change.Gone, _stopped);
         _maintenance.Step(_change.IsRunning, _stopped);
         var now = _clock.Time.GetUtcNow();
         if (_newest is not { } last || now - last.At >= s_reportInterval || now < last.At)

@@ -61,7 +61,7 @@ internal sealed class SimKeeper
     {
         if (_view.Projection is { } newest) _renewal.Saw(_sealedTo(newest), _at);
         if (_view.IsRefreshDue) _loop.Start(() => _view.RefreshAsync(Acceptors(), CancellationToken.None));
-        _renewal.Step(_rank, CancellationToken.None);
+        _renewal.Step(_rank, 0, CancellationToken.None);
         return s_step;
     }
 

@@ -159,6 +159,30 @@ public class ReconfigurationTests
         while (client.Projection.Epoch < next.Epoch) await Task.Delay(5, limit.Token);
     }
 
+    [Theory]
+    [InlineData(0, true)]
+    [InlineData(1, false)]
+    public async Task R13_unit_that_denies_its_seal_ends_only_a_round_that_needs_the_unit(int number, bool isNeeded)
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var (denying, leaves) = (cluster.Units[number], cluster.Units[1]);
+        var denied = new TaskCompletionSource<Fault>(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        // The others answer later.
+        cluster.Transport.Faults = (to, request) =>
+            request is SealRequest && to != denying ? new(denied.Task) : new(Fault.None);
+        cluster.Transport.Rewrite = (to, request, answer) =>
+        {
+            if (request is not SealRequest || to != denying) return answer;
+            denied.TrySetResult(Fault.None);
+            return request.Fail(Status.Denied, Epoch.None);
+        };
+        var change = cluster.Reconfigurer().ReconfigureAsync(cluster.First,
+            p => p.HasUnit(leaves.Id) ? Membership.Of(p).Without(leaves.Id) : null, "leaves");
+        if (isNeeded) await Assert.ThrowsAsync<CorfuDeniedException>(() => change);
+        else Assert.Equal(new Epoch(2), (await change).Epoch);
+    }
+
     [Fact]
     public async Task Write_that_meets_a_seal_sends_no_further_request_in_the_old_epoch()
     {

@@ -4,10 +4,12 @@ namespace Corfu.Agent;
 /// that is left, or proposes the same membership. It works with automation off as well, since it changes no
 /// membership.</summary>
 /// <remarks>
-/// Invariant: at most one run is under way, and none before a unit has refused the newest epoch for
-/// <see cref="AgentOptions.SuccessorTimeout"/>. Liveness: clients only wait, so some agent must act wherever a majority
-/// of acceptors and the units that must be sealed can be reached. Every agent that watches a sealed unit does, each
-/// later than the live ones that watch it before; the layout decides one successor (R12).
+/// Invariant: at most one run is under way, and none before a unit has refused the newest epoch for <see
+/// cref="AgentOptions.SuccessorTimeout"/>. Liveness: clients only wait, so some agent must act wherever a majority of
+/// acceptors and the units that must be sealed can be reached. Every agent that watches a sealed unit does, each later
+/// than the live ones that watch it before; the layout decides one successor (R12). A run makes room for a change that
+/// leaves a node behind: the run may wait for that node, and the change's epoch is a successor too. Only nodes that
+/// were found gone since the run began count, so that a suspicion that no other agent shares stops no second run.
 /// </remarks>
 /// <param name="acceptors">Acceptors that answer, whether the newest projection names them or not.</param>
 internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>> acceptors, Reconfigurer reconfigurer,
@@ -15,8 +17,12 @@ internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>
 {
     private Epoch _sealedTo;
     private TimeSpan _since;
+    private int _goneBefore;
 
-    public bool IsRunning { get; private set; }
+    // Not null while a run is under way.
+    private CancellationTokenSource? _stop;
+
+    public bool IsRunning => _stop is not null;
 
     /// <summary>Completes when no run is under way.</summary>
     public Task Ended { get; private set; } = Task.CompletedTask;
@@ -33,12 +39,20 @@ internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>
     }
 
     /// <param name="before">Live agents that act before this one, each after its own patience.</param>
-    public void Step(int before, CancellationToken stopped)
+    /// <param name="gone">Serving nodes that a change would leave behind (<see cref="ChangeState.Gone"/>).</param>
+    public void Step(int before, int gone, CancellationToken stopped)
     {
-        if (IsRunning || _sealedTo <= view.Epoch || view.Projection is null) return;
+        if (IsRunning)
+        {
+            if (gone > _goneBefore) _stop!.Cancel();
+            return;
+        }
+
+        if (_sealedTo <= view.Epoch || view.Projection is null) return;
         if (clock.Now - _since < patience * (1 + before)) return;
-        IsRunning = true;
-        Ended = RunAsync(_sealedTo, stopped);
+        _goneBefore = gone;
+        _stop = CancellationTokenSource.CreateLinkedTokenSource(stopped);
+        Ended = RunAsync(_sealedTo, _stop.Token);
     }
 
     private async Task RunAsync(Epoch sealedTo, CancellationToken stopped)
@@ -55,7 +69,7 @@ internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>
         }
         catch (OperationCanceledException) when (stopped.IsCancellationRequested)
         {
-            // The agent stops.
+            // The agent stops, or a change takes the place of the run.
         }
         catch (CorfuException e)
         {
@@ -67,7 +81,8 @@ internal sealed class Renewal(ClusterView view, Func<ImmutableArray<NodeAddress>
         }
         finally
         {
-            IsRunning = false;
+            _stop!.Dispose();
+            _stop = null;
             _since = clock.Now;
         }
     }

@@ -36,17 +36,24 @@ internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdic
 
     public bool IsRunning => _state is State.Asking or State.Deciding;
 
+    /// <summary>Serving nodes that the change leaves behind which the last step asked for; none where agents may make
+    /// none.</summary>
+    public int Gone { get; private set; }
+
     /// <summary>Completes when nothing is under way.</summary>
     public Task Ended { get; private set; } = Task.CompletedTask;
 
     /// <summary>Looks at the verdicts and starts what follows from them.</summary>
-    public void Step(CancellationToken stopped)
+    /// <param name="mayAct">False: another run of this agent is under way, so that a change is prepared and not
+    /// begun.</param>
+    public void Step(bool mayAct, CancellationToken stopped)
     {
         if (view.Projection is not { } projection) return;
         if (_seen is { } before && before.Epoch < projection.Epoch) _policy.Saw(before, projection, clock.Now);
         _seen = projection;
         var decision = Decide(projection);
         var change = view.Automation.IsOn ? decision.Change : null;
+        Gone = change is null ? 0 : change.Exits.Length + (change.NewSequencer is null ? 0 : 1);
         Tell(change is null && decision.Change is { } wanted ? $"switched off: {wanted}" : decision.Note);
         switch (_state)
         {
@@ -66,7 +73,8 @@ internal sealed class ChangeState(AgentOptions options, ClusterView view, Verdic
                 break;
         }
 
-        if (_state == State.Proposed && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection))
+        if (mayAct && _state == State.Proposed
+            && clock.Now - _since >= options.BackOffStep * Rank(_change!, projection))
             BecomeAsking(projection, stopped);
     }
 

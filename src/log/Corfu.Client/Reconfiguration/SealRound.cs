@@ -16,6 +16,9 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
     private readonly List<Chain> _silent = [];
 
     private readonly HashSet<NodeId> _new = [];
+
+    // Units that deny the seal; none of them is asked again.
+    private readonly HashSet<NodeId> _denied = [];
     private readonly Dictionary<NodeId, string> _trouble = [];
 
     /// <summary>The position after the highest that any unit has reported.</summary>
@@ -31,6 +34,8 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 
     /// <summary>False when a unit is sealed beyond the next epoch: <see cref="Superseded"/>.</summary>
     /// <exception cref="ReconfigurationException">A first survivor, or all of a new chain, did not answer.</exception>
+    /// <exception cref="CorfuDeniedException">Of those, the ones that answered deny this side the right to
+    /// seal.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {
         var units = Collect(membership);
@@ -59,7 +64,12 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
                 }
 
                 if (response is { Status: Status.Denied })
-                    throw CorfuStatusException.Create(Status.Denied, $"Sealing unit {unit}");
+                {
+                    _denied.Add(unit.Id);
+                    if (!CanEnd) throw CorfuStatusException.Create(Status.Denied, $"Sealing unit {unit}");
+                    continue;
+                }
+
                 _trouble[unit.Id] = trouble ?? $"it says {response!.Status}";
                 calls.Add(SealAsync(unit, s_retryDelay, stop.Token));
             }
@@ -71,6 +81,10 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
             Waiting.CancelLaterAsync(stop).Abandon();
         }
     }
+
+    // False: units without whose answer the round does not end have denied it.
+    private bool CanEnd => !_missing.Overlaps(_denied)
+        && !_silent.Exists(c => c.Replicas.All(r => _denied.Contains(r.Unit)));
 
     /// <summary>The units to seal; those without whose answer nothing is proposed are in _missing.</summary>
     private List<NodeId> Collect(Membership membership)
