@@ -24,6 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
+        ["stores"] = [["Craq.Protocol"], ["Craq"]],
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
@@ -39,7 +40,8 @@ public sealed class DependencyTests
         ["base"] = [],
         ["log"] = ["base"],
         ["tango"] = ["base"],
-        ["hosts"] = ["base", "log", "tango"],
+        ["stores"] = ["base", "tango"],
+        ["hosts"] = ["base", "log", "tango", "stores"],
     };
 
     private const string AspNetCore = "Microsoft.AspNetCore.App";
@@ -47,7 +49,7 @@ public sealed class DependencyTests
     private static readonly string[] Pure =
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
-            "Tango.Collections", "Tango.Testing"];
+            "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq"];
 
     public static TheoryData<string> ProjectNames =>
         [.. Floors.Values.SelectMany(steps => steps).SelectMany(step => step)];

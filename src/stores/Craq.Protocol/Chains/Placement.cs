@@ -1,0 +1,36 @@
+namespace Craq;
+
+/// <summary>Where the replicas of a chain stand (CRAQ 3.1). Node lists and datacenters are the directory's; a placement
+/// says the wish.</summary>
+/// <param name="Groups">Parts of the chain in order, a datacenter each. Empty: <paramref name="Datacenters"/> of all,
+/// chosen by hash, with <paramref name="Size"/> replicas each.</param>
+/// <param name="Datacenters">Implicit placement: their count. 0: all.</param>
+/// <param name="Size">Replicas in each datacenter of implicit placement. 0: all nodes.</param>
+/// <param name="Master">The datacenter whose members alone count for <paramref name="MinMembers"/>; null: all
+/// do.</param>
+/// <param name="MinMembers">The least counting members that a chain may be cut down to. 0: the majority of the whole
+/// size, and 1 below three.</param>
+public sealed record Placement(ImmutableArray<PlacementGroup> Groups, int Datacenters = 1, int Size = 3,
+    string? Master = null, int MinMembers = 0)
+{
+    /// <summary>Three replicas in one datacenter, chosen by hash.</summary>
+    public static Placement Default { get; } = new([]);
+
+    /// <summary>Datacenters chosen by hash, with the same number of replicas each.</summary>
+    public static Placement Implicit(int datacenters, int size) => new([], datacenters, size);
+
+    /// <summary>These datacenters, in this order, with the same number of replicas each.</summary>
+    public static Placement Explicit(int size, params ReadOnlySpan<string> datacenters)
+    {
+        var groups = ImmutableArray.CreateBuilder<PlacementGroup>(datacenters.Length);
+        foreach (var name in datacenters) groups.Add(new PlacementGroup(name, size));
+        return new Placement(groups.MoveToImmutable(), 0, size);
+    }
+
+    /// <summary>These datacenters, in this order, with a number of replicas each.</summary>
+    public static Placement Sized(params ReadOnlySpan<PlacementGroup> groups) => new([.. groups], 0, 0);
+}
+
+/// <summary>The replicas of a chain in one datacenter.</summary>
+/// <param name="Size">0: all nodes of the datacenter.</param>
+public readonly record struct PlacementGroup(string Datacenter, int Size);
