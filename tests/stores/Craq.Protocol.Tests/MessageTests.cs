@@ -1,0 +1,114 @@
+using System.Runtime.CompilerServices;
+
+namespace Craq.Protocol.Tests;
+
+/// <summary>The wire of CRAQ's messages. A recording in <c>Golden/</c> changes never (docs/compatibility.md); set
+/// CORFU_RECORD=1 to record a new opcode.</summary>
+public sealed class MessageTests
+{
+    private static readonly bool s_isRecording = Environment.GetEnvironmentVariable("CORFU_RECORD") == "1";
+
+    public static TheoryData<byte> Opcodes =>
+        [.. SampleMessages.All().Select(sample => (byte)sample.Request.Opcode)];
+
+    [Theory]
+    [MemberData(nameof(Opcodes))]
+    public void Request_comes_back_whole(byte opcode)
+    {
+        var request = SampleOf(opcode).Request;
+        var body = SampleMessages.Body(request);
+        var header = SampleMessages.Header(request.Opcode, Status.Ok, body.Length) with { Epoch = request.Epoch };
+        var back = MessageCodec.ReadRequest(header, body, SampleMessages.Table, WireProtocol.Current.Highest);
+        Assert.IsType(request.GetType(), back);
+        Assert.Equal(body, SampleMessages.Body(back!));
+    }
+
+    [Theory]
+    [MemberData(nameof(Opcodes))]
+    public void Answers_come_back_whole(byte opcode)
+    {
+        var (request, answers) = SampleOf(opcode);
+        foreach (var answer in answers)
+        {
+            var body = SampleMessages.Body(answer);
+            var back = MessageCodec.ReadResponse(
+                request, SampleMessages.Header(request.Opcode, answer.Status, body.Length), body);
+            Assert.Equal(answer.Status, back.Status);
+            Assert.Equal(body, SampleMessages.Body(back));
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Opcodes))]
+    public void Messages_have_the_recorded_bytes(byte opcode)
+    {
+        var (request, answers) = SampleOf(opcode);
+        var lines = new List<string> { $"request {Convert.ToHexString(SampleMessages.Body(request))}" };
+        foreach (var answer in answers)
+            lines.Add($"{(byte)answer.Status} {Convert.ToHexString(SampleMessages.Body(answer))}");
+        var name = $"{opcode:000}.txt";
+        if (s_isRecording) File.WriteAllLines(Path.Combine(SourceFolder(), name), lines);
+        else Assert.Equal(File.ReadAllLines(Path.Combine(AppContext.BaseDirectory, "Golden", name)), lines);
+    }
+
+    [Fact]
+    public void All_requests_of_the_table_have_samples()
+    {
+        var sampled = SampleMessages.All().Select(sample => sample.Request.Opcode).ToHashSet();
+        for (var opcode = 128; opcode < 144; opcode++)
+        {
+            // A client may send three of them; for all others the table has no row, or a node's.
+            var isKnown = SampleMessages.Table.Judge((Opcode)opcode, AccessRole.Caller) == AccessVerdict.Denied
+                && IsRead((Opcode)opcode);
+            Assert.Equal(isKnown, sampled.Contains((Opcode)opcode));
+        }
+    }
+
+    [Fact]
+    public void Client_reads_writes_and_learns_of_chains_only()
+    {
+        var allowed = SampleMessages.All().Select(sample => sample.Request.Opcode)
+            .Where(opcode => SampleMessages.Table.Judge(opcode, AccessRole.Client) == AccessVerdict.Allowed);
+        Assert.Equal([CraqOpcode.Read, CraqOpcode.Mutate, CraqOpcode.Chains], allowed);
+    }
+
+    [Fact]
+    public void Config_of_another_epoch_than_its_frame_is_refused()
+    {
+        var body = SampleMessages.Body(new InstallChainRequest(SampleMessages.Epoch, SampleMessages.View()));
+        var header = SampleMessages.Header(CraqOpcode.Install, Status.Ok, body.Length) with { Epoch = new Epoch(6) };
+        Assert.Throws<MalformedDataException>(() =>
+            MessageCodec.ReadRequest(header, body, SampleMessages.Table, WireProtocol.Current.Highest));
+    }
+
+    [Fact]
+    public void Config_with_a_member_twice_is_refused()
+    {
+        var view = SampleMessages.View();
+        var config = view.Config with { Members = view.Config.Members.SetItem(2, view.Config.Members[0]) };
+        var body = SampleMessages.Body(
+            new InstallChainRequest(SampleMessages.Epoch, view with { Config = config }));
+        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(
+            SampleMessages.Header(CraqOpcode.Install, Status.Ok, body.Length), body, SampleMessages.Table,
+            WireProtocol.Current.Highest));
+    }
+
+    private static bool IsRead(Opcode opcode)
+    {
+        try
+        {
+            return MessageCodec.ReadRequest(SampleMessages.Header(opcode, Status.Ok, 0), default, SampleMessages.Table,
+                WireProtocol.Current.Highest) is not null;
+        }
+        catch (MalformedDataException)
+        {
+            return true;
+        }
+    }
+
+    private static (Request Request, Response[] Answers) SampleOf(byte opcode) =>
+        SampleMessages.All().Single(sample => (byte)sample.Request.Opcode == opcode);
+
+    private static string SourceFolder([CallerFilePath] string file = "") =>
+        Path.Combine(Path.GetDirectoryName(file)!, "Golden");
+}
