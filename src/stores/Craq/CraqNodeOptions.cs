@@ -1,0 +1,56 @@
+namespace Craq;
+
+/// <summary>Bounds and intervals of a node. At a bound a request is refused with <see cref="Status.Overloaded"/> and
+/// nothing has changed.</summary>
+internal sealed record CraqNodeOptions
+{
+    /// <summary>Bytes of records that are not known to be committed, over all chains.</summary>
+    public long MaxDirtyBytes { get; init; } = 64 << 20;
+
+    /// <summary>Records that are not known to be committed, over all chains.</summary>
+    public int MaxDirtyRecords { get; init; } = 64 * 1024;
+
+    /// <summary>Bytes of committed records that stay in memory for members that lack them.</summary>
+    public long MaxHotBytes { get; init; } = 32 << 20;
+
+    /// <summary>Bytes of the chains' windows of recent write ids.</summary>
+    public long MaxWindowBytes { get; init; } = 64 << 20;
+
+    /// <summary>Ids in the window of one chain.</summary>
+    public int MaxWindowIds { get; init; } = 64 * 1024;
+
+    /// <summary>Requests that wait at once: reads for a round, mutations for their commit.</summary>
+    public int MaxWaiting { get; init; } = 64 * 1024;
+
+    public int MaxChains { get; init; } = 100_000;
+
+    /// <summary>Bytes of a record. The default leaves room for a value of one MiB.</summary>
+    public int MaxRecord { get; init; } = (1 << 20) + (64 << 10);
+
+    /// <summary>Bytes under way to a successor.</summary>
+    public int WindowBytes { get; init; } = 32 << 20;
+
+    /// <summary>Records under way to a successor.</summary>
+    public int WindowRecords { get; init; } = 4096;
+
+    /// <summary>Bytes of one message to a successor, or of one answer to a fetch.</summary>
+    public int BatchBytes { get; init; } = 1 << 20;
+
+    /// <summary>Interval of probes, repeated requests and rounds that wait.</summary>
+    public TimeSpan Tick { get; init; } = TimeSpan.FromMilliseconds(20);
+
+    /// <summary>Delay before a member that did not answer is asked again.</summary>
+    public TimeSpan Retry { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>A mark is stored within this time.</summary>
+    public TimeSpan MarkDelay { get; init; } = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>A strong read that nothing has confirmed ends as unconfirmed.</summary>
+    public TimeSpan ReadLimit { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Time after which a read that waits for members asks the directory too.</summary>
+    public TimeSpan LoggedAfter { get; init; } = TimeSpan.FromMilliseconds(200);
+
+    /// <summary>Time for one request to another node.</summary>
+    public TimeSpan CallLimit { get; init; } = TimeSpan.FromSeconds(2);
+}
