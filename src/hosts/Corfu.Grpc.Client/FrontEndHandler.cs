@@ -2,7 +2,6 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using System.Security.Cryptography.X509Certificates;
 
 namespace Corfu.Grpc.Client;
 
@@ -50,24 +49,9 @@ public static class FrontEndHandler
         var refusal = "";
         try
         {
-            await encrypted.AuthenticateAsClientAsync(
-                new SslClientAuthenticationOptions
-                {
-                    TargetHost = host,
-                    ApplicationProtocols = [SslApplicationProtocol.Http2],
-                    EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13,
-                    AllowTlsResume = false,
-                    AllowRenegotiation = false,
-                    ClientCertificateContext = tls.Source.Current.Context,
-                    RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
-                    {
-                        var verdict = tls.Verify(
-                            certificate as X509Certificate2, chain?.ChainPolicy.ExtraStore ?? [], server: true);
-                        refusal = verdict.Reason ?? "";
-                        return verdict.Peer is not null;
-                    },
-                },
-                cancellationToken);
+            var options = tls.HttpClient(host, verdict => refusal = verdict.Reason ?? "");
+            options.ApplicationProtocols = [SslApplicationProtocol.Http2];
+            await encrypted.AuthenticateAsClientAsync(options, cancellationToken);
             return encrypted;
         }
         catch (AuthenticationException e)

@@ -54,6 +54,8 @@ public sealed class TestAuthority
         request.CertificateExtensions.Add(new X509KeyUsageExtension(order.Usage, true));
         request.CertificateExtensions.Add(X509AuthorityKeyIdentifierExtension.CreateFromCertificate(Certificate, true,
             false));
+        if (order.IssuerAddress is { } address)
+            request.CertificateExtensions.Add(new X509AuthorityInformationAccessExtension([], [address]));
         OidCollection uses = [];
         foreach (var use in order.Uses) uses.Add(new Oid(use));
         request.CertificateExtensions.Add(new X509EnhancedKeyUsageExtension(uses, false));
@@ -100,6 +102,9 @@ public sealed record TestOrder
     public bool IsAuthority { get; init; }
 
     public string[] FurtherUris { get; init; } = [];
+
+    /// <summary>Where the certificate says that its issuer's can be had; null: nowhere.</summary>
+    public string? IssuerAddress { get; init; }
 
     public string[] Uses { get; init; } = [ServerUse, ClientUse];
 

@@ -20,7 +20,7 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
         using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         var attempt = new Attempt(endpoint, target, timeout.Token, either.Token);
         var dialed = await DialAsync(attempt, options.Tls).ConfigureAwait(false);
-        if (dialed.Failure is { IsNoTls: true } && options.Tls is { Mode: TlsMode.Both })
+        if (dialed.Failure is { IsNoTls: true } && options is { NeverPlain: false, Tls.Mode: TlsMode.Both })
             dialed = await DialAsync(attempt, null).ConfigureAwait(false);
         if (dialed.IsOpen) return dialed;
         TransportTelemetry.ConnectFailures.Add(1);

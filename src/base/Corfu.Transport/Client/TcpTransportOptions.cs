@@ -14,7 +14,8 @@ public sealed record TcpTransportOptions
         .Above(o => o.IdleTimeout, TimeSpan.Zero)
         .AtLeast(o => o.MaxInFlight, 1)
         .AtLeast(o => o.MaxOutputBuffer, 1)
-        .AtLeast(o => o.ReceiveBuffer, MessageCodec.HeaderSize);
+        .AtLeast(o => o.ReceiveBuffer, MessageCodec.HeaderSize)
+        .Must(o => o.NeverPlain, o => !o.NeverPlain || o.Tls is not null, "false without certificates (Tls)");
 
     /// <summary>The one cluster to connect to. With none, nodes can only be asked for their description.</summary>
     public ClusterId Cluster { get; init; }
@@ -62,6 +63,10 @@ public sealed record TcpTransportOptions
     /// <summary>Certificates of this process, which stay the caller's. Null: connections are plain. Default
     /// null.</summary>
     public ClusterTls? Tls { get; init; }
+
+    /// <summary>Connections are encrypted or fail, also where the mode of <see cref="Tls"/> is
+    /// <see cref="TlsMode.Both"/>. Default false.</summary>
+    public bool NeverPlain { get; init; }
 
     /// <summary>For tests of a later version.</summary>
     internal WireProtocol Protocol { get; init; } = WireProtocol.Current;

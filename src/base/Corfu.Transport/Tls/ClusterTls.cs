@@ -206,6 +206,17 @@ public sealed class ClusterTls : IDisposable
             },
         };
 
+    /// <summary>Options of a handshake at the client's side of an HTTP port.</summary>
+    /// <param name="host">Sent as the name of the server, and not compared.</param>
+    /// <param name="judged">Hears why a server is refused.</param>
+    public SslClientAuthenticationOptions HttpClient(string host, Action<PeerVerdict> judged)
+    {
+        var options = Client(host, Source.Current, judged);
+        options.ApplicationProtocols = [SslApplicationProtocol.Http2, SslApplicationProtocol.Http11];
+        options.EnabledSslProtocols = SslProtocols.Tls12 | SslProtocols.Tls13;
+        return options;
+    }
+
     public void Dispose()
     {
         Source.Changed -= OnChanged;

@@ -50,6 +50,14 @@ internal static class ServedCertificate
             ApplicationProtocols = [ClusterTls.Protocol],
             EnabledSslProtocols = SslProtocols.Tls13,
             ClientCertificateContext = tls?.Source.Current.Context,
+
+            // A chain that was not given would be looked for at addresses that the certificate names.
+            CertificateChainPolicy = new X509ChainPolicy
+            {
+                DisableCertificateDownloads = true,
+                RevocationMode = X509RevocationMode.NoCheck,
+            },
+
             // Everything is shown; the verdict comes after.
             RemoteCertificateValidationCallback = (_, certificate, chain, _) =>
             {

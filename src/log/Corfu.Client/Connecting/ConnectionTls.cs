@@ -18,7 +18,11 @@ public static class ConnectionTls
         if (tcp.Tls is null) owned = Open(connection, options, logger);
         var tls = tcp.Tls ?? owned;
         var cluster = connection.Cluster.IsNone ? tls?.Identity.Cluster ?? tcp.Cluster : connection.Cluster;
-        if (tls is null || tls.Identity.Cluster == cluster) return tcp with { Tls = tls, Cluster = cluster };
+        if (tls is null || tls.Identity.Cluster == cluster)
+        {
+            return tcp with { Tls = tls, Cluster = cluster, NeverPlain = connection.IsTls || tcp.NeverPlain };
+        }
+
         var own = tls.Identity.Cluster;
         owned?.Dispose();
         throw new CertificateException($"The connection string is for cluster {cluster}, and the certificate is for "

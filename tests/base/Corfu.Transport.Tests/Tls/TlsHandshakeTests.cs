@@ -148,6 +148,19 @@ public sealed class TlsHandshakeTests
         Assert.Null(handler.Seen.Serial);
     }
 
+    /// <summary>As a process of that node with a <c>corfus://</c> string.</summary>
+    [Fact]
+    public async Task Connections_that_are_never_plain_stay_so_in_a_node_that_moves_to_tls()
+    {
+        await using var server = await TestServer.StartAsync();
+        var tls = new ClusterTls(new TestSource(_authority.Credentials(AccessRole.Node)), TlsMode.Both);
+        using var transport = new TcpTransport(
+            new TcpTransportOptions { Cluster = TestServer.Cluster, Tls = tls, NeverPlain = true });
+        var refused = await Assert.ThrowsAsync<TransportException>(
+            () => transport.CallAsync(server.AddressOf(server.AddEcho()), Ping, default).AsTask());
+        Assert.Contains("give it certificates", refused.Message, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData(SslProtocols.Tls12, true)]
     [InlineData(SslProtocols.Tls13, false)]

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
@@ -5,6 +6,7 @@ using Corfu.Client;
 using Corfu.Grpc.Client;
 using Corfu.Grpc.Protocol.Log.V1;
 using Corfu.Protocol;
+using Corfu.TestKit;
 using Corfu.Transport;
 using global::Grpc.Core;
 using global::Grpc.Health.V1;
@@ -15,6 +17,8 @@ namespace Corfu.Grpc.Tests.Access;
 /// <summary>Handshakes with the front end, and the ends of their connections.</summary>
 public sealed class TlsTests
 {
+    private static readonly ClusterId s_cluster = new(new Guid(FrontEnd.ClusterId));
+
     [Fact]
     public async Task Caller_without_a_certificate_is_served_health_alone()
     {
@@ -61,6 +65,36 @@ public sealed class TlsTests
         var refused = await Assert.ThrowsAsync<RpcException>(async () =>
             await new LogService.LogServiceClient(channel).DescribeAsync(new DescribeRequest()));
         Assert.Contains("is not trusted", refused.ToString(), StringComparison.Ordinal);
+    }
+
+    /// <summary>The address is a stranger's words: a request to it would tell who asks, and what for.</summary>
+    [Fact]
+    public async Task Caller_asks_no_address_for_the_issuer_that_a_certificate_names()
+    {
+        var (own, stranger) = (new TestAuthority(s_cluster), new TestAuthority(s_cluster));
+        using var issuers = new TcpListener(IPAddress.Loopback, 0);
+        issuers.Start();
+        using var certificate = stranger.Issue(new CertificateIdentity(s_cluster, AccessRole.Node, "a"),
+            new TestOrder { IssuerAddress = $"http://{issuers.LocalEndpoint}/ca.cer" });
+        using var server = new TcpListener(IPAddress.Loopback, 0);
+        server.Start();
+        var serving = Task.Run(async () =>
+        {
+            await using var accepted = new SslStream((await server.AcceptTcpClientAsync()).GetStream());
+            await accepted.AuthenticateAsServerAsync(new SslServerAuthenticationOptions
+            {
+                ServerCertificateContext = SslStreamCertificateContext.Create(certificate, [], offline: true),
+                ApplicationProtocols = [SslApplicationProtocol.Http2],
+            });
+        });
+        using var tls = new ClusterTls(new TestSource(own.Credentials(AccessRole.Caller)));
+        using var channel = GrpcChannel.ForAddress(
+            $"https://{server.LocalEndpoint}", new GrpcChannelOptions { HttpHandler = FrontEndHandler.Create(tls) });
+        var refused = await Assert.ThrowsAsync<RpcException>(async () =>
+            await new LogService.LogServiceClient(channel).DescribeAsync(new DescribeRequest()));
+        Assert.Contains("leads to no certificate", refused.ToString(), StringComparison.Ordinal);
+        Assert.False(issuers.Pending());
+        await serving.ContinueWith(static _ => { }, TaskScheduler.Default);
     }
 
     [Theory]
