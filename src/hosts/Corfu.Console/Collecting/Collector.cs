@@ -24,13 +24,10 @@ public sealed class Collector : IAsyncDisposable
     private readonly TcpTransport _discovery;
     private readonly Dictionary<NodeEndpoint, ProcessWatch> _watches = [];
     private readonly PictureMaker _maker = new();
-    private readonly CancellationTokenSource _stop = new();
+    private readonly WantedLoop _loop;
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
-    private Task? _running;
-    private int _viewers;
-    private DateTimeOffset _wantedUntil;
     private TaskCompletionSource _changed = NewSignal();
 
     // Used by the loop; the transport and the cluster are read by others once they are set.
@@ -49,11 +46,15 @@ public sealed class Collector : IAsyncDisposable
         _given = connection.Endpoints;
         _tcp = ConnectionTls.Apply(connection, options.Client.Tcp, options.Client.Tls, out _tls);
         _discovery = NewTransport(_tcp.Cluster);
+        Logger = options.Loggers.CreateLogger<Collector>();
+        _loop = new WantedLoop(Time, s_interval, s_rest, _ => AskAsync(), Failed);
     }
 
     public ClusterPicture Picture => Volatile.Read(ref _picture);
 
     public TimeProvider Time => _options.Time;
+
+    public ILogger Logger { get; }
 
     /// <summary>Finds a process of the cluster now.</summary>
     /// <exception cref="ClusterNotFoundException">None answers, or they belong to several clusters.</exception>
@@ -65,32 +66,15 @@ public sealed class Collector : IAsyncDisposable
     /// <summary>The newest picture. After a rest the first one is waited for, a round at most.</summary>
     public async Task<ClusterPicture> LookAsync(CancellationToken cancellationToken)
     {
-        Task? first = null;
-        lock (_gate)
-        {
-            if (Wake() || Picture.At == DateTimeOffset.MinValue) first = _changed.Task;
-        }
-
-        if (first is not null)
-        {
-            var limit = Task.Delay(s_round + s_answer, Time, cancellationToken);
-            await Task.WhenAny(first, limit);
-        }
-
+        Task next;
+        lock (_gate) next = _changed.Task;
+        if (_loop.Wake() || Picture.At == DateTimeOffset.MinValue)
+            await Task.WhenAny(next, Task.Delay(s_round + s_answer, Time, cancellationToken));
         return Picture;
     }
 
     /// <summary>Keeps the collector awake until the result is disposed.</summary>
-    public IDisposable Watch()
-    {
-        lock (_gate)
-        {
-            _viewers++;
-            Wake();
-        }
-
-        return new Viewer(this);
-    }
+    public IDisposable Watch() => _loop.Hold();
 
     /// <summary>Waits for the next picture.</summary>
     public async Task<ClusterPicture> NextAsync(CancellationToken cancellationToken)
@@ -115,65 +99,28 @@ public sealed class Collector : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        Task? running;
-        lock (_gate)
-        {
-            _stop.Cancel();
-            running = _running;
-        }
-
-        if (running is not null) await running;
+        await _loop.DisposeAsync();
         _transport?.Dispose();
         _discovery.Dispose();
         _tls?.Dispose();
-        _stop.Dispose();
     }
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // Called under _gate. True: it was at rest.
-    private bool Wake()
+    // What was known of the cluster is shown no longer: no answer behind it is new.
+    private void Failed(Exception e)
     {
-        _wantedUntil = Time.GetUtcNow() + s_rest;
-        if (_running is not null || _stop.IsCancellationRequested) return false;
-        _running = LoopContext.Pool.RunAsync(RunAsync);
-        return true;
-    }
-
-    private bool IsOver()
-    {
-        lock (_gate)
+        ConsoleLog.RoundFailed(Logger, e);
+        Publish(ClusterPicture.Empty with
         {
-            var isWanted = _viewers > 0 || Time.GetUtcNow() < _wantedUntil;
-            if (isWanted && !_stop.IsCancellationRequested) return false;
-            _running = null;
-            return true;
-        }
-    }
-
-    private async Task RunAsync()
-    {
-        // The caller holds the gate.
-        await Task.Yield();
-        while (!IsOver())
-        {
-            var began = Time.GetTimestamp();
-            try
-            {
-                await AskAsync();
-                var left = s_interval - Time.GetElapsedTime(began);
-                if (left > TimeSpan.Zero) await Task.Delay(left, Time, _stop.Token);
-            }
-            catch (OperationCanceledException)
-            {
-                // The console ends.
-            }
-        }
+            At = Time.GetUtcNow(),
+            Problem = $"The console cannot put the answers together: {e.Message} The console's log has the rest.",
+        });
     }
 
     private async Task AskAsync()
     {
-        if (_transport is null && await TryFindAsync(_stop.Token) is { } fault)
+        if (_transport is null && await TryFindAsync(_loop.Stopped) is { } fault)
         {
             Publish(ClusterPicture.Empty with { At = Time.GetUtcNow(), Problem = fault });
             return;
@@ -182,8 +129,8 @@ public sealed class Collector : IAsyncDisposable
         KeepWatches();
         var epoch = _projection?.Epoch ?? Epoch.None;
         var all = Task.WhenAll(
-            _watches.Values.Select(watch => watch.AskAsync(_cluster, epoch, _stop.Token)).ToList());
-        await Task.WhenAny(all, Task.Delay(s_round, Time, _stop.Token));
+            _watches.Values.Select(watch => watch.AskAsync(_cluster, epoch, _loop.Stopped)).ToList());
+        await Task.WhenAny(all, Task.Delay(s_round, Time, _loop.Stopped));
         ImmutableArray<ProcessPicture> processes =
             [.. _watches.Values.Select(static watch => watch.Picture).OrderBy(static process => process.Endpoint)];
         await LearnAsync(processes);
@@ -211,11 +158,11 @@ public sealed class Collector : IAsyncDisposable
     {
         try
         {
-            var description = await _transport!.DescribeAsync(endpoint, _stop.Token);
+            var description = await _transport!.DescribeAsync(endpoint, _loop.Stopped);
             var agent = description.Roles.FirstOrDefault(static role => role.Role == NodeRole.Agent);
             if (agent.Id.IsNone) return null;
             var answer = await _transport.CallAsync(
-                new NodeAddress(agent.Id, endpoint), new LatestRequest(Epoch.None), _stop.Token);
+                new NodeAddress(agent.Id, endpoint), new LatestRequest(Epoch.None), _loop.Stopped);
             return answer.IsOk ? answer.Latest : null;
         }
         catch (CorfuException)
@@ -292,19 +239,4 @@ public sealed class Collector : IAsyncDisposable
     private TcpTransport NewTransport(ClusterId cluster) => new(
         _tcp with { Cluster = cluster, ConnectTimeout = s_answer, RequestTimeout = s_answer },
         Time, logger: NullLogger.Instance);
-
-    private sealed class Viewer(Collector collector) : IDisposable
-    {
-        private int _isDisposed;
-
-        public void Dispose()
-        {
-            if (Interlocked.Exchange(ref _isDisposed, 1) != 0) return;
-            lock (collector._gate)
-            {
-                collector._viewers--;
-                collector._wantedUntil = collector.Time.GetUtcNow() + s_rest;
-            }
-        }
-    }
 }

@@ -3,7 +3,7 @@ using Corfu.WebConsole.Collecting;
 namespace Corfu.WebConsole.Reading;
 
 /// <summary>The newest positions of the log, read while a page shows them, within the budget of all pages.</summary>
-internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncDisposable
+internal sealed class LogWindow : IAsyncDisposable
 {
     public const int Length = 10_000;
     private const int Batch = 64;
@@ -15,13 +15,12 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
     // A hole is passed over when its writer has not filled it by then.
     private static readonly TimeSpan s_holePatience = TimeSpan.FromSeconds(5);
 
-    private readonly CancellationTokenSource _stop = new();
-    private readonly Lock _gate = new();
+    private readonly LogAccess _access;
+    private readonly Collector _collector;
+    private readonly WantedLoop _loop;
 
-    // Guarded by _gate.
-    private Task? _running;
-    private DateTimeOffset _wantedUntil;
-    private TaskCompletionSource _caughtUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    // Replaced before the first round behind each rest.
+    private volatile TaskCompletionSource _caughtUp = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // Used by the loop alone.
     private readonly Queue<LogItem> _items = new();
@@ -30,75 +29,44 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
 
     private WindowPicture _picture = WindowPicture.Empty;
 
+    public LogWindow(LogAccess access, Collector collector)
+    {
+        (_access, _collector) = (access, collector);
+        _loop = new WantedLoop(collector.Time, s_interval, s_rest, RoundAsync, Failed);
+    }
+
     /// <summary>The window. A page that comes first waits for it, a moment at most.</summary>
     public async Task<WindowPicture> LookAsync(CancellationToken cancellationToken)
     {
-        Task caughtUp;
-        lock (_gate)
-        {
-            _wantedUntil = collector.Time.GetUtcNow() + s_rest;
-            if (_running is null && !_stop.IsCancellationRequested)
-            {
-                _caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                _running = LoopContext.Pool.RunAsync(RunAsync);
-            }
-
-            caughtUp = _caughtUp.Task;
-        }
-
+        _loop.Wake(() => _caughtUp = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+        var caughtUp = _caughtUp.Task;
         if (!caughtUp.IsCompleted)
-            await Task.WhenAny(caughtUp, Task.Delay(s_firstLook, collector.Time, cancellationToken));
+            await Task.WhenAny(caughtUp, Task.Delay(s_firstLook, _collector.Time, cancellationToken));
         return Volatile.Read(ref _picture);
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        Task? running;
-        lock (_gate)
-        {
-            _stop.Cancel();
-            running = _running;
-        }
+    public ValueTask DisposeAsync() => _loop.DisposeAsync();
 
-        if (running is not null) await running;
-        _stop.Dispose();
+    private async Task RoundAsync(CancellationToken stop)
+    {
+        await CatchUpAsync(stop);
+        _caughtUp.TrySetResult();
     }
 
-    private async Task RunAsync()
+    // The page shows the part before, and why there is no newer one.
+    private void Failed(Exception e)
     {
-        // The caller holds the gate.
-        await Task.Yield();
-        while (!IsOver())
-        {
-            try
-            {
-                await CatchUpAsync(_stop.Token);
-                lock (_gate) _caughtUp.TrySetResult();
-                await Task.Delay(s_interval, collector.Time, _stop.Token);
-            }
-            catch (OperationCanceledException)
-            {
-                // The console ends.
-            }
-        }
-    }
-
-    private bool IsOver()
-    {
-        lock (_gate)
-        {
-            if (!_stop.IsCancellationRequested && collector.Time.GetUtcNow() < _wantedUntil) return false;
-            _running = null;
-            return true;
-        }
+        ConsoleLog.RoundFailed(_collector.Logger, e);
+        Publish($"The log cannot be shown: {e.Message} The console's log has the rest.");
+        _caughtUp.TrySetResult();
     }
 
     private async Task CatchUpAsync(CancellationToken stop)
     {
         try
         {
-            var log = access.Log;
-            if (collector.Picture.Tail is not { } told) return;
+            var log = _access.Log;
+            if (_collector.Picture.Tail is not { } told) return;
             var tail = told.Tail.Offset;
             if (_next < 0 || _next < tail - Length)
             {
@@ -127,7 +95,7 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
         var results = await log.ReadManyAsync(wanted, ReadDetail.Full, ReadMode.Observe, stop);
         foreach (var result in results)
         {
-            var now = collector.Time.GetUtcNow();
+            var now = _collector.Time.GetUtcNow();
             if (result.State == PageState.Unwritten && now - (_holeSince ??= now) < s_holePatience) return false;
             _holeSince = null;
             _items.Enqueue(ItemOf(result));
@@ -149,7 +117,7 @@ internal sealed class LogWindow(LogAccess access, Collector collector) : IAsyncD
     }
 
     private void Publish(string? problem) => Volatile.Write(
-        ref _picture, new WindowPicture([.. _items], collector.Time.GetUtcNow(), problem));
+        ref _picture, new WindowPicture([.. _items], _collector.Time.GetUtcNow(), problem));
 }
 
 /// <summary>A part of the log.</summary>
