@@ -58,11 +58,13 @@ internal sealed class RotationCluster(UndoList undo)
     public async Task ChangeAuthorityAsync(CancellationToken stop)
     {
         var place = ClusterCertificates.AuthorityOf(Folder);
-        Directory.Move(place, $"{place}.{_authorities++}");
+        var before = $"{place}.{_authorities++}";
+        Directory.Move(place, before);
+        using var previous = CertificateFiles.ReadCertificates(Path.Combine(before, CertificateFolder.AnchorsFile))[0];
         using var authority = CertificateAuthority.Create(place, Open().Manifest.ClusterId);
         foreach (var folder in Identities()) CertificateFiles.AddAnchor(folder, authority.Certificate);
         await Task.Delay(Seen, stop);
-        foreach (var folder in Identities()) authority.Renew(folder).Dispose();
+        foreach (var folder in Identities()) authority.Renew(folder, previous: previous).Dispose();
         await WaitUntilServedAsync(stop);
         await Task.Delay(Seen, stop);
         foreach (var folder in Identities()) CertificateFiles.KeepAnchor(folder, authority.Certificate);

@@ -7,7 +7,9 @@ internal static class CertRenewCommand
         """
         Give the identities in folders a new key and certificate of the same role, name and hosts. Running processes
         take it within 10 seconds; no append is lost. --dir may be a folder that 'cluster up' made: all its identities
-        are renewed, by the authority in it. A key that never leaves its host is renewed with 'corfu cert request'.
+        are renewed, by the authority in it. Only an authority's signature proves what an identity says: one of another
+        authority is refused, unless --previous names that one. A key that never leaves its host is renewed with 'corfu
+        cert request'.
         """;
 
     public static Command Create()
@@ -23,7 +25,10 @@ internal static class CertRenewCommand
             HelpName = "HOST",
             AllowMultipleArgumentsPerToken = true,
         };
-        var command = new Command("renew", Description) { authority, directories, hosts, days };
+        var previous = CertTrustCommand.AuthorityOption("--previous",
+            "The authority before, where the authority changes: its folder, or its ca.pem. What it issued is renewed "
+            + "too.");
+        var command = new Command("renew", Description) { authority, previous, directories, hosts, days };
         command.SetAction(async (result, _) =>
         {
             var given = result.GetRequiredValue(directories);
@@ -33,10 +38,12 @@ internal static class CertRenewCommand
                 ?? throw new UsageException("No authority is in the folder: give --ca.");
             var lifetime = CertCommand.LifetimeOf(result.GetValue(days));
             using var opened = CertificateAuthority.Open(path);
+            using var before = result.GetValue(previous) is { } other ? CertTrustCommand.AnchorOf(other) : null;
             var output = result.InvocationConfiguration.Output;
             foreach (var folder in FoldersOf(given))
             {
-                using var renewed = opened.Renew(folder, lifetime, [.. result.GetValue(hosts) ?? []]);
+                using var renewed = opened.Renew(
+                    folder, lifetime, [.. result.GetValue(hosts) ?? []], before);
                 await output.WriteLineAsync($"{folder}: {CertificateIdentity.Of(renewed, out var _)}, serial "
                     + $"{renewed.SerialNumber}, valid until {CertCommand.Moment(renewed.NotAfter)}");
             }

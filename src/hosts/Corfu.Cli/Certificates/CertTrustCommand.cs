@@ -1,3 +1,5 @@
+using System.Security.Cryptography.X509Certificates;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu cert trust</c>.</summary>
@@ -7,26 +9,19 @@ internal static class CertTrustCommand
         """
         Add an authority to what the holders of folders trust (ca.pem); running processes read it within 10 seconds. A
         cluster changes its authority in three steps, each for every folder before the next: 'corfu cert trust' with the
-        new one, 'corfu cert renew' with the new one, 'corfu cert trust --only' with the new one.
+        new one, 'corfu cert renew' with the new one and --previous, 'corfu cert trust --only' with the new one.
         """;
 
     public static Command Create()
     {
-        var authority = new Option<FileSystemInfo>("--ca")
-        {
-            Description = "The authority's folder, or its ca.pem.",
-            HelpName = "CA",
-            Required = true,
-            CustomParser = result => new FileInfo(result.Tokens[0].Value),
-        };
+        var authority = AuthorityOption("--ca", "The authority's folder, or its ca.pem.");
+        authority.Required = true;
         var directories = CertRenewCommand.FoldersOption();
         var only = new Option<bool>("--only") { Description = "Trust no other authority any more." };
         var command = new Command("trust", Description) { authority, directories, only };
         command.SetAction(async (result, _) =>
         {
-            var path = result.GetRequiredValue(authority).FullName;
-            if (Directory.Exists(path)) path = Path.Combine(path, CertificateFolder.AnchorsFile);
-            using var anchor = CertificateFiles.ReadCertificates(path)[0];
+            using var anchor = AnchorOf(result.GetRequiredValue(authority));
             var output = result.InvocationConfiguration.Output;
             foreach (var folder in CertRenewCommand.FoldersOf(result.GetRequiredValue(directories)))
             {
@@ -44,5 +39,21 @@ internal static class CertTrustCommand
             return ExitCode.Ok;
         });
         return command;
+    }
+
+    /// <summary>An authority's certificate: its folder, or the file itself.</summary>
+    public static Option<FileSystemInfo> AuthorityOption(string name, string description) => new(name)
+    {
+        Description = description,
+        HelpName = "CA",
+        CustomParser = result => new FileInfo(result.Tokens[0].Value),
+    };
+
+    /// <exception cref="CertificateException">No certificate is there.</exception>
+    public static X509Certificate2 AnchorOf(FileSystemInfo authority)
+    {
+        var path = authority.FullName;
+        if (Directory.Exists(path)) path = Path.Combine(path, CertificateFolder.AnchorsFile);
+        return CertificateFiles.ReadCertificates(path)[0];
     }
 }

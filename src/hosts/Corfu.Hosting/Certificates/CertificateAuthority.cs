@@ -148,13 +148,16 @@ public sealed class CertificateAuthority : IDisposable
         return certificate;
     }
 
-    /// <summary>Replaces the identity in a folder by one with the same role, name and hosts and a new key.</summary>
+    /// <summary>Replaces the identity in a folder by one with the same role, name and hosts and a new key. The folder
+    /// is its holder's: only an authority's signature proves the role and the name.</summary>
     /// <param name="lifetime">Null: as long as that of the certificate before.</param>
     /// <param name="hosts">Empty: those of the certificate before.</param>
-    /// <exception cref="CertificateException">The folder holds no identity of this cluster, or does not trust this
-    /// authority yet.</exception>
+    /// <param name="previous">The cluster's authority before, whose certificates count too. Null: this authority's
+    /// alone.</param>
+    /// <exception cref="CertificateException">The folder holds no identity of this cluster that an authority issued, or
+    /// does not trust this authority yet.</exception>
     public X509Certificate2 Renew(string folder, TimeSpan? lifetime = null,
-        ImmutableArray<string> hosts = default)
+        ImmutableArray<string> hosts = default, X509Certificate2? previous = null)
     {
         var full = Path.GetFullPath(folder);
         var path = Path.Combine(full, CertificateFolder.IdentityFile);
@@ -169,6 +172,12 @@ public sealed class CertificateAuthority : IDisposable
             throw new CertificateException(
                 $"{full} does not trust the authority in {_folder}, and so may its peers. First 'corfu cert trust --ca "
                 + $"{_folder} --dir DIR' for every folder of the cluster, then renew.");
+        if (!CertificateFiles.IsIssuedBy(old, Certificate)
+            && !(previous is not null && CertificateFiles.IsIssuedBy(old, previous)))
+            throw new CertificateException(
+                $"{path} is not of the authority in {_folder}, so nothing proves its role and name. Name the authority "
+                + "that issued it with 'corfu cert renew --previous', or issue a new identity with 'corfu cert "
+                + "issue'.");
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var certificate = Issue(
             new CertificateOrder(uri.Role, uri.Name)

@@ -177,7 +177,7 @@ public static class CertificateFiles
         Path.Combine(folder, CertificateFolder.AnchorsFile),
         Encoding.ASCII.GetBytes(string.Concat(anchors.Select(anchor => anchor.ExportCertificatePem() + "\n"))));
 
-    private static bool IsIssuedBy(X509Certificate2 certificate, X509Certificate2 authority)
+    internal static bool IsIssuedBy(X509Certificate2 certificate, X509Certificate2 authority)
     {
         using var chain = new X509Chain();
         chain.ChainPolicy.TrustMode = X509ChainTrustMode.CustomRootTrust;

@@ -202,7 +202,8 @@ public sealed class AuthorityTests : IDisposable
         Assert.False(CertificateFiles.AddAnchor(a, second.Certificate));
         Assert.True(opened.Reload());
         Assert.Equal(2, opened.Current.Anchors.Count);
-        second.Renew(a);
+        Assert.Contains("--previous", Assert.Throws<CertificateException>(() => second.Renew(a)).Message);
+        second.Renew(a, previous: first.Certificate);
         Assert.True(opened.Reload());
         CertificateFiles.KeepAnchor(a, second.Certificate);
         Assert.True(opened.Reload());
@@ -218,6 +219,20 @@ public sealed class AuthorityTests : IDisposable
         other.IssueTo(_folder.File("a"), new CertificateOrder(AccessRole.Client, "a"));
         Assert.Contains("cluster",
             Assert.Throws<CertificateException>(() => authority.Renew(_folder.File("a"))).Message);
+    }
+
+    /// <summary>The folder's holder writes what it likes there, and asks for a renewal.</summary>
+    [Fact]
+    public void Identity_that_no_authority_signed_is_not_renewed()
+    {
+        using var authority = CertificateAuthority.Create(Ca, Cluster);
+        var folder = _folder.File("a");
+        authority.IssueTo(folder, new CertificateOrder(AccessRole.Client, "a"));
+        var forged = new TestAuthority(Cluster);
+        using var admin = forged.Issue(new CertificateIdentity(Cluster, AccessRole.Admin, "root"));
+        forged.Write(folder, admin, authority.Certificate, forged.Certificate);
+        Assert.Contains("nothing proves",
+            Assert.Throws<CertificateException>(() => authority.Renew(folder)).Message);
     }
 
     [Fact]
