@@ -53,7 +53,7 @@ public sealed class LogIsMirrorException(string what)
 
 /// <summary>The caller's certificate does not allow the operation. Nothing was done.</summary>
 public sealed class CorfuDeniedException(string what)
-    : CorfuException($"{what}: denied; the certificate's role does not allow it.");
+    : CorfuException($"{what}: denied; neither the certificate's role nor its grants allow it.");
 
 /// <summary>An operation was given up after its time-out; the message says why. Reads, checks and trims may be
 /// repeated. An append throws this only when its entry is certainly not in the log.</summary>

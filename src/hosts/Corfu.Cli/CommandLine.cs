@@ -19,7 +19,7 @@ internal static class CommandLine
     public static async Task<int> RunAsync(string[] args, TextWriter output, TextWriter error)
     {
         var root = CreateRoot();
-        var timeout = CommandDeadline.AddTo(root);
+        CommandDeadline.AddTo(root);
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0) return await RefuseAsync(root, parsed, error);
         // Commands end by their own cancellation; a node may take as long as its disk does.
@@ -30,7 +30,7 @@ internal static class CommandLine
             EnableDefaultExceptionHandler = false,
             ProcessTerminationTimeout = TimeSpan.FromSeconds(30),
         };
-        using var deadline = CommandDeadline.Begin(parsed, timeout);
+        using var deadline = CommandDeadline.Begin(parsed);
         try
         {
             if (deadline is null) return await parsed.InvokeAsync(configuration);

@@ -7,6 +7,7 @@ using Corfu.Server;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -46,6 +47,7 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
         var app = Build(listen, tls, node);
         var gate = new Gate(http, tls, isLocal, listen);
         app.Use(gate.InvokeAsync);
+        if (console is not null) app.Use((context, next) => AuditAsync(context, next, console, node));
         collector.Map(app);
         app.UseRouting();
         new HealthPages(node).Map(app);
@@ -87,6 +89,19 @@ internal sealed class OperationsEndpoint : IAsyncDisposable
             await _app.DisposeAsync();
             if (_console is not null) await _console.DisposeAsync();
         }
+    }
+
+    // Behind the gate: the viewer has the right to see the pages.
+    private static Task AuditAsync(HttpContext context, RequestDelegate next, INodePages console,
+        NodeSurroundings node)
+    {
+        if (context.Request.Path.StartsWithSegments(console.Path))
+        {
+            node.Running()?.AuditConsole(context.Features.Get<TlsPeer>()?.Principal
+                ?? new Principal(AccessRole.Node, $"{context.Connection.RemoteIpAddress}"));
+        }
+
+        return next(context);
     }
 
     private static IPEndPoint AddressOf(string listen) =>

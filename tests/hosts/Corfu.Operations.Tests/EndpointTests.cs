@@ -6,6 +6,8 @@ using Corfu.Client;
 using Corfu.Hosting;
 using Corfu.Protocol;
 using Corfu.Transport;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.Operations.Tests;
@@ -89,6 +91,23 @@ public sealed partial class EndpointTests
         using var request = new HttpRequestMessage(HttpMethod.Get, "/");
         request.Headers.Host = "elsewhere.example";
         Assert.Equal(HttpStatusCode.MisdirectedRequest, (await node.Client.SendAsync(request)).StatusCode);
+    }
+
+    [Fact]
+    public async Task Viewer_of_the_console_has_one_line_in_the_audit_file()
+    {
+        await using var node = await NodeUnderTest.StartAsync(
+            static config => config["http"]!["console"] = true, new OnePage());
+        await node.Client.GetStringAsync("/health/live");
+        for (var i = 0; i < 3; i++) Assert.Equal("pages", await node.Client.GetStringAsync("/console"));
+        AuditEntry[] lines = [];
+        while (lines.Length == 0)
+        {
+            await Task.Delay(20, TestContext.Current.CancellationToken);
+            lines = [.. AuditFiles.Read(node.File(AuditFiles.CurrentName)).Where(line => line.Event == "Console")];
+        }
+
+        Assert.Contains("127.0.0.1", Assert.Single(lines).Who!.Name, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -228,5 +247,16 @@ public sealed partial class EndpointTests
         }
 
         public bool IsDenied(string serial, string issuerKey) => true;
+    }
+
+    private sealed class OnePage : INodePages
+    {
+        public string Path => "/console";
+
+        public IAsyncDisposable? Map(IEndpointRouteBuilder endpoints, NodeSurroundings node)
+        {
+            endpoints.MapGet(Path, static () => "pages");
+            return null;
+        }
     }
 }

@@ -15,6 +15,13 @@ internal sealed class CommandDeadline : IDisposable
 
     private static readonly string[] s_connecting = ["--connect", "--source", "--join", "--survivor"];
 
+    // These connect by a folder, or by an argument.
+    private static readonly string[] s_connectingElsewise = ["cluster status", "cert show"];
+
+    // The same, without a limit of their own: a unit with a long log takes minutes until it serves.
+    private static readonly string[] s_starting =
+        ["cluster up", "cluster add-unit", "cluster add-spare", "cluster add-sequencer"];
+
     private static readonly string[] s_long =
     [
         "append", "backup", "console", "dump", "promote", "reconfigure", "restore", "run", "salvage",
@@ -33,28 +40,16 @@ internal sealed class CommandDeadline : IDisposable
     }
 
     /// <summary>Gives every command that connects the option.</summary>
-    public static Option<double> AddTo(Command root)
+    public static void AddTo(Command root)
     {
-        var option = new Option<double>(Name)
-        {
-            Description = "Seconds until the command gives up with exit code 4; long work is bounded until it is "
-                + "connected. 0: no limit.",
-            HelpName = "SECONDS",
-            DefaultValueFactory = _ => Default,
-        };
-        option.Validators.Add(result =>
-        {
-            if (result.GetValueOrDefault<double>() is not (>= 0 and <= 86_400))
-                result.AddError($"{Name} must be between 0 and 86400 seconds.");
-        });
-        Add(root, option);
-        return option;
+        foreach (var command in root.Subcommands) Add(command, command.Name, OptionOf(Default), OptionOf(0));
     }
 
     /// <summary>Begins the time of a command; null for a command without a limit.</summary>
-    public static CommandDeadline? Begin(ParseResult parsed, Option<double> option)
+    public static CommandDeadline? Begin(ParseResult parsed)
     {
-        if (!parsed.CommandResult.Command.Options.Contains(option)) return null;
+        var own = parsed.CommandResult.Command.Options.FirstOrDefault(static option => option.Name == Name);
+        if (own is not Option<double> option) return null;
         var seconds = parsed.GetValue(option);
         if (seconds <= 0) return null;
         var isLong = false;
@@ -101,9 +96,28 @@ internal sealed class CommandDeadline : IDisposable
         _over.Dispose();
     }
 
-    private static void Add(Command command, Option<double> option)
+    private static Option<double> OptionOf(double seconds)
     {
-        if (command.Options.Any(own => s_connecting.Contains(own.Name))) command.Options.Add(option);
-        foreach (var sub in command.Subcommands) Add(sub, option);
+        var option = new Option<double>(Name)
+        {
+            Description = "Seconds until the command gives up with exit code 4; long work is bounded until it is "
+                + "connected. 0: no limit.",
+            HelpName = "SECONDS",
+            DefaultValueFactory = _ => seconds,
+        };
+        option.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<double>() is not (>= 0 and <= 86_400))
+                result.AddError($"{Name} must be between 0 and 86400 seconds.");
+        });
+        return option;
+    }
+
+    private static void Add(Command command, string path, Option<double> limited, Option<double> unlimited)
+    {
+        if (s_starting.Contains(path)) command.Options.Add(unlimited);
+        else if (s_connectingElsewise.Contains(path) || command.Options.Any(own => s_connecting.Contains(own.Name)))
+            command.Options.Add(limited);
+        foreach (var sub in command.Subcommands) Add(sub, $"{path} {sub.Name}", limited, unlimited);
     }
 }

@@ -7,7 +7,7 @@ namespace Corfu.Hosting;
 
 /// <summary>A line of an audit file.</summary>
 /// <param name="Node">The node that wrote the line.</param>
-/// <param name="Event">A request's name, or Adopted, Denied, Refused, Certificate, Reload, Start, Stop, Lost,
+/// <param name="Event">A request's name, or Adopted, Denied, Refused, Console, Certificate, Reload, Start, Stop, Lost,
 /// Cut.</param>
 /// <param name="Who">The authenticated peer; null for the node itself.</param>
 /// <param name="What">The object of the event, for people.</param>

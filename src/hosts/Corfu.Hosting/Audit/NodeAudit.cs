@@ -13,6 +13,10 @@ internal sealed class NodeAudit : IAsyncDisposable
     // lines of its own: the next trim of a program does not hide one of a stolen key.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(10);
 
+    // A page that is open asks again and again.
+    private static readonly TimeSpan ViewInterval = TimeSpan.FromMinutes(10);
+    private const int RememberedViewers = 256;
+
     private readonly AuditLog _log;
     private readonly ITimer _flush;
     private readonly Lock _gate = new();
@@ -21,10 +25,12 @@ internal sealed class NodeAudit : IAsyncDisposable
     private readonly Dictionary<(NodeId Role, Opcode Opcode), long> _written = [];
     private readonly Dictionary<(NodeId Role, AuditWho Who), (long Below, long Epoch)> _trims = [];
     private readonly Queue<(Projection Value, AuditWho Who)> _proposals = [];
+    private readonly Dictionary<AuditWho, long> _viewers = [];
+    private readonly TimeProvider _time;
 
     public NodeAudit(AuditLog log, TimeProvider time)
     {
-        _log = log;
+        (_log, _time) = (log, time);
         _flush = time.CreateTimer(static audit => ((NodeAudit)audit!).FlushTrims(), this, TrimInterval, TrimInterval);
     }
 
@@ -95,6 +101,21 @@ internal sealed class NodeAudit : IAsyncDisposable
     /// <summary>A handshake was refused; the caller bounds how often it says so.</summary>
     public void Refused(string address, string reason) =>
         _log.Add("Refused", new AuditWho("none", address), "handshake", reason);
+
+    /// <summary>A peer looks at the console.</summary>
+    public void Viewed(AuditWho who)
+    {
+        lock (_gate)
+        {
+            if (_viewers.TryGetValue(who, out var last) && _time.GetElapsedTime(last) < ViewInterval) return;
+
+            // Forgetting costs a further line, and no line is ever missing.
+            if (_viewers.Count == RememberedViewers) _viewers.Clear();
+            _viewers[who] = _time.GetTimestamp();
+        }
+
+        _log.Add("Console", who, "pages");
+    }
 
     /// <summary>The node has another certificate, or trusts other ones.</summary>
     public void Renewed(ClusterTls tls)

@@ -79,6 +79,10 @@ public sealed class CorfuNode : IAsyncDisposable
     /// <summary>The process's own report, as tools get it.</summary>
     public Task<ProcessReport> DescribeProcessAsync() => _process.ReadAsync();
 
+    /// <summary>A peer looks at the console of this node: a line of the audit file, for each peer once in a
+    /// while.</summary>
+    public void AuditConsole(Principal viewer) => _audit?.Viewed(AuditWho.Of(viewer));
+
     internal ImmutableArray<CertificateReport> Certificates => NodeTls.ReportsOf(Tls);
 
     internal IReadOnlyDictionary<NodeEndpoint, TimeSpan> ClockOffsets => _agent.Clocks.Offsets;

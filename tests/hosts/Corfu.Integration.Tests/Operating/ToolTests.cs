@@ -25,6 +25,27 @@ public sealed class ToolTests
     }
 
     [Fact]
+    public async Task Certificate_of_a_silent_node_ends_with_code_4()
+    {
+        using var silent = new TcpListener(IPAddress.Loopback, 0);
+        silent.Start();
+        var result = await CorfuTool.RunAsync(
+            "cert", "show", $"corfus://{silent.LocalEndpoint}", "--timeout", "0.5");
+        Assert.Equal((4, "No answer within 0.5 s. "), (result.ExitCode, result.Error[..24]));
+    }
+
+    [Theory]
+    [InlineData("cluster", "up")]
+    [InlineData("cluster", "status")]
+    [InlineData("cluster", "add-unit")]
+    public async Task Time_limit_is_taken_by_commands_that_name_a_folder(params string[] command)
+    {
+        var result = await CorfuTool.RunAsync([.. command, "--dir", "x", "--timeout", "-1"]);
+        Assert.Equal(2, result.ExitCode);
+        Assert.Contains("--timeout must be between", result.Error, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Time_limit_that_is_no_time_is_refused()
     {
         var result = await CorfuTool.RunAsync("status", "--connect", "corfu://127.0.0.1:9", "--timeout", "-1");
