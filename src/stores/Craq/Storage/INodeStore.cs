@@ -1,3 +1,6 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+
 namespace Craq.Storage;
 
 /// <summary>The port of a node's chains to their disk: one log of records for all chains, and the index of clean
@@ -5,13 +8,24 @@ namespace Craq.Storage;
 internal interface INodeStore : IAsyncDisposable
 {
     /// <summary>Reads the log back, in order, and makes the store ready. Called once, first. The visitor may enter and
-    /// remove slots.</summary>
+    /// remove slots. A body is valid during the call only.</summary>
+    /// <remarks>
+    /// A <see cref="StoreRecordKind.ChainState"/> says all that the chain's records before it have said, besides clean
+    /// objects and records that were dirty or held a lock then. A start from a checkpoint begins with one for each
+    /// chain, each followed by those records. A chain that has no state at the end was forgotten. A record with
+    /// <see cref="StoreRecord.IsMoved"/> was copied by the cleaner: as a <see cref="StoreRecordKind.Chain"/> it may
+    /// come after later records of its chain, as a <see cref="StoreRecordKind.Copy"/> it is an object that was clean.
+    /// </remarks>
     /// <exception cref="CorfuException">Something that was acknowledged is damaged or missing (C19): the node must not
     /// start.</exception>
     ValueTask RecoverAsync(Action<StoreRecord> visit);
 
     /// <summary>Must be set before the first append after recovery.</summary>
     INodeStoreObserver? Observer { get; set; }
+
+    /// <summary>The chains, for the cleaner and for checkpoints, which begin when it is set. After recovery; null: the
+    /// node ends, and neither runs from the return on.</summary>
+    ValueTask AttachAsync(INodeChains? chains);
 
     /// <summary>Whether a record of this size may be appended now: Ok, TooLarge, NoSpace or Overloaded. Every append
     /// asks first, under the same lock.</summary>
@@ -38,13 +52,22 @@ internal interface INodeStore : IAsyncDisposable
     /// <summary>The object has been deleted, committed, or was dropped by a learner.</summary>
     void Remove(ChainId chain, ObjectKey key);
 
+    /// <summary>All clean objects of a chain are absent from now on: a Clear is committed, or the chain is not held any
+    /// more.</summary>
+    void Clear(ChainId chain);
+
     /// <summary>The value of a slot, verified against its key and its check; null: damaged, or cleaned away meanwhile,
     /// in which case the slot has changed. Any thread, outside the lock.</summary>
+    /// <exception cref="CorfuException">The record is another key's: two keys have one hash.</exception>
     ValueTask<ReadOnlyMemory<byte>?> ReadAsync(ObjectSlot slot, ObjectKey key);
 
-    /// <summary>All clean objects of a chain, in the order of their hashes, for learners; a state as of some moment
-    /// during the call for each object. Any thread.</summary>
-    IAsyncEnumerable<(ObjectHash Hash, ObjectKey Key, ObjectSlot Slot)> ListAsync(ChainId chain, ObjectHash from);
+    /// <summary>All clean objects of a chain from a hash on, in the order of their hashes, for learners; a state as of
+    /// some moment during the call for each object. Reads no record: keys come by <see cref="ReadKeyAsync"/>. Any
+    /// thread, outside the lock.</summary>
+    IAsyncEnumerable<(ObjectHash Hash, ObjectSlot Slot)> ListAsync(ChainId chain, ObjectHash from);
+
+    /// <summary>The key of a listed slot; null: as for <see cref="ReadAsync"/>.</summary>
+    ValueTask<ObjectKey?> ReadKeyAsync(ObjectSlot slot);
 
     /// <summary>Everything appended below is durable.</summary>
     long DurableUntil { get; }
@@ -60,9 +83,44 @@ internal interface INodeStoreObserver
     void OnFailed(Exception error);
 }
 
+/// <summary>The store's port to the node's chains, for its cleaner and its checkpoints.</summary>
+internal interface INodeChains
+{
+    /// <summary>Runs a short step under the node's lock. The members below are called in such steps only.</summary>
+    T Locked<T>(Func<T> step);
+
+    /// <summary>The chains that the node holds, as members or as learners.</summary>
+    IReadOnlyCollection<ChainId> Held { get; }
+
+    /// <summary>Whether a record counts besides its clean objects: it is dirty, or holds a lock.</summary>
+    bool Needs(ChainId chain, ObjectVersion version);
+
+    /// <summary>The cleaner has copied a needed record: it stands there from now on, and the old place goes.</summary>
+    void Moved(ChainId chain, ObjectVersion version, StorePlace place);
+
+    /// <summary>Appends a <see cref="StoreRecordKind.Mark"/> unless the newest mark stands in the log. False: there is
+    /// no room at the moment.</summary>
+    bool TryLogMark(ChainId chain);
+
+    /// <summary>The chain as of now; null: it is not held.</summary>
+    ChainSnapshot? Snapshot(ChainId chain);
+}
+
+/// <summary>A chain as of one moment.</summary>
+/// <param name="State">The body of a <see cref="StoreRecordKind.ChainState"/>: all that the chain's records have said,
+/// besides clean objects and needed records.</param>
+/// <param name="Needed">The records that are dirty or hold a lock, by version.</param>
+internal sealed record ChainSnapshot(ChainId Chain, ObjectVersion Mark, ReadOnlyMemory<byte> State,
+    IReadOnlyList<StorePlace> Needed);
+
 /// <summary>A record of a node's log. Numbers of kinds are part of the format.</summary>
 internal readonly record struct StoreRecord(
-    StoreRecordKind Kind, ChainId Chain, ObjectVersion Version, ReadOnlyMemory<byte> Body, StorePlace Place);
+    StoreRecordKind Kind, ChainId Chain, ObjectVersion Version, ReadOnlyMemory<byte> Body, StorePlace Place)
+{
+    /// <summary>The cleaner has copied it; <see cref="Kind"/> is the original's, and the store never hands out
+    /// <see cref="StoreRecordKind.Moved"/>.</summary>
+    public bool IsMoved { get; init; }
+}
 
 /// <param name="Address">The first byte of the body in the log.</param>
 /// <param name="Lsn">Durable once the store is durable up to here.</param>
@@ -99,11 +157,14 @@ internal enum StoreRecordKind : byte
     /// <summary>A relayed value that came before its record.</summary>
     Candidate = 9,
 
-    /// <summary>A live record that the cleaner copied: as the kind in its body's first byte.</summary>
+    /// <summary>A live record that the cleaner copied; its header has the kind of the original.</summary>
     Moved = 10,
 
-    /// <summary>The state of a chain, at the beginning of a segment, so that earlier segments may go.</summary>
+    /// <summary>The state of a chain once more, written by the cleaner before the records that say it go.</summary>
     ChainState = 11,
+
+    /// <summary>The first record of a run; the store's own.</summary>
+    Open = 12,
 }
 
 /// <summary>Uses of the reserve on a disk that is nearly full, in the order in which they are refused.</summary>
@@ -117,15 +178,27 @@ internal enum StoreUse
 }
 
 /// <summary>A node's knowledge of a clean object without reading the value.</summary>
-/// <param name="Address">The beginning of the record in the log.</param>
-/// <param name="RecordLength">Bytes of the record.</param>
+/// <param name="Address">The <see cref="StorePlace.Address"/> of its <see cref="ChainRecord"/>.</param>
+/// <param name="RecordLength">The <see cref="StorePlace.Length"/>.</param>
 /// <param name="Write">The index of the object among the record's writes.</param>
 internal readonly record struct ObjectSlot(ObjectVersion Version, long Address, int RecordLength, int Write, int Length,
     uint Flags, long Expiry);
 
-/// <summary>128 bits of a chain and a key, seeded per node folder. Order is unsigned, high part first.</summary>
+/// <summary>The first 128 bits of the SHA-256 of a chain's id and a key: the same at every node, so that members
+/// compare objects without reading their keys. Order is unsigned, high part first.</summary>
 internal readonly record struct ObjectHash(ulong High, ulong Low) : IComparable<ObjectHash>
 {
+    public static ObjectHash Of(ChainId chain, ObjectKey key)
+    {
+        Span<byte> bytes = stackalloc byte[16 + ObjectKey.MaxLength];
+        chain.Value.TryWriteBytes(bytes);
+        key.Bytes.Span.CopyTo(bytes[16..]);
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(bytes[..(16 + key.Bytes.Length)], hash);
+        return new ObjectHash(BinaryPrimitives.ReadUInt64BigEndian(hash),
+            BinaryPrimitives.ReadUInt64BigEndian(hash[8..]));
+    }
+
     public int CompareTo(ObjectHash other)
     {
         var high = High.CompareTo(other.High);
