@@ -43,4 +43,16 @@ public static class CheckerNames
     public const string TrimPoint = "trim-point";
     public const string HandOver = "hand-over";
     public const string Unhandled = "unhandled";
+
+    // Of the object store.
+    public const string ObjectLinear = "object-linear";
+    public const string Bounded = "bounded";
+    public const string Session = "session";
+    public const string Once = "once";
+    public const string Transact = "transact";
+    public const string ChainLog = "chain-log";
+    public const string CommittedOnly = "committed-only";
+    public const string Fence = "fence";
+    public const string Learn = "learn";
+    public const string NodeDurable = "node-durable";
 }
