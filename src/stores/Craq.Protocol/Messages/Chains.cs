@@ -1,3 +1,5 @@
+using System.Numerics;
+
 namespace Craq.Protocol;
 
 /// <summary>Asks any node for the configs of chains; nothing named: of all that the node is a member of, up to
@@ -48,12 +50,27 @@ public sealed record ChainsResponse(Status Status, Epoch Epoch) : Response(Statu
 /// <param name="Chains">A power of two of them.</param>
 public sealed record KeyspaceView(string Name, ImmutableArray<ChainId> Chains)
 {
+    /// <summary>The chain of a key, the same for every client for ever: the upper bits of the key's CRC-32C, mixed by a
+    /// multiplication, since the CRCs of similar keys differ in few bits.</summary>
+    public ChainId ChainOf(ObjectKey key)
+    {
+        var bits = BitOperations.Log2((uint)Chains.Length);
+        var mixed = Crc32C.Compute(key.Bytes.Span) * 0x9E3779B97F4A7C15UL;
+        return Chains[bits == 0 ? 0 : (int)(mixed >> (64 - bits))];
+    }
+
     internal void Write(ref WireWriter w)
     {
         w.Text(Name);
         w.Array(Chains, static (ref w, chain) => w.Guid(chain.Value));
     }
 
-    internal static KeyspaceView Read(ref WireReader r) => new(r.Text(ChainConfig.MaxName),
-        r.Array(16, static (ref r) => new ChainId(r.Guid()), ChainsRequest.MaxChains));
+    internal static KeyspaceView Read(ref WireReader r)
+    {
+        var name = r.Text(ChainConfig.MaxName);
+        var chains = r.Array(16, static (ref r) => new ChainId(r.Guid()), ChainsRequest.MaxChains);
+        return BitOperations.IsPow2(chains.Length)
+            ? new KeyspaceView(name, chains)
+            : throw new MalformedDataException("A keyspace's chains are no power of two.");
+    }
 }

@@ -34,7 +34,9 @@ public static class CraqStatus
     /// <summary>The chain's epoch is installed and not open yet: try again soon.</summary>
     public const Status NotOpen = (Status)34;
 
-    /// <summary>Nothing proved in time that the epoch is the newest: the read has no answer.</summary>
+    /// <summary>Nothing proved in time that the epoch is the newest: the read has no answer. Of a mutation: the head
+    /// appended its record and does not learn whether that is committed, so the outcome is unknown. Every other refusal
+    /// of a mutation says that the request wrote nothing.</summary>
     public const Status Unconfirmed = (Status)35;
 
     /// <summary>The node has not reached the session's mark.</summary>

@@ -1,7 +1,7 @@
 namespace Craq.Protocol;
 
 /// <summary>Reads objects of one chain, in request order. The answer may stop early at
-/// <see cref="MessageLimits.ReadBudget"/>, but never before one object.</summary>
+/// <see cref="MessageLimits.ReadBudget"/>, but never before one object. Without keys it asks for the mark.</summary>
 /// <param name="Token">Session reads: the least mark that the answer may have.</param>
 /// <param name="MaxAhead">Bounded reads: uncommitted versions that the answer may be ahead.</param>
 /// <param name="MaxAge">Bounded reads: the age in milliseconds that the answer may have; 0: any.</param>

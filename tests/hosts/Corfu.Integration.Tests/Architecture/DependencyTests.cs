@@ -24,7 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
-        ["stores"] = [["Craq.Protocol"], ["Craq"]],
+        ["stores"] = [["Craq.Protocol"], ["Craq", "Craq.Client"]],
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
@@ -49,7 +49,7 @@ public sealed class DependencyTests
     private static readonly string[] Pure =
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
-            "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq"];
+            "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client"];
 
     public static TheoryData<string> ProjectNames =>
         [.. Floors.Values.SelectMany(steps => steps).SelectMany(step => step)];
