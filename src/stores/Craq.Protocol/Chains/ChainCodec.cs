@@ -14,7 +14,7 @@ public static class ChainCodec
         w.Bool(config.IsRecordedOpen);
         w.Array(config.Members, Write);
         w.Array(config.Base, Write);
-        w.Int32(config.MostMinimum);
+        w.Int32(config.Kept);
         w.Placement(config.Placement);
         w.Byte((byte)config.Options.Protocol);
         w.Byte((byte)config.Options.Reads);

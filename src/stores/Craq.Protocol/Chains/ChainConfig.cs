@@ -3,12 +3,12 @@ namespace Craq;
 /// <summary>The members of a chain in one epoch, as the directory has recorded them. Immutable; a change is another
 /// epoch. Learners are no members and stand nowhere in it.</summary>
 /// <param name="Members">The full members, from the head to the tail.</param>
-/// <param name="Base">The full members of the last epoch that was recorded open: every one of them holds all that was
-/// committed by then.</param>
-/// <param name="MostMinimum">The greatest least number of counting members since <paramref name="Base"/> was recorded.
-/// Invariant: that many counting members of the base are members (C8).</param>
+/// <param name="Base">The counting members of the last epoch that was recorded open, as that epoch counted
+/// them.</param>
+/// <param name="Kept">Invariant: at least as many members of <paramref name="Base"/> are members in every epoch until
+/// the next one is recorded open (C8).</param>
 public sealed record ChainConfig(ChainId Id, string Name, Epoch Epoch, ImmutableArray<ChainMember> Members,
-    ImmutableArray<ChainMember> Base, int MostMinimum, Placement Placement, ChainOptions Options)
+    ImmutableArray<ChainMember> Base, int Kept, Placement Placement, ChainOptions Options)
 {
     /// <summary>Members of one chain.</summary>
     public const int MaxMembers = 64;
@@ -22,6 +22,19 @@ public sealed record ChainConfig(ChainId Id, string Name, Epoch Epoch, Immutable
 
     /// <summary>The epoch itself is recorded open.</summary>
     public bool IsRecordedOpen { get; init; }
+
+    /// <summary>The least counting members that the chain may be cut down to once this epoch is recorded
+    /// open.</summary>
+    public int Minimum
+    {
+        get
+        {
+            var counting = Members.Count(member => Counts(member));
+            var size = Placement.CountedSize == 0 ? counting : Placement.CountedSize;
+            var wish = Placement.MinMembers > 0 ? Placement.MinMembers : size < 3 ? 1 : (size / 2) + 1;
+            return Math.Max(1, Math.Min(wish, counting));
+        }
+    }
 
     /// <summary>-1: no full member.</summary>
     public int IndexOf(NodeId node)

@@ -8,13 +8,32 @@ namespace Craq;
 /// <param name="Size">Replicas in each datacenter of implicit placement. 0: all nodes.</param>
 /// <param name="Master">The datacenter whose members alone count for <paramref name="MinMembers"/>; null: all
 /// do.</param>
-/// <param name="MinMembers">The least counting members that a chain may be cut down to. 0: the majority of the whole
-/// size, and 1 below three.</param>
+/// <param name="MinMembers">The least counting members that a chain may be cut down to. 0: the majority of
+/// <see cref="CountedSize"/>, or of the counting members where that is 0; 1 below three.</param>
 public sealed record Placement(ImmutableArray<PlacementGroup> Groups, int Datacenters = 1, int Size = 3,
     string? Master = null, int MinMembers = 0)
 {
     /// <summary>Three replicas in one datacenter, chosen by hash.</summary>
     public static Placement Default { get; } = new([]);
+
+    /// <summary>Replicas that count for <see cref="MinMembers"/> in a chain of full size; 0: as many as there are
+    /// nodes.</summary>
+    public int CountedSize
+    {
+        get
+        {
+            if (Groups.IsEmpty) return AtMost(Master is null ? (long)Size * Datacenters : Size);
+            var (sum, master) = (0L, Master);
+            foreach (var group in Groups)
+            {
+                if (master is not null && group.Datacenter != master) continue;
+                if (group.Size == 0) return 0;
+                sum += group.Size;
+            }
+
+            return AtMost(sum);
+        }
+    }
 
     /// <summary>Datacenters chosen by hash, with the same number of replicas each.</summary>
     public static Placement Implicit(int datacenters, int size) => new([], datacenters, size);
@@ -29,6 +48,8 @@ public sealed record Placement(ImmutableArray<PlacementGroup> Groups, int Datace
 
     /// <summary>These datacenters, in this order, with a number of replicas each.</summary>
     public static Placement Sized(params ReadOnlySpan<PlacementGroup> groups) => new([.. groups], 0, 0);
+
+    private static int AtMost(long size) => (int)Math.Min(size, ChainConfig.MaxMembers);
 }
 
 /// <summary>The replicas of a chain in one datacenter.</summary>
