@@ -11,7 +11,7 @@ public static class Situations
     /// <summary>Within so many seeds each of <see cref="Common"/> occurs.</summary>
     public const int EnoughSeeds = 200;
 
-    /// <summary>Within so many seeds all occur; CI runs this many.</summary>
+    /// <summary>Within so many seeds all occur; CI runs half as many.</summary>
     public const int EnoughSeedsForAll = 1000;
 
     public static readonly string[] Common =
