@@ -12,17 +12,17 @@ public abstract class AddressMapConformance
     private const int Many = 30_000;
 
     /// <summary>Over what this test has kept so far.</summary>
-    internal abstract IAddressMaps Maps();
+    internal abstract IAddressMaps<long, PageEntry> Maps();
 
     [Fact]
     public void Slot_set_last_is_found()
     {
         using var map = Open(null);
-        Assert.Equal(default, map.Find(new LogPosition(3)));
+        Assert.Equal(default, map.Find(3));
         for (var i = 0; i < Many; i++) map.Set(Position(i), Slot(i));
         for (var i = 0; i < Many; i += 3) map.Set(Position(i), Slot(i + 7));
         for (var i = 0; i < Many; i++) Assert.Equal(Slot(i % 3 == 0 ? i + 7 : i), map.Find(Position(i)));
-        Assert.Equal(default, map.Find(new LogPosition(1)));
+        Assert.Equal(default, map.Find(1));
     }
 
     [Fact]
@@ -136,13 +136,14 @@ public abstract class AddressMapConformance
         Assert.Equal([12L], Kept().List());
     }
 
-    private IAddressMaps Kept() => Maps();
+    private IAddressMaps<long, PageEntry> Kept() => Maps();
 
-    private IAddressMap Open(Guid? checkpoint) => Kept().Open(checkpoint, error => Assert.Fail(error.Message));
+    private IAddressMap<long, PageEntry> Open(Guid? checkpoint) =>
+        Kept().Open(checkpoint, error => Assert.Fail(error.Message));
 
-    private static LogPosition Position(int i) => new((i * 7919L) + ((long)(i % 3) << 40) + 5);
+    private static long Position(int i) => (i * 7919L) + ((long)(i % 3) << 40) + 5;
 
-    private static PageSlot Slot(int i) => new(
+    private static PageEntry Slot(int i) => new(new PageSlot(
         (PageState)(1 + (i % 4)), i * 1000L, i, i % 977,
-        new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L);
+        new EntryOrigin(new WriterId(new Guid(i, 0, 0, new byte[8])), -i), i * 3L));
 }

@@ -1,9 +1,9 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Globalization;
+using System.Runtime.InteropServices;
 using Corfu.Protocol;
 using Corfu.Storage;
-using Corfu.Unit;
 
 namespace Corfu.Conformance;
 
@@ -27,19 +27,28 @@ internal interface IMapFiles
     long Floor { get; set; }
 }
 
+internal static class MapFileNames
+{
+    public const string Prefix = "map.";
+
+    public static string Of(Guid token) => Prefix + token.ToString("N");
+}
+
 /// <summary>The simulator's address maps: in memory, with checkpoints in files of the simulated disk.</summary>
-internal sealed class PlainAddressMaps(IMapFiles files) : IAddressMaps
+internal sealed class PlainAddressMaps<TKey, TSlot>(IMapFiles files) : IAddressMaps<TKey, TSlot>
+    where TKey : unmanaged
+    where TSlot : unmanaged
 {
     private const string DocumentPrefix = "checkpoint.";
-    private const string MapPrefix = "map.";
     private const string FreshName = "new.checkpoint";
 
-    public IAddressMap Open(Guid? checkpoint, Action<Exception> failed)
+    public IAddressMap<TKey, TSlot> Open(Guid? checkpoint, Action<Exception> failed)
     {
-        if (checkpoint is { } token) return new PlainAddressMap(files, Name(token), Load(token));
+        if (checkpoint is { } token)
+            return new PlainAddressMap<TKey, TSlot>(files, MapFileNames.Of(token), Load(token));
         foreach (var name in files.List()) files.Delete(name);
         files.Floor = 0;
-        return new PlainAddressMap(files, null, null);
+        return new PlainAddressMap<TKey, TSlot>(files, null, null);
     }
 
     public IReadOnlyList<long> List() =>
@@ -62,26 +71,27 @@ internal sealed class PlainAddressMaps(IMapFiles files) : IAddressMaps
     public void Purge(IReadOnlyCollection<Guid> kept)
     {
         foreach (var name in files.List()
-            .Where(n => n.StartsWith(MapPrefix, StringComparison.Ordinal) && kept.All(k => Name(k) != n)))
+            .Where(n => n.StartsWith(MapFileNames.Prefix, StringComparison.Ordinal)
+                && kept.All(k => MapFileNames.Of(k) != n)))
             files.Delete(name);
     }
-
-    internal static string Name(Guid token) => MapPrefix + token.ToString("N");
 
     private static string Document(long number) => DocumentPrefix + number.ToString(CultureInfo.InvariantCulture);
 
     private ReadOnlyMemory<byte> Load(Guid token)
     {
-        if (!files.List().Contains(Name(token)))
+        if (!files.List().Contains(MapFileNames.Of(token)))
             throw new StoreFailedException("The checkpoint of the address map is missing.");
-        var bytes = files.Read(Name(token));
+        var bytes = files.Read(MapFileNames.Of(token));
         if (bytes.Length < 4 || Crc32C.Compute(bytes.AsSpan(4)) != BinaryPrimitives.ReadUInt32LittleEndian(bytes))
             throw new StoreFailedException("The checkpoint of the address map is not whole.");
         return bytes.AsMemory(4);
     }
 }
 
-internal sealed class PlainAddressMap : IAddressMap
+internal sealed class PlainAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
+    where TKey : unmanaged
+    where TSlot : unmanaged
 {
     private const int EntrySize = 64;
     private const int FirstAddress = 64;
@@ -90,8 +100,8 @@ internal sealed class PlainAddressMap : IAddressMap
 
     // Guards everything below.
     private readonly Lock _gate = new();
-    private readonly Dictionary<LogPosition, (PageSlot Slot, long Address)> _entries = [];
-    private KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] _begun = [];
+    private readonly Dictionary<TKey, (TSlot Slot, long Address)> _entries = [];
+    private KeyValuePair<TKey, (TSlot Slot, long Address)>[] _begun = [];
     private long _tokens;
 
     /// <param name="name">The checkpoint from which the map goes on.</param>
@@ -104,11 +114,10 @@ internal sealed class PlainAddressMap : IAddressMap
         Tail = r.Int64();
         for (var count = r.Int32(); count > 0; count--)
         {
-            var position = r.Position();
-            var slot = new PageSlot((PageState)r.Byte(), r.Int64(), r.Int32(), r.Int32(),
-                new EntryOrigin(new WriterId(r.Guid()), r.Int64()), r.Int64());
+            var key = MemoryMarshal.Read<TKey>(r.Bytes().Span);
+            var slot = MemoryMarshal.Read<TSlot>(r.Bytes().Span);
             var address = r.Int64();
-            if (address >= files.Floor) _entries[position] = (slot, address);
+            if (address >= files.Floor) _entries[key] = (slot, address);
         }
 
         r.End();
@@ -118,18 +127,35 @@ internal sealed class PlainAddressMap : IAddressMap
 
     public long Bytes => Tail - _files.Floor;
 
-    public PageSlot Find(LogPosition position)
+    public TSlot Find(TKey key)
     {
-        lock (_gate) return _entries.GetValueOrDefault(Bare(position)).Slot;
+        lock (_gate) return _entries.GetValueOrDefault(key).Slot;
     }
 
-    public void Set(LogPosition position, in PageSlot slot)
+    public bool TryFind(TKey key, out TSlot slot)
+    {
+        slot = Find(key);
+        return true;
+    }
+
+    public ValueTask LoadAsync(TKey key) => ValueTask.CompletedTask;
+
+    public void Set(TKey key, in TSlot slot)
     {
         lock (_gate)
         {
-            _entries[Bare(position)] = (slot, Tail);
+            _entries[key] = (slot, Tail);
             Tail += EntrySize;
         }
+    }
+
+    public void Scan(long from, long until, Action<TKey, TSlot> visit)
+    {
+        KeyValuePair<TKey, (TSlot Slot, long Address)>[] entries;
+        lock (_gate)
+            entries = [.. _entries.Where(e => e.Value.Address >= from && e.Value.Address < until)
+                .OrderBy(e => e.Value.Address)];
+        foreach (var (key, (slot, _)) in entries) visit(key, slot);
     }
 
     public void Forget(long before)
@@ -138,9 +164,9 @@ internal sealed class PlainAddressMap : IAddressMap
         _files.Floor = before;
         lock (_gate)
         {
-            foreach (var (position, entry) in _entries)
+            foreach (var (key, entry) in _entries)
             {
-                if (entry.Address < before) _entries.Remove(position);
+                if (entry.Address < before) _entries.Remove(key);
             }
         }
     }
@@ -160,7 +186,7 @@ internal sealed class PlainAddressMap : IAddressMap
         var bytes = new byte[4 + buffer.WrittenCount];
         buffer.WrittenSpan.CopyTo(bytes.AsSpan(4));
         BinaryPrimitives.WriteUInt32LittleEndian(bytes, Crc32C.Compute(buffer.WrittenSpan));
-        await _files.WriteAsync(PlainAddressMaps.Name(token), bytes);
+        await _files.WriteAsync(MapFileNames.Of(token), bytes);
     }
 
     public void Dispose()
@@ -168,26 +194,21 @@ internal sealed class PlainAddressMap : IAddressMap
     }
 
     private void Write(ArrayBufferWriter<byte> buffer,
-        KeyValuePair<LogPosition, (PageSlot Slot, long Address)>[] entries)
+        KeyValuePair<TKey, (TSlot Slot, long Address)>[] entries)
     {
         var w = new WireWriter(buffer);
         w.Int64(Tail);
         w.Int32(entries.Length);
-        foreach (var (position, (slot, address)) in entries)
+        foreach (var (key, (slot, address)) in entries)
         {
-            w.Position(position);
-            w.Byte((byte)slot.State);
-            w.Int64(slot.Address);
-            w.Int32(slot.Length);
-            w.Int32(slot.HeaderLength);
-            w.Guid(slot.Origin.Writer.Value);
-            w.Int64(slot.Origin.Sequence);
-            w.Int64(slot.Lsn);
+            w.Bytes(BytesOf(key));
+            w.Bytes(BytesOf(slot));
             w.Int64(address);
         }
 
         w.Flush();
     }
 
-    private static LogPosition Bare(LogPosition position) => new(position.Offset);
+    private static byte[] BytesOf<T>(T value)
+        where T : unmanaged => MemoryMarshal.AsBytes(new ReadOnlySpan<T>(in value)).ToArray();
 }

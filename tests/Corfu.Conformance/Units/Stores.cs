@@ -27,6 +27,6 @@ internal static class Stores
 
     /// <summary>On the simulator's ports, with real threads.</summary>
     internal static PageStore Plain(ISegmentFiles files, IMapFiles maps, PageStoreOptions options) =>
-        new(files, (f, space, o) => new PlainRecordLog(f, space, o), new PlainAddressMaps(maps), ThreadWorkers.Instance,
-            Unit, options);
+        new(files, (f, space, o) => new PlainRecordLog(f, space, o), new PlainAddressMaps<long, PageEntry>(maps),
+            ThreadWorkers.Instance, Unit, options);
 }

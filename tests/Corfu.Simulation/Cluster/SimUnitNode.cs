@@ -184,7 +184,7 @@ public sealed class SimUnitNode
         var store = new PageStore(
             new SimSegmentFiles(Disk, process, () => _cluster.Monitor.Mark("segment cleaned")),
             (files, space, options) => new PlainRecordLog(files, space, options),
-            new PlainAddressMaps(new SimMapFiles(Disk, process)),
+            new PlainAddressMaps<long, PageEntry>(new SimMapFiles(Disk, process)),
             new SimWorkers(process),
             UnitId,
             _cluster.Plan.Store);

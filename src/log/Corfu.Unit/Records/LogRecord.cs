@@ -78,4 +78,12 @@ internal readonly record struct RecordPlace(long BodyAddress, long Lsn, bool Pay
 /// new ones.</param>
 /// <param name="LogId">Derived from the unit's identity: another unit's file never passes for this one's.</param>
 internal readonly record struct RecordHeader(RecordKind Kind, LogPosition Position, int BodyLength, int CheckedLength,
-    long Previous, long Floor, uint Incarnation, uint LogId);
+    long Previous, long Floor, uint Incarnation, uint LogId)
+{
+    public static RecordHeader Of(in FramedHeader header) => new((RecordKind)header.Kind,
+        new LogPosition(header.Number, new Epoch(header.Epoch)), header.BodyLength, header.CheckedLength,
+        header.Previous, header.Floor, header.Incarnation, header.LogId);
+
+    public FramedHeader Framed => new((byte)Kind, Position.Offset, Position.Epoch.Value, BodyLength, CheckedLength,
+        Previous, Floor, Incarnation, LogId);
+}

@@ -1,99 +1,37 @@
-using static System.Buffers.Binary.BinaryPrimitives;
-
 namespace Corfu.Unit;
 
-/// <summary>The record format (docs/formats/log.md gives the byte offsets, a golden test pins them). R6: the check is
-/// bound to the log address, so a record is valid only where it was written.</summary>
+/// <summary>A unit's records as <see cref="RecordFraming"/> has them (docs/formats/log.md gives the byte offsets, a
+/// golden test pins them).</summary>
 internal static class RecordCodec
 {
-    public const uint Magic = 0x31524643; // "CFR1"
-    public const byte Version = 2;
-    public const int HeaderSize = 64;
-
-    private const int KindOffset = 5;
-    private const int BodyLengthOffset = 8;
-    private const int CheckedLengthOffset = 12;
-    private const int PositionOffset = 16;
-    private const int EpochOffset = 24;
-    private const int PreviousOffset = 32;
-    private const int FloorOffset = 40;
-    private const int IncarnationOffset = 48;
-    private const int LogIdOffset = 52;
-    private const int HeadCheckOffset = 56;
-    private const int CheckOffset = 60;
+    public const uint Magic = RecordFraming.Magic;
+    public const byte Version = RecordFraming.Version;
+    public const int HeaderSize = RecordFraming.HeaderSize;
+    public const int MaxBody = RecordFraming.MaxBody;
 
     public static int Size(in LogRecord record) => HeaderSize + record.Body.Length;
 
-    /// <summary>Writes the record, which will stand at <paramref name="address"/>, into exactly its size.</summary>
-    /// <returns>The check of the record.</returns>
+    /// <inheritdoc cref="RecordFraming.Encode"/>
     public static uint Encode(in LogRecord record, long address, long previous, long floor, uint incarnation,
-        uint logId, Span<byte> target)
-    {
-        target[..HeaderSize].Clear();
-        WriteUInt32LittleEndian(target, Magic);
-        target[4] = Version;
-        target[KindOffset] = (byte)record.Kind;
-        WriteInt32LittleEndian(target[BodyLengthOffset..], record.Body.Length);
-        WriteInt32LittleEndian(target[CheckedLengthOffset..], record.CheckedLength);
-        WriteInt64LittleEndian(target[PositionOffset..], record.Position.Offset);
-        WriteInt64LittleEndian(target[EpochOffset..], record.Position.Epoch.Value);
-        WriteInt64LittleEndian(target[PreviousOffset..], previous);
-        WriteInt64LittleEndian(target[FloorOffset..], floor);
-        WriteUInt32LittleEndian(target[IncarnationOffset..], incarnation);
-        WriteUInt32LittleEndian(target[LogIdOffset..], logId);
-        record.Body.Span.CopyTo(target[HeaderSize..]);
-        var seed = Seed(target, address);
-        var check = Crc32C.Compute(seed, target.Slice(HeaderSize, record.CheckedLength));
-        WriteUInt32LittleEndian(target[CheckOffset..], check);
-        WriteUInt32LittleEndian(target[HeadCheckOffset..], HeadCheck(seed, target));
-        return check;
-    }
+        uint logId, Span<byte> target) =>
+        RecordFraming.Encode(new FramedRecord((byte)record.Kind, record.Position.Offset, record.Position.Epoch.Value,
+            record.Body, record.CheckedLength), address, previous, floor, incarnation, logId, target);
 
-    /// <summary>Decodes the header at <paramref name="address"/>; false for anything that is not a record of exactly
-    /// this place. The header has its own check, so that a page with damaged stream headers is still known.</summary>
+    /// <inheritdoc cref="RecordFraming.TryDecode"/>
     public static bool TryDecode(ReadOnlySpan<byte> source, long address, out RecordHeader header)
     {
-        header = default;
-        if (source.Length < HeaderSize || ReadUInt32LittleEndian(source) != Magic || source[4] != Version) return false;
-        var bodyLength = ReadInt32LittleEndian(source[BodyLengthOffset..]);
-        var checkedLength = ReadInt32LittleEndian(source[CheckedLengthOffset..]);
-        if (checkedLength < 0 || checkedLength > bodyLength || bodyLength > MaxBody) return false;
-        var position = ReadInt64LittleEndian(source[PositionOffset..]);
-        var epoch = ReadInt64LittleEndian(source[EpochOffset..]);
-        if (position < 0 || epoch < 0) return false;
-        if (ReadUInt32LittleEndian(source[HeadCheckOffset..]) != HeadCheck(Seed(source, address), source)) return false;
-        header = new RecordHeader(
-            (RecordKind)source[KindOffset], new LogPosition(position, new Epoch(epoch)), bodyLength, checkedLength,
-            ReadInt64LittleEndian(source[PreviousOffset..]), ReadInt64LittleEndian(source[FloorOffset..]),
-            ReadUInt32LittleEndian(source[IncarnationOffset..]), ReadUInt32LittleEndian(source[LogIdOffset..]));
-        return true;
+        var known = RecordFraming.TryDecode(source, address, out var framed);
+        header = known ? RecordHeader.Of(framed) : default;
+        return known;
     }
 
-    /// <summary>Whether the checked part behind a decoded header is there and is what was written.</summary>
-    public static bool CheckedPartIntact(ReadOnlySpan<byte> source, long address, in RecordHeader header)
-    {
-        if (source.Length < HeaderSize + header.CheckedLength) return false;
-        var (seed, check) = Identity(source, address);
-        return Crc32C.Compute(seed, source.Slice(HeaderSize, header.CheckedLength)) == check;
-    }
+    /// <inheritdoc cref="RecordFraming.CheckedPartIntact"/>
+    public static bool CheckedPartIntact(ReadOnlySpan<byte> source, long address, in RecordHeader header) =>
+        RecordFraming.CheckedPartIntact(source, address, header.Framed);
 
-    /// <summary>CRC-32C of the seed and the record's checked part must give the check.</summary>
+    /// <inheritdoc cref="RecordFraming.Identity"/>
     public static (uint Seed, uint Check) Identity(ReadOnlySpan<byte> source, long address) =>
-        (Seed(source, address), ReadUInt32LittleEndian(source[CheckOffset..]));
+        RecordFraming.Identity(source, address);
 
-    /// <summary>A bound for readers that meet damaged lengths.</summary>
-    public const int MaxBody = 16 << 20;
-
-    public static uint LogIdOf(NodeId unit)
-    {
-        Span<byte> bytes = stackalloc byte[16];
-        unit.Value.TryWriteBytes(bytes);
-        return Crc32C.Compute(bytes);
-    }
-
-    private static uint Seed(ReadOnlySpan<byte> source, long address) =>
-        Crc32C.Compute(address, source[..HeadCheckOffset]);
-
-    private static uint HeadCheck(uint seed, ReadOnlySpan<byte> source) =>
-        Crc32C.Compute(seed, source[CheckOffset..HeaderSize]);
+    public static uint LogIdOf(NodeId unit) => RecordFraming.LogIdOf(unit.Value);
 }

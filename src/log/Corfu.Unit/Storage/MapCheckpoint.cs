@@ -25,7 +25,7 @@ internal sealed record MapCheckpoint(uint LogId, Guid Map, LogTail Tail, uint La
     public ReadOnlyMemory<byte> Core { get; set; }
 
     /// <summary>The whole ones, newest first.</summary>
-    public static List<MapCheckpoint> Load(IAddressMaps maps, uint logId)
+    public static List<MapCheckpoint> Load(IAddressMaps<long, PageEntry> maps, uint logId)
     {
         var found = new List<MapCheckpoint>();
         foreach (var number in maps.List())
@@ -45,7 +45,7 @@ internal sealed record MapCheckpoint(uint LogId, Guid Map, LogTail Tail, uint La
     }
 
     /// <summary>Then deletes all but the newest two, with their maps.</summary>
-    public async ValueTask PublishAsync(IAddressMaps maps)
+    public async ValueTask PublishAsync(IAddressMaps<long, PageEntry> maps)
     {
         await maps.PublishAsync(Number, ToBytes());
         var kept = Load(maps, LogId).Take(Kept).ToList();
@@ -55,7 +55,8 @@ internal sealed record MapCheckpoint(uint LogId, Guid Map, LogTail Tail, uint La
 
     /// <summary>Deletes newer checkpoints that could not be read just now: the map goes on from this one, over the part
     /// that they need, so the next start must not find them.</summary>
-    public void ForgetNewer(IAddressMaps maps) => maps.Delete([.. maps.List().Where(n => n > Number)]);
+    public void ForgetNewer(IAddressMaps<long, PageEntry> maps) =>
+        maps.Delete([.. maps.List().Where(n => n > Number)]);
 
     private byte[] ToBytes()
     {

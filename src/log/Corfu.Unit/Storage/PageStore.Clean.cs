@@ -55,8 +55,9 @@ internal sealed partial class PageStore
         SegmentContents? contents;
         lock (_gate) contents = _catalog.Find(segment);
         if (contents is null) return false;
-        var reader = new SegmentReader(new SegmentImage(_files, _options.SegmentSize), _logId);
-        return await reader.ReadAsync(contents, visit);
+        var reader = new SegmentReader(new SegmentImage(_files, _options.SegmentSize), _logId, new UnitScanRules());
+        return await reader.ReadAsync(contents.Before, contents.First, contents.Last,
+            (record, place) => visit(UnitScanRules.Record(record), UnitScanRules.Place(place)));
     }
 
     public void AboutToFree(IReadOnlySet<int> segments)

@@ -12,11 +12,11 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
     private readonly PageStoreOptions _options;
     private readonly uint _logId;
     private readonly GroupLog _log;
-    private readonly IAddressMaps _maps;
+    private readonly IAddressMaps<long, PageEntry> _maps;
     private readonly SegmentCatalog _catalog;
 
     // Set by the recovery.
-    private IAddressMap _map = null!;
+    private IAddressMap<long, PageEntry> _map = null!;
 
     // Guards the chain of records and what is known of the segments.
     private readonly Lock _gate = new();
@@ -27,8 +27,8 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
     private long _begin;
     private bool _disposed;
 
-    internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps maps, IWorkers workers, NodeId unit,
-        PageStoreOptions options)
+    internal PageStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps<long, PageEntry> maps,
+        IWorkers workers, NodeId unit, PageStoreOptions options)
     {
         PageStoreOptions.Rules.Check(options);
         _files = files;
@@ -43,7 +43,7 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
     /// <summary>On FASTER, with a thread for each worker.</summary>
     /// <param name="mapFolder">For the address map's overflow and its checkpoints.</param>
     public static PageStore OnFaster(ISegmentFiles files, NodeId unit, PageStoreOptions options, string mapFolder) =>
-        new(files, (f, space, o) => new FasterRecordLog(f, space, o), new FasterAddressMaps(mapFolder, options),
+        new(files, (f, space, o) => new FasterRecordLog(f, space, o), PageMaps.OnFaster(mapFolder, options),
             ThreadWorkers.Instance, unit, options);
 
     public IStoreObserver? Observer { get; set; }
@@ -76,9 +76,10 @@ internal sealed partial class PageStore : IPageStore, ICleanableStore, ILogObser
     /// <summary>Bytes that the address map takes, in memory and in its scratch files.</summary>
     public long MapBytes => _map.Bytes;
 
-    public PageSlot Find(LogPosition position) => _map.Find(position);
+    public PageSlot Find(LogPosition position) => _map.Find(position.Offset).ToSlot();
 
-    public void Set(LogPosition position, in PageSlot slot) => _map.Set(position, slot);
+    public void Set(LogPosition position, in PageSlot slot) =>
+        _map.Set(position.Offset, new PageEntry(slot));
 
     public IWorkers Workers { get; }
 

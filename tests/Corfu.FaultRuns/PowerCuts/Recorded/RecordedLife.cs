@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Storage;
 using Corfu.Unit;
 
 namespace Corfu.FaultRuns.PowerCuts.Recorded;

@@ -1,3 +1,4 @@
+using Corfu.Storage;
 using System.Diagnostics;
 using Corfu.Conformance;
 using Corfu.Protocol;

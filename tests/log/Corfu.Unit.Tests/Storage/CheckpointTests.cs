@@ -1,5 +1,6 @@
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Storage;
 
 namespace Corfu.Unit.Tests;
 
@@ -131,17 +132,17 @@ public sealed class CheckpointTests : IDisposable
                 (await unit.AskUntilTakenAsync(new WriteRequest(new Epoch(2), Entries.Data(i, epoch: 2)))).Status);
         await unit.Handler.DisposeAsync();
         // The checkpoint has these pages now, as another writer's.
-        var kept = new PlainAddressMaps(maps);
+        var kept = new PlainAddressMaps<long, PageEntry>(maps);
         var name = maps.List().Where(n => n.StartsWith("map.", StringComparison.Ordinal)).Max()!;
         var token = Guid.ParseExact(name["map.".Length..], "N");
         using (var map = kept.Open(token, _ => { }))
         {
             for (var i = Pages; i < Pages + 20; i++)
-                map.Set(new LogPosition(i),
-                    new PageSlot(PageState.Data, 64, 10, 5, new EntryOrigin(new WriterId(token), i), 1));
+                map.Set(i, new PageEntry(
+                    new PageSlot(PageState.Data, 64, 10, 5, new EntryOrigin(new WriterId(token), i), 1)));
             var other = map.BeginCheckpoint();
             await map.EndCheckpointAsync(other);
-            maps.Rename(PlainAddressMaps.Name(other), name);
+            maps.Rename(MapFileNames.Of(other), name);
         }
 
         var store = Stores.Plain(files, maps, rarely);

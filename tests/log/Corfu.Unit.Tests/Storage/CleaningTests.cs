@@ -1,5 +1,6 @@
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Storage;
 
 namespace Corfu.Unit.Tests;
 

@@ -10,14 +10,15 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
 
     public void Dispose() => _folder.Dispose();
 
-    internal override IAddressMaps Maps() => new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small);
+    internal override IAddressMaps<long, PageEntry> Maps() =>
+        PageMaps.OnFaster(Path.Combine(_folder.Path, "map"), Stores.Small);
 
     [Fact]
     public async Task A_full_disk_costs_no_slot_and_no_unit()
     {
         const int Slots = 60_000;
         var full = false;
-        var maps = new FasterAddressMaps(Path.Combine(_folder.Path, "map"), Stores.Small, (file, path, bytes, offset) =>
+        var maps = PageMaps.OnFaster(Path.Combine(_folder.Path, "map"), Stores.Small, (file, path, bytes, offset) =>
         {
             if (full) throw FullDisk.Error();
             DurableFile.Write(file, path, bytes, offset);
@@ -38,12 +39,12 @@ public sealed class FasterAddressMapConformanceTests : AddressMapConformance, ID
         void Fill(int from)
         {
             for (var i = from; i < from + Slots; i++)
-                map.Set(new LogPosition(i), new PageSlot(PageState.Data, i * 100L, 10, 5, default, i));
+                map.Set(i, new PageEntry(new PageSlot(PageState.Data, i * 100L, 10, 5, default, i)));
         }
 
         void Check(int from)
         {
-            for (var i = from; i < from + Slots; i++) Assert.Equal(i * 100L, map.Find(new LogPosition(i)).Address);
+            for (var i = from; i < from + Slots; i++) Assert.Equal(i * 100L, map.Find(i).ToSlot().Address);
         }
     }
 }
@@ -52,5 +53,5 @@ public sealed class PlainAddressMapConformanceTests : AddressMapConformance
 {
     private readonly MemoryMapFiles _files = new();
 
-    internal override IAddressMaps Maps() => new PlainAddressMaps(_files);
+    internal override IAddressMaps<long, PageEntry> Maps() => new PlainAddressMaps<long, PageEntry>(_files);
 }

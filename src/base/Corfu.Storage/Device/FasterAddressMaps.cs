@@ -1,16 +1,20 @@
 using System.Globalization;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
-/// <summary>Address maps in a folder: FASTER's files, and the page store's documents as files
+/// <summary>Address maps in a folder: FASTER's files, and the store's documents as files
 /// <c>checkpoint.N</c>.</summary>
-internal sealed class FasterAddressMaps(string folder, PageStoreOptions options, WriteBytes? write = null)
-    : IAddressMaps
+/// <param name="hash">The keys' hash function; null: FASTER's own, for keys that it knows.</param>
+/// <param name="write">For tests with a full disk.</param>
+public sealed class FasterAddressMaps<TKey, TSlot>(string folder, AddressMapSizes sizes,
+    Func<TKey, long>? hash = null, WriteBytes? write = null) : IAddressMaps<TKey, TSlot>
+    where TKey : unmanaged, IEquatable<TKey>
+    where TSlot : unmanaged
 {
     private const string Prefix = "checkpoint.";
 
-    public IAddressMap Open(Guid? checkpoint, Action<Exception> failed) =>
-        new FasterAddressMap(folder, options.MapIndexSize, options.MapMemory, failed, checkpoint, write);
+    public IAddressMap<TKey, TSlot> Open(Guid? checkpoint, Action<Exception> failed) =>
+        new FasterAddressMap<TKey, TSlot>(folder, sizes, failed, hash, checkpoint, write);
 
     public IReadOnlyList<long> List() => Directory.Exists(folder) ? DurableFile.ListNumbered(folder, Prefix) : [];
 

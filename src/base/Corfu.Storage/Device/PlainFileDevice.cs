@@ -2,7 +2,7 @@ using System.Globalization;
 using FASTER.core;
 using Microsoft.Win32.SafeHandles;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>Plain files <c>path.N</c>, one per segment, with every read and write done when the call returns; synced
 /// only on request, since the log holds the same facts.</summary>
@@ -16,6 +16,9 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
 {
     private const uint IoError = 5;
 
+    [ThreadStatic]
+    private static bool s_defers;
+
     private readonly Lock _gate = new();
     private readonly Dictionary<int, SafeFileHandle> _open = [];
     private readonly HashSet<int> _written = [];
@@ -24,6 +27,13 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     // Writes that found the disk full, in their order. Guarded by itself.
     private readonly List<(int Segment, long Offset, byte[] Bytes)> _held = [];
     private volatile bool _holds;
+
+    /// <summary>Whether reads of this thread that need the disk are done on another one.</summary>
+    public static bool Defers
+    {
+        get => s_defers;
+        set => s_defers = value;
+    }
 
     public override unsafe void WriteAsync(IntPtr sourceAddress, int segmentId, ulong destinationAddress,
         uint numBytesToWrite, DeviceIOCompletionCallback callback, object context)
@@ -48,11 +58,26 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     public override unsafe void ReadAsync(int segmentId, ulong sourceAddress, IntPtr destinationAddress,
         uint readLength, DeviceIOCompletionCallback callback, object context)
     {
-        var target = new Span<byte>((void*)destinationAddress, (int)readLength);
-        var read = RandomAccess.Read(Handle(segmentId), target, (long)sourceAddress);
+        var handle = Handle(segmentId);
+        if (Defers && !_holds && !DurableFile.TryReadCached(handle,
+            new Span<byte>((void*)destinationAddress, (int)readLength), (long)sourceAddress))
+        {
+            Task.Run(() => Read(handle, segmentId, (long)sourceAddress, destinationAddress, readLength, callback,
+                context));
+            return;
+        }
+
+        Read(handle, segmentId, (long)sourceAddress, destinationAddress, readLength, callback, context);
+    }
+
+    private unsafe void Read(SafeFileHandle handle, int segment, long offset, IntPtr destination, uint length,
+        DeviceIOCompletionCallback callback, object context)
+    {
+        var target = new Span<byte>((void*)destination, (int)length);
+        var read = RandomAccess.Read(handle, target, offset);
         target[read..].Clear();
-        if (_holds) Overlay(segmentId, (long)sourceAddress, target);
-        callback(0, readLength, context);
+        if (_holds) Overlay(segment, offset, target);
+        callback(0, length, context);
     }
 
     private void Write(int segment, ReadOnlySpan<byte> bytes, long offset)
@@ -173,4 +198,5 @@ internal sealed class PlainFileDevice(string path, Action<Exception> failed, boo
     private string PathOf(int segment) => FileName + "." + segment.ToString(CultureInfo.InvariantCulture);
 }
 
-internal delegate void WriteBytes(SafeFileHandle file, string path, ReadOnlySpan<byte> bytes, long offset);
+/// <summary>Writes bytes into a file, as <see cref="DurableFile.Write"/> does.</summary>
+public delegate void WriteBytes(SafeFileHandle file, string path, ReadOnlySpan<byte> bytes, long offset);

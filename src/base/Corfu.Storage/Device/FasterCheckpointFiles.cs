@@ -1,10 +1,10 @@
 using FASTER.core;
 
-namespace Corfu.Unit;
+namespace Corfu.Storage;
 
 /// <summary>The files of FASTER's checkpoints of the address map: plain files, written on the calling thread. FASTER
-/// waits for some of these writes under the unit's lock. Its own device finishes them on the thread pool, whose threads
-/// may all wait for that lock.</summary>
+/// waits for some of these writes under the store's lock. Its own device finishes them on the thread pool, whose
+/// threads may all wait for that lock.</summary>
 internal sealed class FasterCheckpointFiles : INamedDeviceFactory
 {
     private static readonly string[] Kinds = ["index-checkpoints", "cpr-checkpoints"];
@@ -23,7 +23,7 @@ internal sealed class FasterCheckpointFiles : INamedDeviceFactory
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // Thrown here it would end the unit. Without the folder the writes fail too, and there is no checkpoint.
+            // Thrown here it would end the store. Without the folder the writes fail too, and there is no checkpoint.
             _failure = error;
         }
 
