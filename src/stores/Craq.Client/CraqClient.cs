@@ -1,0 +1,70 @@
+using Craq.Calls;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Craq;
+
+/// <summary>Objects in chains of replicas. One instance serves a whole process: all calls may run
+/// concurrently.</summary>
+public sealed partial class CraqClient : IAsyncDisposable
+{
+    private readonly CallClock _clock;
+    private readonly ChainCalls _calls;
+    private IDisposable? _ownedTransport;
+    private IDisposable? _ownedTls;
+
+    /// <param name="nodes">Some nodes, at least one; others are learnt.</param>
+    /// <param name="transport">Stays the caller's.</param>
+    /// <param name="loops">Runs the work that callers share. Null: the thread pool.</param>
+    public CraqClient(ImmutableArray<NodeAddress> nodes, ITransport transport, TimeProvider time, IEntropy entropy,
+        CraqClientOptions? options = null, ILogger? logger = null, LoopContext? loops = null)
+        : this(nodes, [], transport, time, entropy, options, logger, loops)
+    {
+    }
+
+    private CraqClient(ImmutableArray<NodeAddress> nodes, ImmutableArray<NodeEndpoint> endpoints,
+        ITransport transport, TimeProvider time, IEntropy entropy, CraqClientOptions? options, ILogger? logger,
+        LoopContext? loops)
+    {
+        options ??= CraqClientOptions.Default;
+        options.Validate();
+        _clock = new CallClock(time, loops ?? LoopContext.Pool);
+        var book = new NodeBook(_clock);
+        foreach (var node in nodes) book.Of(node);
+        var map = new ChainMap(transport, book, _clock, options, logger ?? NullLogger.Instance)
+        {
+            Endpoints = endpoints,
+        };
+        _calls = new ChainCalls(
+            transport, map, new Retry(map, _clock, entropy, options), _clock, entropy, options);
+    }
+
+    /// <summary>A chain by its name. Whether it exists shows with the first call.</summary>
+    public CraqChain Chain(string name) =>
+        new(_calls, _calls.Map.Get(ChainId.FromName(name), name), ReadTerms.Strong);
+
+    /// <summary>A chain by its id.</summary>
+    public CraqChain Chain(ChainId id) => new(_calls, _calls.Map.Get(id), ReadTerms.Strong);
+
+    /// <summary>A keyspace by its name. Whether it exists shows with the first call.</summary>
+    public CraqKeyspace Keyspace(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        return new CraqKeyspace(_calls, _calls.Map.GetKeyspace(name), ReadTerms.Strong);
+    }
+
+    /// <summary>The chains of the nodes that answer, by name, each with the newest config that one of them knows.
+    /// </summary>
+    public ValueTask<ImmutableArray<ChainView>> ListChainsAsync(CancellationToken cancellationToken = default) =>
+        _calls.Map.ListAsync(cancellationToken);
+
+    /// <summary>Ends all calls under way: writes that were sent with their outcome unknown, the rest with an
+    /// error.</summary>
+    public ValueTask DisposeAsync()
+    {
+        _clock.Close();
+        _ownedTransport?.Dispose();
+        _ownedTls?.Dispose();
+        return ValueTask.CompletedTask;
+    }
+}
