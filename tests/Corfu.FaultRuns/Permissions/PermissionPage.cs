@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.FaultRuns.Machine;
 using Corfu.Protocol;
 
@@ -7,6 +8,7 @@ namespace Corfu.FaultRuns.Permissions;
 internal sealed class PermissionPage
 {
     private readonly Dictionary<(Opcode Opcode, AccessRole Role), string> _cells = [];
+    private readonly Dictionary<string, ImmutableArray<string>> _methods = [];
 
     private PermissionPage()
     {
@@ -21,6 +23,7 @@ internal sealed class PermissionPage
         {
             // | number | `Opcode` | client | admin | node |
             string[] cells = [.. line.Split('|').Select(cell => cell.Trim())];
+            if (cells is ["", ['`', .. var method, '`'], _, _, _, _, _, ""]) page._methods[method] = [.. cells[2..7]];
             if (cells.Length != 7 || !byte.TryParse(cells[1], out var number)) continue;
             page._cells[((Opcode)number, AccessRole.Client)] = cells[3];
             page._cells[((Opcode)number, AccessRole.Admin)] = cells[4];
@@ -32,6 +35,11 @@ internal sealed class PermissionPage
 
     /// <summary>yes, no, or a condition. Callers and peers without a certificate of the cluster have nothing.</summary>
     public string Of(Opcode opcode, AccessRole role) => _cells.GetValueOrDefault((opcode, role), "no");
+
+    /// <summary>As <see cref="Of(Opcode,AccessRole)"/>, for a method of the front end.</summary>
+    /// <param name="role">None: without a certificate.</param>
+    public string Of(string method, AccessRole role) =>
+        _methods.TryGetValue(method, out var cells) ? cells[(int)role] : "no row";
 
     private static string Root()
     {

@@ -36,6 +36,12 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
                 await AskAllAsync(node, page, peer, role, target.Role, requests.Values, stop);
         }
 
+        await using (var frontEnd = await node.ServeGrpcAsync(stop))
+        {
+            foreach (var (peer, role) in s_peers.Add((FrontEndCells.Granted, AccessRole.Caller)))
+                await CallAllAsync(node, page, frontEnd.Address, peer, role, stop);
+        }
+
         await TryProjectionsAsync(node, stop);
         await TryProcessInfoAsync(node, stop);
         var latest = await node.LatestAsync(stop);
@@ -56,6 +62,19 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
             // A condition is met: the sample is a projection that the agent knows.
             var expected = page.Of(request.Opcode, role) == "no" ? "no" : "yes";
             Compare($"{peer} to {target}", $"{request.Opcode}", isAllowed ? "yes" : "no", expected);
+        }
+    }
+
+    private async Task CallAllAsync(SecureNode node, PermissionPage page, string frontEnd, string peer,
+        AccessRole role, CancellationToken stop)
+    {
+        var credentials = peer == NoCertificate ? null : node.CredentialsOf(peer);
+        foreach (var (method, answer) in await FrontEndCells.AskAllAsync(frontEnd, credentials, stop))
+        {
+            // A certificate of strangers ends the handshake.
+            var expected = peer is AnotherAuthority or AnotherCluster ? "no" : page.Of(method, role);
+            if (expected == "if granted") expected = peer == FrontEndCells.Granted ? "yes" : "no";
+            Compare($"{peer} to the front end", method, answer, expected);
         }
     }
 

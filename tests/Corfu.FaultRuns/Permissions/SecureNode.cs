@@ -4,6 +4,7 @@ using System.Net.Sockets;
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.FaultRuns.Machine;
+using Corfu.Grpc;
 using Corfu.Hosting;
 using Corfu.Protocol;
 using Corfu.Transport;
@@ -62,6 +63,7 @@ internal sealed class SecureNode : IAsyncDisposable
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Sequencer });
         var node = await CorfuNode.StartAsync(options, NullLoggerFactory.Instance, TimeProvider.System, stop);
         var secure = new SecureNode(folder, node, cluster);
+        secure.Issue(authority, FrontEndCells.Granted, AccessRole.Caller);
         foreach (var role in new[] { AccessRole.Caller, AccessRole.Client, AccessRole.Admin, AccessRole.Node })
             secure.Issue(authority, role.ToString().ToLowerInvariant(), role);
         secure.Issue(impostor, PermissionRun.AnotherAuthority, AccessRole.Admin);
@@ -79,6 +81,22 @@ internal sealed class SecureNode : IAsyncDisposable
         return await layout.ReadLatestAsync([AddressOf(NodeRole.Acceptor)], stop);
     }
 
+    /// <summary>A gRPC front end as a node serves it.</summary>
+    public async Task<GrpcFrontEnd> ServeGrpcAsync(CancellationToken stop)
+    {
+        var access = Path.Combine(_folder, "access.json");
+        await File.WriteAllTextAsync(access, FrontEndCells.Grants, stop);
+        return await GrpcFrontEnd.StartAsync(
+            new GrpcFrontEndOptions(new NodeEndpoint("127.0.0.1", FreePort()), $"corfus://{_node.Endpoint}")
+            {
+                Tls = _node.Tls,
+                AccessFile = access,
+                Client = ClientOf(AccessRole.Client),
+                AdminClient = ClientOf(AccessRole.Admin),
+            },
+            NullLoggerFactory.Instance, stop);
+    }
+
     public async ValueTask DisposeAsync()
     {
         await _node.DisposeAsync();
@@ -88,9 +106,13 @@ internal sealed class SecureNode : IAsyncDisposable
     private void Issue(CertificateAuthority authority, string peer, AccessRole role)
     {
         var path = Path.Combine(_folder, "peers", peer.Replace(' ', '-'));
-        authority.IssueTo(path, new CertificateOrder(role, "peer")).Dispose();
+        var name = peer == FrontEndCells.Granted ? peer : "peer";
+        authority.IssueTo(path, new CertificateOrder(role, name)).Dispose();
         _peers[peer] = CertificateFolder.Open(path);
     }
+
+    private CorfuClientOptions ClientOf(AccessRole role) =>
+        new() { Tcp = new TcpTransportOptions { Tls = _node.Tls, Role = role } };
 
     private TcpTransport Connect(ClusterTls tls) => new(new TcpTransportOptions { Cluster = Cluster, Tls = tls });
 

@@ -1,10 +1,11 @@
 using System.Globalization;
 using System.Text;
+using Corfu.Grpc;
 using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Architecture;
 
-/// <summary>docs/permissions.md is generated from the access table. CORFU_RECORD=1 writes it.</summary>
+/// <summary>docs/permissions.md is generated from the tables of opcodes and methods. CORFU_RECORD=1 writes it.</summary>
 public sealed class PermissionPageTests
 {
     private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
@@ -23,9 +24,10 @@ public sealed class PermissionPageTests
         page.Append("""
             # Permissions
 
-            Which certificate may send what to the cluster's port. Generated from `AccessTable`: `PermissionPageTests`
-            compares both, and `dotnet run -c Release --project tests/Corfu.FaultRuns -- permissions` tries every
-            cell. What a role is trusted with, and why, is in [security.md](security.md).
+            Which certificate may send what to the cluster's port and to a gRPC front end. Generated from `AccessTable`
+            and `MethodAccess`: `PermissionPageTests` compares, and
+            `dotnet run -c Release --project tests/Corfu.FaultRuns -- permissions` tries every cell.
+            What a role is trusted with, and why, is in [security.md](security.md).
 
             A connection without TLS counts as a node. A peer without a certificate of the cluster, and one with the
             role `caller`, reach no opcode at all: the handshake ends with the reason. Any other refusal is the status
@@ -53,9 +55,35 @@ public sealed class PermissionPageTests
             Opcodes from 128 on belong to other systems' roles, which state the lowest role beside each message
             (`RequestTable.Add`); without one the process does not start.
 
+            ## Methods of the gRPC front end
+
+            Behind TLS. Which streams and objects a right is for: [grpc](grpc.md). *if granted*: by `access.json`.
+
+            | method | no certificate | caller | client | admin | node |
+            |---|---|---|---|---|---|
+
             """.ReplaceLineEndings("\n"));
+        foreach (var row in MethodAccess.Rows)
+        {
+            page.Append(CultureInfo.InvariantCulture, $"| `{row.Method}` | {Cell(row, AccessRole.None)} ");
+            page.Append(CultureInfo.InvariantCulture,
+                $"| {Cell(row, AccessRole.Caller)} | {Cell(row, AccessRole.Client)} ");
+            page.Append(CultureInfo.InvariantCulture,
+                $"| {Cell(row, AccessRole.Admin)} | {Cell(row, AccessRole.Node)} |\n");
+        }
+
         return page.ToString();
     }
+
+    private static string Cell(MethodRow row, AccessRole role) => (role, row.Policy) switch
+    {
+        (_, null) => "yes",
+        (AccessRole.None, _) => "no",
+        (AccessRole.Caller, CorfuPolicies.Caller) => "yes",
+        (AccessRole.Caller or AccessRole.Client, CorfuPolicies.Trim or CorfuPolicies.ClusterChange) => "no",
+        (AccessRole.Caller, _) => "if granted",
+        _ => "yes",
+    };
 
     private static string Cell(AccessRow row, AccessRole role)
     {
