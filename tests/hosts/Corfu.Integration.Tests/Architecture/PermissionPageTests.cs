@@ -5,7 +5,8 @@ using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Architecture;
 
-/// <summary>docs/permissions.md is generated from the tables of opcodes and methods. CORFU_RECORD=1 writes it.</summary>
+/// <summary>docs/permissions.md is generated from the tables of opcodes and methods. CORFU_RECORD=1 writes
+/// it.</summary>
 public sealed class PermissionPageTests
 {
     private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
