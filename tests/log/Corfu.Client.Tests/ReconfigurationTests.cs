@@ -162,7 +162,7 @@ public class ReconfigurationTests
     [Theory]
     [InlineData(0, true)]
     [InlineData(1, false)]
-    public async Task R13_unit_that_denies_its_seal_ends_only_a_round_that_needs_the_unit(int number, bool isNeeded)
+    public async Task R13_denied_seal_ends_only_a_round_that_needs_the_unit(int number, bool isNeeded)
     {
         await using var cluster = await TestCluster.StartAsync(3, 2);
         var (denying, leaves) = (cluster.Units[number], cluster.Units[1]);

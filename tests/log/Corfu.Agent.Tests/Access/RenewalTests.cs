@@ -86,7 +86,7 @@ public sealed class RenewalTests
     /// <summary>The seal that a run waits for may be one of the node that is gone: the change would wait behind it. A
     /// node that was gone before the run began stops no run, however often that is said.</summary>
     [Fact]
-    public async Task Run_ends_when_a_node_is_found_gone_since_its_begin()
+    public async Task Run_ends_when_a_node_is_found_gone_meanwhile()
     {
         await using var cluster = await TestCluster.StartAsync(2, 2);
         var (view, renewal) = Parts(cluster);
