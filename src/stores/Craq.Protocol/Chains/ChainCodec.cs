@@ -16,9 +16,7 @@ public static class ChainCodec
         w.Array(config.Base, Write);
         w.Int32(config.Kept);
         w.Placement(config.Placement);
-        w.Byte((byte)config.Options.Protocol);
-        w.Byte((byte)config.Options.Reads);
-        w.Byte((byte)config.Options.Values);
+        w.Options(config.Options);
     }
 
     public static ChainConfig Config(this ref WireReader r)
@@ -31,12 +29,7 @@ public static class ChainCodec
         var before = r.Array(SmallestMember, Member, ChainConfig.MaxMembers);
         var minimum = r.Int32();
         var placement = r.Placement();
-        var options = new ChainOptions
-        {
-            Protocol = Known((ChainProtocol)r.Byte(), ChainProtocol.Cr),
-            Reads = Known((EpochProof)r.Byte(), EpochProof.Leased),
-            Values = Known((ValuePath)r.Byte(), ValuePath.Relay),
-        };
+        var options = r.Options();
         if (epoch.Value > ObjectVersion.MaxEpoch) throw new MalformedDataException("A chain's epoch is too great.");
         if (members.IsEmpty || members.Select(member => member.Node).Distinct().Count() != members.Length)
             throw new MalformedDataException("A chain's members are none, or one of them stands in it twice.");
@@ -84,6 +77,20 @@ public static class ChainCodec
             throw new MalformedDataException("A placement has a negative size.");
         return new Placement(groups, datacenters, size, master.Length == 0 ? null : master, minimum);
     }
+
+    public static void Options(this ref WireWriter w, ChainOptions options)
+    {
+        w.Byte((byte)options.Protocol);
+        w.Byte((byte)options.Reads);
+        w.Byte((byte)options.Values);
+    }
+
+    public static ChainOptions Options(this ref WireReader r) => new()
+    {
+        Protocol = Known((ChainProtocol)r.Byte(), ChainProtocol.Cr),
+        Reads = Known((EpochProof)r.Byte(), EpochProof.Leased),
+        Values = Known((ValuePath)r.Byte(), ValuePath.Relay),
+    };
 
     private static void Write(ref WireWriter w, ChainMember member)
     {

@@ -42,6 +42,11 @@ internal static class ChainRules
             ? state
             : state with { Released = state.Released.Add(node) };
 
+    /// <summary>Whether the chain could go on without the member, were its lease at its end.</summary>
+    public static bool MayLose(ChainConfig config, NodeId node) =>
+        config.Members.Length > 1 && config.Base.Count(before =>
+            before.Node != node && config.IndexOf(before.Node) >= 0) >= config.Kept;
+
     /// <param name="expected">The epoch that the proposer has seen: the change is for this one and no other.</param>
     public static ChainRuling Change(ChainState state, Epoch expected, ChainChange change,
         ImmutableSortedDictionary<NodeId, DirectoryNode> nodes)

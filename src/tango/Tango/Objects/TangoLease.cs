@@ -57,6 +57,10 @@ public sealed class TangoLease : IAsyncDisposable
     public bool IsHeld =>
         !_isSettled && !Lost.IsCancellationRequested && _time.GetElapsedTime(Volatile.Read(ref _sentAt)) < TimeToLive;
 
+    /// <summary>Counted from when the last renewal that succeeded was sent; zero once the lease is not held. For an
+    /// owner that keeps a margin for clocks of unequal rates.</summary>
+    public TimeSpan Remaining => IsHeld ? Left(Volatile.Read(ref _sentAt)) : TimeSpan.Zero;
+
     /// <summary>Whether the object granted it, by this handle or another one. False also for another object that has
     /// the name since.</summary>
     public bool IsOf(TangoObject tangoObject)

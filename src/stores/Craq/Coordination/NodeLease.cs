@@ -1,0 +1,128 @@
+using Tango;
+
+namespace Craq.Coordination;
+
+/// <summary>Proves, without asking another node, that an epoch is the newest (C7).</summary>
+internal interface IEpochLease
+{
+    bool Proves(ChainConfig config);
+}
+
+/// <summary>The registration of this node: its lease in the directory, renewed after a third of its time, and asked for
+/// again when it has ended.</summary>
+internal sealed class NodeLease : IEpochLease, IAsyncDisposable
+{
+    /// <summary>The share of the lease that is left for clocks of unequal rates.</summary>
+    private const int Margin = 10;
+
+    private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(500);
+
+    private readonly TangoChainDirectory _directory;
+    private readonly DirectoryNode _self;
+    private readonly TimeSpan _timeToLive;
+    private readonly TimeProvider _time;
+    private readonly CancellationTokenSource _stop = new();
+    private readonly Lock _gate = new();
+    private readonly Task _keeping;
+
+    // Null: not registered, as far as is known here.
+    private volatile Term? _term;
+
+    // Written under _gate: epochs in which this node serves no reads by its lease any more.
+    private volatile ImmutableDictionary<ChainId, Epoch> _released = ImmutableDictionary<ChainId, Epoch>.Empty;
+
+    /// <param name="self">As it is registered; its state is the directory's.</param>
+    /// <param name="timeToLive">Without a renewal for so long the node counts as gone.</param>
+    public NodeLease(TangoChainDirectory directory, DirectoryNode self, TimeSpan timeToLive, TimeProvider time,
+        LoopContext loops)
+    {
+        (_directory, _self, _timeToLive, _time) = (directory, self, timeToLive, time);
+        _keeping = loops.RunAsync(KeepAsync);
+    }
+
+    public bool IsRegistered => _term is { Lease.IsHeld: true };
+
+    /// <summary>Why the node is not registered, as the last attempt heard.</summary>
+    public Exception? Failure { get; private set; }
+
+    /// <summary>Whether the node may serve reads of this epoch by its lease: the lease is far from its end, and the
+    /// epoch is the newest in a state of the directory that has this very lease (C7).</summary>
+    public bool Proves(ChainConfig config)
+    {
+        if (_term is not { } term || term.Lease.Remaining <= _timeToLive / Margin) return false;
+        if (Planted.Is("serves-by-a-new-lease")) return true;
+        var view = _directory.View;
+        return view.Revision >= term.Revision
+            && view.Chains.TryGetValue(config.Id, out var newest) && newest.Epoch == config.Epoch
+            && newest.Options.Reads == EpochProof.Leased
+            && !(_released.TryGetValue(config.Id, out var released) && released == config.Epoch);
+    }
+
+    /// <summary>Gives up the lease for this epoch of a chain, so that the node may be removed before it ends.</summary>
+    /// <returns>False: the chain is at another epoch.</returns>
+    public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
+    {
+        // Before the record: others act on it.
+        lock (_gate) _released = _released.SetItem(config.Id, config.Epoch);
+        return _directory.ReleaseAsync(config.Id, config.Epoch, _self.Id, cancellationToken);
+    }
+
+    /// <summary>Ends the lease.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync();
+        await _keeping;
+    }
+
+    private async Task KeepAsync()
+    {
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                var (lease, revision) = await _directory.RegisterAsync(_self, _timeToLive, _stop.Token);
+                await using (lease)
+                {
+                    Failure = null;
+                    _term = new Term(lease, revision);
+                    await UntilLostAsync(lease);
+                    _term = null;
+                }
+            }
+            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (CorfuException e)
+            {
+                // The log is away, the outcome is unknown, or the node is evicted.
+                Failure = e;
+                await PauseAsync();
+            }
+        }
+    }
+
+    private async Task UntilLostAsync(TangoLease lease)
+    {
+        var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        using var ending = lease.Lost.UnsafeRegister(static task => ((TaskCompletionSource)task!).TrySetResult(), lost);
+        using var stopping = _stop.Token.UnsafeRegister(
+            static task => ((TaskCompletionSource)task!).TrySetResult(), lost);
+        await lost.Task;
+    }
+
+    private async Task PauseAsync()
+    {
+        try
+        {
+            await Task.Delay(s_retry, _time, _stop.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // The loop ends.
+        }
+    }
+
+    /// <param name="Revision">The first revision of the directory that has the lease.</param>
+    private sealed record Term(TangoLease Lease, long Revision);
+}
