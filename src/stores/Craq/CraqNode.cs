@@ -7,20 +7,14 @@ namespace Craq;
 /// <see cref="Fault"/>.</summary>
 internal sealed class CraqNode : IAsyncDisposable
 {
-    private readonly INodeStore _store;
-
-    private CraqNode(INodeStore store, CraqHandler handler)
-    {
-        _store = store;
-        Handler = handler;
-    }
+    private CraqNode(CraqHandler handler) => Handler = handler;
 
     public CraqHandler Handler { get; }
 
     public NodeId Id => Handler.Id;
 
     /// <summary>Completes, with the reason, when the store has failed.</summary>
-    public Task<Exception> Fault => new TaskCompletionSource<Exception>().Task;
+    public Task<Exception> Fault => Handler.Fault;
 
     /// <summary>Recovers the chains from the store, and is ready to serve on return. The node owns the store from here
     /// on; directory and transport are the caller's.</summary>
@@ -28,9 +22,13 @@ internal sealed class CraqNode : IAsyncDisposable
     public static async ValueTask<CraqNode> OpenAsync(NodeId id, INodeStore store, IChainDirectory directory,
         ITransport transport, TimeProvider time, CraqNodeOptions options)
     {
-        await store.RecoverAsync(_ => { });
-        return new CraqNode(store, new CraqHandler(id, store, directory, transport, time, options));
+        var handler = new CraqHandler(id, store, directory, transport, time, options);
+        await handler.RecoverAsync();
+        handler.Start();
+        return new CraqNode(handler);
     }
 
-    public ValueTask DisposeAsync() => _store.DisposeAsync();
+    /// <summary>Ends the node: what waits is answered with <see cref="Status.Failed"/>, its outcome is
+    /// unknown.</summary>
+    public ValueTask DisposeAsync() => Handler.DisposeAsync();
 }

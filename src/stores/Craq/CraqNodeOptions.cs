@@ -39,6 +39,9 @@ internal sealed record CraqNodeOptions
     /// <summary>Interval of probes, repeated requests and rounds that wait.</summary>
     public TimeSpan Tick { get; init; } = TimeSpan.FromMilliseconds(20);
 
+    /// <summary>A round of confirmations that is not the only one starts so long after the newest.</summary>
+    public TimeSpan RoundSpacing { get; init; } = TimeSpan.FromMilliseconds(5);
+
     /// <summary>Delay before a member that did not answer is asked again.</summary>
     public TimeSpan Retry { get; init; } = TimeSpan.FromMilliseconds(100);
 

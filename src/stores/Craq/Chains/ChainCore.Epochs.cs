@@ -1,0 +1,195 @@
+using System.Buffers;
+using Craq.Reads;
+using Craq.Storage;
+
+namespace Craq.Chains;
+
+internal sealed partial class ChainCore
+{
+    // The head's: what each other full member has, and when it is asked again. Empty: collected.
+    private readonly Dictionary<NodeId, Collected> _collect = [];
+
+    // The head has all that any full member has, and its Begin is in the log (C9).
+    private bool _hasBegun;
+    private bool _fetching;
+    private long _fetchAt;
+
+    private sealed class Collected
+    {
+        public ObjectVersion? Last { get; set; }
+
+        public bool IsAsked { get; set; }
+
+        public long AskAt { get; set; }
+    }
+
+    /// <summary>Takes a config of a higher epoch, and refuses lower ones from now on. The answer waits until it is
+    /// durable (C12).</summary>
+    public void Install(InstallChainRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (request.Epoch < Epoch)
+        {
+            effects.Answer(to, new InstallChainResponse(Status.Sealed, Epoch) { View = _view });
+            return;
+        }
+
+        if (request.Epoch > Epoch && !Install(request.View, effects))
+        {
+            effects.Answer(to, request.Fail(Status.NoSpace, Epoch));
+            return;
+        }
+
+        var answer = new WaitingAnswer.Installed(to, request.Epoch);
+        if (_undurable.Count == 0 || Planted.Is("craq-install-not-durable")) Release(answer, effects);
+        else _untilLsn.Enqueue((_undurable.Last().Lsn, answer));
+    }
+
+    /// <summary>As above, with nobody to answer.</summary>
+    /// <returns>False: the disk has no room for it.</returns>
+    public bool Install(ChainView view, ChainEffects effects)
+    {
+        if (view.Config.Epoch <= Epoch) return true;
+        var bytes = Encode(view);
+        if (_store.Admit(bytes.Length, StoreUse.Vital) != Status.Ok) return false;
+        var place = _store.Append(StoreRecordKind.Install, Id, new ObjectVersion(view.Config.Epoch.Value), bytes);
+        _undurable.Enqueue((place.Lsn, ObjectVersion.None));
+        effects.Appended.Add((place.Lsn, Id));
+        Serve(view);
+        EndEpoch(effects);
+        Collect(effects);
+        RaiseMark(effects);
+        Send(effects);
+        return true;
+    }
+
+    // C10, C19: a node that was no full member of the epoch before holds nothing that counts, unless it has learned.
+    // A node without any record of the chain may be a member of the first epochs: none of them has opened without it.
+    private void Serve(ChainView view)
+    {
+        var config = view.Config;
+        var wasKnown = _view is not null;
+        var isMember = config.IndexOf(_self) >= 0;
+        var isFirst = !wasKnown && _standing == ChainStanding.Outside
+            && (config.Epoch == Epoch.First || config.Base.IsEmpty || config.Base.Any(member => member.Node == _self));
+        if (Planted.Is("empty-node-is-full")) isFirst = !wasKnown;
+        if (isMember && (IsFull || _standing == ChainStanding.Complete || isFirst)) _standing = ChainStanding.Full;
+        else if (IsFull) _standing = ChainStanding.Outside;
+        _view = view;
+        _round = IsFull ? RoundPlan.For(config, _self) : default;
+        _hasBegun = IsHead && _last >= ObjectVersion.First(config.Epoch);
+        _fetching = false;
+        _collect.Clear();
+        if (!IsHead || _hasBegun) return;
+        foreach (var member in config.Members)
+        {
+            if (member.Node != _self) _collect.Add(member.Node, new Collected());
+        }
+    }
+
+    // What waited in the epoch before. A mutation's record may still be committed: a full member goes on to wait.
+    private void EndEpoch(ChainEffects effects)
+    {
+        _window.ForgetRefusals();
+        _successor.BecomeProbe(0);
+        var waiting = new List<(WaitingAnswer Answer, ObjectVersion Version)>();
+        while (_untilMark.TryDequeue(out var answer, out var version)) waiting.Add((answer, version));
+        while (_untilDurable.TryDequeue(out var answer, out var version)) waiting.Add((answer, version));
+        foreach (var (answer, version) in waiting)
+        {
+            if (answer is WaitingAnswer.Written written)
+            {
+                if (IsFull)
+                {
+                    _untilMark.Enqueue(written, version);
+                    continue;
+                }
+
+                _budget.Waiting--;
+                effects.Answer(written.To, new MutateResponse(CraqStatus.WrongRole, Epoch) { View = _view });
+            }
+            else if (answer is WaitingAnswer.Refused refused) EndWaiter(refused.Waiter, Status.Sealed, effects);
+            else Release(answer, effects);
+        }
+
+        foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, Status.Sealed, effects);
+    }
+
+    private Response Installed(Epoch epoch) => epoch == Epoch
+        ? new InstallChainResponse(Status.Ok, Epoch) { Last = _durable, Mark = _mark }
+        : new InstallChainResponse(Status.Sealed, Epoch) { View = _view };
+
+    // C9: the head installs the config at all full members, takes the longest log, and begins the epoch behind it.
+    private void Collect(ChainEffects effects)
+    {
+        if (!IsHead || _hasBegun) return;
+        if (Planted.Is("lost-back-propagation")) _collect.Clear();
+        var now = effects.Now.Stamp;
+        foreach (var (node, member) in _collect)
+        {
+            if (member.Last is not null || member.IsAsked || now < member.AskAt) continue;
+            member.IsAsked = true;
+            effects.Calls.Add(new ChainCall(Id, _view!.Find(node)!.Value, new InstallChainRequest(Epoch, _view), 1));
+        }
+
+        if (_fetching || now < _fetchAt || _collect.Values.Any(member => member.Last is null)) return;
+        var longest = _collect.MaxBy(member => member.Value.Last!.Value);
+        if (_collect.Count > 0 && longest.Value.Last > _last)
+        {
+            _fetching = true;
+            effects.Calls.Add(new ChainCall(Id, _view!.Find(longest.Key)!.Value,
+                new FetchRequest(Epoch, Id, _last, _options.BatchBytes, CommittedOnly: false), 0));
+        }
+        else Begin(effects);
+    }
+
+    // Once an epoch: a Begin that was lost before it was durable had been seen nowhere.
+    private void Begin(ChainEffects effects)
+    {
+        var record = new ChainRecord(Id, ChainRecordKind.Begin, ObjectVersion.First(Epoch), _last, [], []);
+        var bytes = RecordCodec.Encode(record);
+        if (_store.Admit(bytes.Length, StoreUse.Vital) != Status.Ok) return;
+        Append(record, bytes, effects);
+        _hasBegun = true;
+    }
+
+    /// <summary>A member's answer to a config; null: none came.</summary>
+    public void OnInstalled(ChainCall call, InstallChainResponse? response, ChainEffects effects)
+    {
+        if (response?.View is { } view) effects.Views.Add(view);
+        if (call.Request.Epoch != Epoch) return;
+        if (response is { IsOk: true } && call.To.Id == NextMember?.Id
+            && _successor.State == SuccessorState.Probe) _successor.BecomeProbe(0);
+        if (_collect.TryGetValue(call.To.Id, out var member))
+        {
+            if (response is { IsOk: true }) member.Last = response.Last;
+            else (member.IsAsked, member.AskAt) = (false, Later(effects));
+        }
+
+        Collect(effects);
+        Send(effects);
+    }
+
+    /// <summary>Records that a member had and the head lacked; null: no answer.</summary>
+    public void OnFetched(ChainCall call, FetchResponse? response, ChainEffects effects)
+    {
+        if (response?.View is { } view) effects.Views.Add(view);
+        if (call.Request.Epoch != Epoch || !_fetching) return;
+        _fetching = false;
+        if (response is not { IsOk: true, Records.Length: > 0 } || Take(response.Records, effects) != Status.Ok)
+            _fetchAt = Later(effects);
+        else
+        {
+            TakeMark(ObjectVersion.Min(response.Mark, _last), effects);
+            Collect(effects);
+        }
+    }
+
+    private static byte[] Encode(ChainView view)
+    {
+        var output = new ArrayBufferWriter<byte>(256);
+        var w = new WireWriter(output);
+        w.View(view);
+        w.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+}

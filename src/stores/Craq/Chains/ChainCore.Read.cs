@@ -1,0 +1,281 @@
+using System.Runtime.InteropServices;
+using Craq.Reads;
+
+namespace Craq.Chains;
+
+internal sealed partial class ChainCore
+{
+    private RoundPlan _round;
+    private bool _isLogging;
+
+    /// <summary>Reads objects. A strong read waits for a round of confirmations that starts behind its arrival (C6);
+    /// the others are answered from what is here, within their promise.</summary>
+    public void Read(ReadObjectsRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (RefusesRead(request) is { } refusal)
+        {
+            effects.Answer(to, new ReadObjectsResponse(refusal, Epoch) { View = ViewFor(refusal) });
+            return;
+        }
+
+        var waiter = new RoundWaiter.Read(request, to, effects.Now.Stamp);
+        if (request.Mode != ReadMode.Strong && TryFinish(waiter, effects)) return;
+        if (!_budget.HasPlace)
+        {
+            effects.Answer(to, new ReadObjectsResponse(Status.Overloaded, Epoch));
+            return;
+        }
+
+        _budget.Waiting++;
+        waiter.IsWaiting = true;
+        waiter.Request = Owned(request);
+        JoinRound(waiter, effects);
+    }
+
+    private Status? RefusesRead(ReadObjectsRequest request)
+    {
+        if (_fault is not null) return Status.Failed;
+        var mayRead = IsFull || (Planted.Is("learner-is-read") && _standing != ChainStanding.Outside);
+        if (!mayRead) return CraqStatus.WrongRole;
+        if (_view!.Config.Options.Protocol == ChainProtocol.Cr && !IsTail) return CraqStatus.WrongRole;
+        if (request.Mode != ReadMode.Strong) return null;
+        if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
+        return IsOpen ? null : CraqStatus.NotOpen;
+    }
+
+    /// <summary>A member's answer to a round; null: none came.</summary>
+    public void OnConfirmed(ChainCall call, ConfirmResponse? response, ChainEffects effects)
+    {
+        if (call.Request.Epoch != Epoch || !IsFull) return;
+        var confirmation = response is { IsOk: true, Chains.Length: 1 } ? response.Chains[0] : default;
+        // The tail's mark, in this epoch (C4).
+        if (confirmation.IsExact && call.To.Id == _round.Tail) TakeMark(confirmation.Mark, effects);
+        var done = new List<IRoundWaiter>();
+        _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, done);
+        Finish(done, effects);
+        StartRound(effects);
+    }
+
+    /// <summary>What the directory said of the newest epoch, asked at that moment; null: nothing.</summary>
+    public void OnLogged(Epoch? newest, long asked, ChainEffects effects)
+    {
+        _isLogging = false;
+        if (newest != Epoch || !IsFull) return;
+        var done = new List<IRoundWaiter>();
+        _rounds.Logged(asked, done);
+        Finish(done, effects);
+    }
+
+    private void JoinRound(RoundWaiter waiter, ChainEffects effects)
+    {
+        _rounds.Join(waiter);
+        StartRound(effects);
+    }
+
+    private void StartRound(ChainEffects effects)
+    {
+        if (!_rounds.HasNext || !IsFull) return;
+        var done = new List<IRoundWaiter>();
+        while (_rounds.TryStart(_round, effects.Now.Stamp, _options.RoundSpacing.Ticks, out var number,
+            out var asked, done))
+        {
+            foreach (var member in asked)
+            {
+                effects.Calls.Add(new ChainCall(Id, _view!.Find(member)!.Value,
+                    new ConfirmRequest(Epoch, [new ChainEpoch(Id, Epoch)]), number));
+            }
+        }
+
+        Finish(done, effects);
+    }
+
+    private void Finish(List<IRoundWaiter> done, ChainEffects effects)
+    {
+        foreach (var waiter in done)
+        {
+            if (TryFinish((RoundWaiter)waiter, effects)) _rounds.Remove(waiter);
+        }
+    }
+
+    private bool TryFinish(RoundWaiter waiter, ChainEffects effects)
+    {
+        switch (waiter)
+        {
+            case RoundWaiter.Refusal refusal when refusal.IsConfirmed:
+                _budget.Waiting--;
+                effects.Answer(refusal.To, refusal.Response with { Epoch = Epoch, Mark = _mark });
+                return true;
+            case RoundWaiter.Read read when Verdict(read, effects.Now.Stamp) is { } verdict:
+                if (read.IsWaiting) _budget.Waiting--;
+                if (verdict == Status.Ok) Plan(read, effects);
+                else effects.Answer(read.To, new ReadObjectsResponse(verdict, Epoch));
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    // Null: the read goes on to wait.
+    private Status? Verdict(RoundWaiter.Read read, long now)
+    {
+        var request = read.Request;
+        switch (request.Mode)
+        {
+            case ReadMode.Strong:
+                if (!read.IsConfirmed) return null;
+                return read.HasTailsMark || IsTail || !HasDirty(request.Keys) ? Status.Ok : null;
+            case ReadMode.Session:
+                if (_mark >= request.Token) return Status.Ok;
+                return read.HasTailsMark || IsTail ? CraqStatus.Behind : null;
+            case ReadMode.Bounded:
+                if (request.MaxAge == 0 || Age(now) is >= 0 and var age && age <= request.MaxAge) return Status.Ok;
+                return read.IsConfirmed ? CraqStatus.Stale : null;
+            default:
+                return Status.Ok;
+        }
+    }
+
+    private bool HasDirty(ImmutableArray<ObjectKey> keys)
+    {
+        if (_run.DirtyCount == 0) return false;
+        if (_run.Clears.Count > 0) return true;
+        foreach (var key in keys)
+        {
+            if (_run.Oldest(key) is not null) return true;
+        }
+
+        return false;
+    }
+
+    // Milliseconds since the newest confirmed round was sent, rounded up; -1: none in this epoch (C17).
+    private long Age(long now) => _rounds.ConfirmedAt is { } at
+        ? (now - at + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond
+        : -1;
+
+    // Chooses the versions. Values in memory are in the answer; others are read outside the lock.
+    private void Plan(RoundWaiter.Read read, ChainEffects effects)
+    {
+        var request = read.Request;
+        var results = new ObjectResult[request.Keys.Length];
+        var response = new ReadObjectsResponse(Status.Ok, Epoch) { Mark = _mark, Age = Age(effects.Now.Stamp) };
+        var plan = new ReadPlan(Id, read.To, response, results);
+        var count = 0;
+        for (; count < results.Length; count++)
+        {
+            if (count > 0 && plan.Bytes > MessageLimits.ReadBudget) break;
+            var key = request.Keys[count];
+            if (TryAt(key, Limit(request, key, effects.Now.Stamp), out var state))
+                Show(plan, count, key, state, request.WithValues, effects.Now.Wall);
+            else plan.Missing.Add(new MissingObject(count, key.ToOwned(), null, request.WithValues));
+        }
+
+        if (count < results.Length) results = results[..count];
+        plan = plan.Missing.Count > 0 && count < request.Keys.Length ? plan.Shortened(results) : plan;
+        if (plan.Missing.Count > 0) effects.Plans.Add(plan);
+        else effects.Answer(read.To, response with
+        {
+            Objects = ImmutableCollectionsMarshal.AsImmutableArray(results),
+        });
+    }
+
+    /// <summary>Chooses the clean version of an object anew: what was chosen has been cleaned away, or its slot is in
+    /// memory now.</summary>
+    public void Replan(ReadPlan plan, in MissingObject missing, Moment now)
+    {
+        if (TryClean(missing.Key, out var state))
+            Show(plan, missing.Index, missing.Key, state, missing.WithValue, now.Wall);
+        else plan.Missing.Add(missing with { Slot = null });
+    }
+
+    private void Show(ReadPlan plan, int index, ObjectKey key, in KeyState state, bool withValue, long wall)
+    {
+        var isDirty = state.IsDirty && state.Version > _mark;
+        if (!state.IsFound || state.IsExpired(wall))
+        {
+            plan.Results[index] = state.Missing(isDirty);
+            return;
+        }
+
+        plan.Bytes += withValue ? state.Length : 0;
+        if (!withValue || state.Length == 0) plan.Results[index] = state.Result(default, isDirty);
+        else if (state.Dirty is { } dirty) plan.Results[index] = state.Result(dirty.Write.Value!.Value, isDirty);
+        else
+        {
+            plan.Results[index] = state.Result(default, isDirty: false);
+            plan.Missing.Add(new MissingObject(index, key.ToOwned(), state.Slot, withValue));
+        }
+    }
+
+    // The newest version that the mode may show.
+    private ObjectVersion Limit(ReadObjectsRequest request, ObjectKey key, long now)
+    {
+        if (request.Mode == ReadMode.Eventual || (Planted.Is("session-shows-dirty") && request.Mode == ReadMode.Session))
+            return _durable;
+        if (request.Mode != ReadMode.Bounded || request.MaxAhead == 0 || _run.Clears.Count > 0) return _mark;
+        DirtyWrite? shown = null;
+        var ahead = 0;
+        for (var write = _run.Oldest(key); write is not null && ahead < request.MaxAhead; write = write.Newer, ahead++)
+        {
+            if (write.Version <= _durable) shown = write;
+        }
+
+        if (shown is null) return _mark;
+        var isFresh = request.MaxAge == 0
+            || now - shown.Record.Arrived <= request.MaxAge * TimeSpan.TicksPerMillisecond;
+        return isFresh ? shown.Version : _mark;
+    }
+
+    // The newest version at or below the limit. False: the clean slot is not in memory.
+    private bool TryAt(ObjectKey key, ObjectVersion limit, out KeyState state)
+    {
+        DirtyWrite? found = null;
+        for (var write = _run.Oldest(key); write is not null && write.Version <= limit; write = write.Newer)
+            found = write;
+        var cleared = ObjectVersion.None;
+        foreach (var clear in _run.Clears)
+        {
+            if (clear <= limit) cleared = clear;
+        }
+
+        if (found is not null && found.Version > cleared) state = KeyState.Of(found);
+        else if (!cleared.IsNone) state = KeyState.Absent(cleared, isDirty: true);
+        else return TryClean(key, out state);
+        return true;
+    }
+
+    // Reads that nothing has confirmed ask the directory, and end at the limit.
+    private void EndReads(ChainEffects effects)
+    {
+        if (_rounds.IsEmpty) return;
+        var now = effects.Now.Stamp;
+        foreach (var waiter in _rounds.All().ToList())
+        {
+            if (now - waiter.Arrived < _options.ReadLimit.Ticks) continue;
+            _rounds.Remove(waiter);
+            EndWaiter((RoundWaiter)waiter, CraqStatus.Unconfirmed, effects);
+        }
+
+        if (_isLogging || !_rounds.All().Any(waiter =>
+            !waiter.IsConfirmed && now - waiter.Arrived >= _options.LoggedAfter.Ticks)) return;
+        _isLogging = true;
+        effects.Logged.Add(Id);
+    }
+
+    private void EndWaiter(RoundWaiter waiter, Status status, ChainEffects effects)
+    {
+        _budget.Waiting--;
+        if (waiter is RoundWaiter.Read read)
+        {
+            var end = status != CraqStatus.Unconfirmed ? status
+                : read.Request.Mode == ReadMode.Session ? CraqStatus.Behind
+                : read.Request.Mode == ReadMode.Bounded ? CraqStatus.Stale : status;
+            effects.Answer(read.To, new ReadObjectsResponse(end, Epoch) { View = ViewFor(end) });
+        }
+        else effects.Answer(waiter.To, new MutateResponse(status, Epoch) { View = ViewFor(status) });
+    }
+
+    private static ReadObjectsRequest Owned(ReadObjectsRequest request) => request with
+    {
+        Keys = [.. request.Keys.Select(key => key.ToOwned())],
+    };
+}

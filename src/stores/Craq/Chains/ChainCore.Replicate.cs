@@ -1,0 +1,205 @@
+using Craq.Storage;
+
+namespace Craq.Chains;
+
+internal sealed partial class ChainCore
+{
+    private readonly Successor _successor;
+
+    /// <summary>Records of the predecessor, in order. Answered when the mark has reached the last one; a probe, which
+    /// has none, at once.</summary>
+    public void Replicate(ReplicateRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (RefusesMember(request.Epoch) is { } refusal)
+        {
+            effects.Answer(to, Refused(request, refusal));
+            return;
+        }
+
+        var status = request.Previous > _last ? CraqStatus.Gap : Take(request.Records, effects);
+        // A mark in this epoch, of a member: what is up to it is committed.
+        TakeMark(ObjectVersion.Min(request.Mark, _last), effects);
+        if (status != Status.Ok || request.Records.IsEmpty)
+            effects.Answer(to, status is Status.Ok or CraqStatus.Gap
+                ? new ReplicateResponse(status, Epoch) { Last = _last, Mark = _mark }
+                : Refused(request, status));
+        else
+        {
+            var until = RecordCodec.VersionOf(request.Records[^1].Span);
+            var answer = new WaitingAnswer.Taken(to, Epoch);
+            if (until <= _mark) Release(answer, effects);
+            else _untilMark.Enqueue(answer, until);
+        }
+    }
+
+    /// <summary>Records for a head that collects, or for a learner.</summary>
+    public void Fetch(FetchRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (RefusesMember(request.Epoch) is { } refusal)
+        {
+            effects.Answer(to, new FetchResponse(refusal, Epoch) { View = ViewFor(refusal) });
+            return;
+        }
+
+        if (request.After < _run.Floor)
+        {
+            effects.Answer(to, new FetchResponse(CraqStatus.Forgotten, Epoch));
+            return;
+        }
+
+        var until = request.CommittedOnly ? _mark : _durable;
+        var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
+        var bytes = 0L;
+        var limit = Math.Min(request.MaxBytes, MessageLimits.ReadBudget);
+        foreach (var held in _run.Behind(request.After))
+        {
+            if (held.Version > until || records.Count == ReplicateRequest.MaxRecords) break;
+            if (records.Count > 0 && bytes + held.Bytes.Length > limit) break;
+            records.Add(held.Bytes);
+            bytes += held.Bytes.Length;
+        }
+
+        effects.Answer(to, new FetchResponse(Status.Ok, Epoch)
+        {
+            Last = _durable,
+            Mark = _mark,
+            Records = records.ToImmutable(),
+        });
+    }
+
+    /// <summary>Whether this member is exactly at that epoch, for the reads of another one (C6).</summary>
+    public ChainConfirmation Confirm(Epoch epoch) =>
+        new(_fault is null && IsFull && epoch == Epoch && IsOpen, Epoch, _mark);
+
+    /// <summary>The successor's answer; null: none came.</summary>
+    public void OnReplicated(ChainCall call, ReplicateResponse? response, ChainEffects effects)
+    {
+        if (call.Request.Epoch != Epoch || !IsFull) return;
+        var request = (ReplicateRequest)call.Request;
+        var isCurrent = call.Tag == _successor.Generation;
+        switch (response?.Status)
+        {
+            case Status.Ok:
+                if (isCurrent && request.Records.IsEmpty) _successor.BecomeStream(response.Last);
+                else if (isCurrent) _successor.Remove(request.Records.Length, SizeOf(request));
+                TakeMark(response.Mark, effects);
+                break;
+            case CraqStatus.Gap:
+                // C2: what the successor lacks goes first.
+                if (isCurrent) _successor.BecomeStream(response.Last);
+                TakeMark(response.Mark, effects);
+                break;
+            case Status.NotInstalled:
+                if (isCurrent) _successor.BecomeProbe(Later(effects));
+                effects.Calls.Add(new ChainCall(Id, call.To, new InstallChainRequest(Epoch, _view!), 0));
+                break;
+            default:
+                if (response?.View is { } view) effects.Views.Add(view);
+                if (isCurrent) _successor.BecomeProbe(Later(effects));
+                break;
+        }
+
+        Send(effects);
+    }
+
+    // Sends what is durable here to the successor (C2), within the window.
+    private void Send(ChainEffects effects)
+    {
+        if (_fault is not null || NextMember is not { } next) return;
+        if (_successor.IsQuiet && _mark < _successor.Sent && _mark < _last) _successor.BecomeProbe(Later(effects));
+        if (_successor.MayProbe(effects.Now.Stamp))
+        {
+            _successor.BecomeProbing();
+            effects.Calls.Add(new ChainCall(Id, next, new ReplicateRequest(Epoch, Id, _durable, _mark, []),
+                _successor.Generation));
+        }
+
+        var until = Planted.Is("passes-on-before-durable") ? _last : _durable;
+        while (_successor.State == SuccessorState.Stream && _successor.Sent < until && _successor.HasRoom)
+        {
+            if (_successor.Sent < _run.Floor)
+            {
+                // The successor lacks what has left the memory: it fetches, or is replaced.
+                _successor.BecomeProbe(Later(effects));
+                return;
+            }
+
+            var (records, bytes) = NextBatch(until);
+            effects.Calls.Add(new ChainCall(Id, next,
+                new ReplicateRequest(Epoch, Id, _successor.Sent, _mark, records), _successor.Generation));
+            _successor.Add(RecordCodec.VersionOf(records[^1].Span), records.Length, bytes);
+        }
+    }
+
+    private (ImmutableArray<ReadOnlyMemory<byte>> Records, long Bytes) NextBatch(ObjectVersion until)
+    {
+        var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
+        var bytes = 0L;
+        foreach (var held in _run.Behind(_successor.Sent))
+        {
+            if (held.Version > until || records.Count == ReplicateRequest.MaxRecords) break;
+            if (records.Count > 0 && bytes + held.Bytes.Length > _options.BatchBytes) break;
+            records.Add(held.Bytes);
+            bytes += held.Bytes.Length;
+        }
+
+        return (records.ToImmutable(), bytes);
+    }
+
+    // Takes records behind the last one. Those that are held already must be the same (C1).
+    private Status Take(ImmutableArray<ReadOnlyMemory<byte>> records, ChainEffects effects)
+    {
+        foreach (var sent in records)
+        {
+            var bytes = sent.ToArray();
+            var record = RecordCodec.Decode(bytes);
+            if (record.Chain != Id || record.Version.Epoch > Epoch) return Status.BadRequest;
+            if (record.Version <= _last)
+            {
+                if (_run.Find(record.Version) is not { } held || held.Bytes.AsSpan().SequenceEqual(bytes)) continue;
+                Stop($"The chain {Id} has two records of version {record.Version}: copy this node's folder for a "
+                    + "report, then give the node a new one.");
+                return Status.Failed;
+            }
+
+            if (record.Previous > _last) return CraqStatus.Gap;
+            if (record.Previous < _last)
+            {
+                Stop($"The chain {Id} goes on behind {record.Previous}, and this node has {_last}: copy its folder "
+                    + "for a report, then give the node a new one.");
+                return Status.Failed;
+            }
+
+            var use = record.Kind == ChainRecordKind.Begin ? StoreUse.Vital
+                : record.Writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
+            var admitted = _store.Admit(bytes.Length, use);
+            if (admitted != Status.Ok) return admitted;
+            Append(record, bytes, effects);
+        }
+
+        return Status.Ok;
+    }
+
+    private Status? RefusesMember(Epoch epoch)
+    {
+        if (_fault is not null) return Status.Failed;
+        if (epoch < Epoch) return Status.Sealed;
+        if (epoch > Epoch) return Status.NotInstalled;
+        return IsFull ? null : CraqStatus.WrongRole;
+    }
+
+    private ReplicateResponse Refused(ReplicateRequest request, Status status) =>
+        ((ReplicateResponse)request.Fail(status, Epoch)) with { View = ViewFor(status) };
+
+    private ChainView? ViewFor(Status status) =>
+        status is Status.Sealed or CraqStatus.WrongRole ? _view : null;
+
+    private long Later(ChainEffects effects) => effects.Now.Stamp + _options.Retry.Ticks;
+
+    private static long SizeOf(ReplicateRequest request)
+    {
+        var bytes = 0L;
+        foreach (var record in request.Records) bytes += record.Length;
+        return bytes;
+    }
+}

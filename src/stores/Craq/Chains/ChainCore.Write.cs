@@ -1,0 +1,165 @@
+using System.Buffers;
+using Craq.Storage;
+
+namespace Craq.Chains;
+
+internal sealed partial class ChainCore
+{
+    // Versions that are left when the head asks for another epoch.
+    private const long RenewalReserve = 1 << 20;
+
+    // Bytes of a record besides its operations.
+    private const int RecordOverhead = 512;
+
+    /// <summary>
+    /// A mutation at the head. 1. The window answers a repeated one (C13). 2. It is evaluated on the newest versions
+    /// (C14). 3. A refusal waits for what it depends on, and for a round (C3, C6). 4. A record gets the next version
+    /// (C1) and goes to the log; the answer waits for its commit.
+    /// </summary>
+    /// <returns>What must be loaded before the request is made again; empty: it is taken or answered.</returns>
+    public IReadOnlyList<MissingValue> Mutate(MutateRequest request, ReplyTo to, LoadedValues? loaded,
+        ChainEffects effects)
+    {
+        if (RefusesWrite(request) is { } refusal)
+        {
+            effects.Answer(to, Refused(request, refusal));
+            return [];
+        }
+
+        if (_window.TryFind(request.Id, out var version, out var result))
+        {
+            WaitForCommit(to, version, ResultOf(result), request.AtHead, effects);
+            return [];
+        }
+
+        if (_window.Least > request.NotBefore && !request.Id.IsNone)
+        {
+            effects.Answer(to, new MutateResponse(CraqStatus.Forgotten, Epoch) { Mark = _mark });
+            return [];
+        }
+
+        var evaluation = new Evaluation(request, TryNewest, loaded, effects.Now.Wall);
+        if (!evaluation.Run()) return evaluation.Missing;
+        var isClear = request.Operations.Any(operation => operation.Kind == ObjectOperationKind.Clear);
+        if (evaluation.Status != Status.Ok || (evaluation.Writes.IsEmpty && !isClear))
+            Refuse(request, to, evaluation, effects);
+        else Write(request, to, evaluation, isClear, effects);
+        return [];
+    }
+
+    private Status? RefusesWrite(MutateRequest request)
+    {
+        if (_fault is not null) return Status.Failed;
+        if (!IsHead) return CraqStatus.WrongRole;
+        if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
+        if (!IsOpen) return CraqStatus.NotOpen;
+        if (!_budget.HasPlace) return Status.Overloaded;
+        var clears = request.Operations.Count(operation => operation.Kind == ObjectOperationKind.Clear);
+        if (clears > 0 && request.Operations.Length > 1) return Status.BadRequest;
+        return null;
+    }
+
+    private MutateResponse Refused(MutateRequest request, Status status) =>
+        ((MutateResponse)request.Fail(status, Epoch)) with
+        {
+            View = status is Status.Sealed or CraqStatus.WrongRole ? _view : null,
+        };
+
+    // The request writes nothing. Its outcome is shown when what it depends on is committed, and the epoch was the
+    // newest meanwhile: the evaluation of a head that was removed is of the past.
+    private void Refuse(MutateRequest request, ReplyTo to, Evaluation evaluation, ChainEffects effects)
+    {
+        if (evaluation.Status == CraqStatus.Mismatch) _window.Refuse(request.Id, request.NotBefore);
+        var waiter = new RoundWaiter.Refusal(new MutateResponse(evaluation.Status, Epoch)
+        {
+            Version = evaluation.Found,
+            Index = evaluation.Index,
+            Result = Owned(evaluation.Result),
+        }, to, effects.Now.Stamp);
+        _budget.Waiting++;
+        if (evaluation.Depends > _mark && !Planted.Is("refuses-by-dirty"))
+            _untilMark.Enqueue(new WaitingAnswer.Refused(waiter), evaluation.Depends);
+        else JoinRound(waiter, effects);
+    }
+
+    private void Write(MutateRequest request, ReplyTo to, Evaluation evaluation, bool isClear, ChainEffects effects)
+    {
+        var writes = evaluation.Writes;
+        var bytes = RecordOverhead;
+        foreach (var write in writes) bytes += 64 + write.Key.Bytes.Length + (write.Value?.Length ?? 0);
+        foreach (var read in evaluation.Result.Reads) bytes += 64 + read.Value.Length;
+        var use = writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
+        var admitted = bytes > _options.MaxRecord ? Status.TooLarge
+            : _last.IsLast || !_budget.HasRoom(bytes) ? Status.Overloaded
+            : _store.Admit(bytes, use);
+        if (admitted != Status.Ok)
+        {
+            effects.Answer(to, Refused(request, admitted));
+            return;
+        }
+
+        var record = new ChainRecord(Id, isClear ? ChainRecordKind.Clear : ChainRecordKind.Write, _last.Next(), _last,
+            [new RecordOrigin(request.Id, Encode(evaluation.Result))], writes);
+        var encoded = RecordCodec.Encode(record);
+        Append(RecordCodec.Decode(encoded, valuesChecked: false), encoded, effects);
+        WaitForCommit(to, record.Version, Owned(evaluation.Result), request.AtHead, effects);
+        if (record.Version.Counter > ObjectVersion.MaxCounter - RenewalReserve
+            && record.Version.Counter % 1024 == 0) effects.Renewals.Add(Id);
+    }
+
+    private void WaitForCommit(ReplyTo to, ObjectVersion version, MutateResult result, bool atHead,
+        ChainEffects effects)
+    {
+        var answer = new WaitingAnswer.Written(to, version, result);
+        _budget.Waiting++;
+        if (version <= _mark || (atHead && version <= _durable)) Release(answer, effects);
+        else if (atHead) _untilDurable.Enqueue(answer, version);
+        else _untilMark.Enqueue(answer, version);
+    }
+
+    // The newest version in log order, dirty or clean (C14).
+    private bool TryNewest(ObjectKey key, out KeyState state)
+    {
+        var dirty = Planted.Is("increments-the-clean") ? null : _run.Newest(key);
+        var clear = _run.Clears.Count > 0 ? _run.Clears[^1] : ObjectVersion.None;
+        if (dirty is not null && dirty.Version > clear)
+        {
+            state = KeyState.Of(dirty);
+            return true;
+        }
+
+        if (clear.IsNone) return TryClean(key, out state);
+        state = KeyState.Absent(clear, isDirty: true);
+        return true;
+    }
+
+    // The clean version. False: the slot is not in memory.
+    private bool TryClean(ObjectKey key, out KeyState state)
+    {
+        state = KeyState.Absent(_cleared, isDirty: false);
+        if (!_store.TryFind(Id, key, out var slot)) return false;
+        if (slot is { } found && found.Version >= _cleared) state = KeyState.Of(found);
+        return true;
+    }
+
+    private static byte[] Encode(MutateResult result)
+    {
+        if (result.IsEmpty) return [];
+        var output = new ArrayBufferWriter<byte>();
+        var w = new WireWriter(output);
+        result.Write(ref w);
+        w.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+
+    private static MutateResult ResultOf(ReadOnlyMemory<byte> bytes)
+    {
+        if (bytes.IsEmpty) return MutateResult.Empty;
+        var r = new WireReader(bytes);
+        return MutateResult.Read(ref r);
+    }
+
+    // Values of a result may lie in the request, or in a record that is dropped meanwhile.
+    private static MutateResult Owned(MutateResult result) =>
+        result.IsEmpty ? result : ResultOf(Encode(result));
+}

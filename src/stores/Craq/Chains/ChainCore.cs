@@ -1,0 +1,291 @@
+using Craq.Reads;
+using Craq.Storage;
+
+namespace Craq.Chains;
+
+/// <summary>A node's part in a chain.</summary>
+internal enum ChainStanding
+{
+    /// <summary>No config yet, or one that the node is no full member of: what it holds is old.</summary>
+    Outside,
+
+    /// <summary>A full member of the installed config: it holds all that is committed.</summary>
+    Full,
+
+    /// <summary>A learner: it holds a part of what is committed.</summary>
+    Learning,
+
+    /// <summary>A learner that has caught up, with a durable Full record: the directory may promote it.</summary>
+    Complete,
+}
+
+/// <summary>One chain at one node, as a state machine: a message or an event in, effects out. Not thread-safe; every
+/// call is made under the node's lock.</summary>
+/// <remarks>
+/// Invariants: <c>mark &lt;= durable &lt;= last</c>, in the order of the chain. The mark is known to be committed and
+/// never falls (C4). The epoch never falls (C12). The epoch is open when its first record is at or below the mark
+/// (C5).
+/// </remarks>
+internal sealed partial class ChainCore
+{
+    private readonly INodeStore _store;
+    private readonly CraqNodeOptions _options;
+    private readonly NodeBudget _budget;
+    private readonly NodeId _self;
+    private readonly RecordRun _run;
+    private readonly WriteWindow _window;
+    private readonly ReadRounds _rounds = new();
+
+    // Records and configs that are not durable yet, in the order of the log. None: the config's.
+    private readonly Queue<(long Lsn, ObjectVersion Version)> _undurable = new();
+
+    private readonly PriorityQueue<WaitingAnswer, ObjectVersion> _untilMark = new();
+    private readonly PriorityQueue<WaitingAnswer, ObjectVersion> _untilDurable = new();
+    private readonly Queue<(long Lsn, WaitingAnswer Answer)> _untilLsn = new();
+
+    private ChainView? _view;
+    private ChainStanding _standing;
+    private ObjectVersion _last;
+    private ObjectVersion _durable;
+    private ObjectVersion _mark;
+
+    // A mark that was heard of and may be above what is durable here.
+    private ObjectVersion _heard;
+
+    // Objects with clean versions below it are absent.
+    private ObjectVersion _cleared;
+
+    private ObjectVersion _storedMark;
+    private long _markedAt;
+
+    // Why the chain serves nothing here until the node is restarted; null: it serves.
+    private string? _fault;
+
+    internal ChainCore(ChainId id, NodeId self, INodeStore store, CraqNodeOptions options, NodeBudget budget)
+    {
+        Id = id;
+        _self = self;
+        _store = store;
+        _options = options;
+        _budget = budget;
+        _run = new RecordRun(budget);
+        _window = new WriteWindow(budget, options);
+        _successor = new Successor(options);
+    }
+
+    public ChainId Id { get; }
+
+    /// <summary>The installed epoch; none: the chain is only known by records.</summary>
+    public Epoch Epoch => _view?.Config.Epoch ?? Epoch.None;
+
+    public ChainView? View => _view;
+
+    public ChainStanding Standing => _standing;
+
+    /// <summary>The newest record.</summary>
+    public ObjectVersion Last => _last;
+
+    /// <summary>The newest record that is durable here, and all before it.</summary>
+    public ObjectVersion Durable => _durable;
+
+    /// <summary>Everything up to it is committed, as far as this node knows.</summary>
+    public ObjectVersion Mark => _mark;
+
+    public ObjectVersion Cleared => _cleared;
+
+    public string? Fault => _fault;
+
+    public int DirtyCount => _run.DirtyCount;
+
+    public WriteWindow Window => _window;
+
+    /// <summary>The epoch's first record is committed, so all full members have installed it (C5).</summary>
+    public bool IsOpen => _view is not null && _mark >= ObjectVersion.First(Epoch);
+
+    public bool IsFull => _standing == ChainStanding.Full;
+
+    public bool IsHead => IsFull && _view!.Config.Head.Node == _self;
+
+    public bool IsTail => IsFull && _view!.Config.Tail.Node == _self;
+
+    private int Index => _view!.Config.IndexOf(_self);
+
+    // The next member towards the tail; null: this is the tail.
+    private NodeAddress? NextMember => IsFull && Index + 1 is var next && next < _view!.Config.Members.Length
+        ? _view.Address(next)
+        : null;
+
+    /// <summary>Everything appended below is durable: takes over what belongs to the chain.</summary>
+    public void OnDurable(long lsn, ChainEffects effects)
+    {
+        var before = _durable;
+        while (_undurable.TryPeek(out var next) && next.Lsn <= lsn)
+        {
+            _undurable.Dequeue();
+            if (!next.Version.IsNone) _durable = next.Version;
+        }
+
+        while (_untilLsn.TryPeek(out var waiting) && waiting.Lsn <= lsn)
+        {
+            _untilLsn.Dequeue();
+            Release(waiting.Answer, effects);
+        }
+
+        if (_durable == before) return;
+        while (_untilDurable.TryPeek(out var answer, out var version) && version <= _durable)
+        {
+            _untilDurable.Dequeue();
+            Release(answer, effects);
+        }
+
+        RaiseMark(effects);
+        Send(effects);
+    }
+
+    /// <summary>Repeats what got no answer, and ends what has waited too long.</summary>
+    /// <returns>False: nothing is left to do until the next event.</returns>
+    public bool Tick(ChainEffects effects)
+    {
+        if (_fault is not null) return false;
+        Collect(effects);
+        Send(effects);
+        EndReads(effects);
+        StartRound(effects);
+        StoreMark(effects);
+        return _run.DirtyCount > 0 || !_rounds.IsEmpty || _storedMark < _mark || (IsHead && !IsOpen)
+            || _undurable.Count > 0 || (IsFull && !IsTail && !_successor.IsLevel(_last));
+    }
+
+    // A record goes to the log, to the memory, and its ids into the window.
+    private void Append(ChainRecord record, byte[] bytes, ChainEffects effects)
+    {
+        var place = _store.Append(StoreRecordKind.Chain, Id, record.Version, bytes);
+        Hold(record, bytes, place, effects.Now.Stamp);
+        _undurable.Enqueue((place.Lsn, record.Version));
+        effects.Appended.Add((place.Lsn, Id));
+    }
+
+    private void Hold(ChainRecord record, byte[] bytes, StorePlace place, long now)
+    {
+        _run.Add(new HeldRecord(record, bytes, place, now));
+        _last = record.Version;
+        foreach (var origin in record.Origins) _window.Add(origin.Id, record.Version, origin.Result);
+    }
+
+    // At the tail of an open epoch durable means committed; a Begin that is durable there opens it (C4, C5).
+    private void RaiseMark(ChainEffects effects)
+    {
+        if (IsTail && _view is not null && (_durable >= ObjectVersion.First(Epoch) || Planted.Is("inherits-as-committed")))
+            _heard = ObjectVersion.Max(_heard, _durable);
+        if (Planted.Is("ack-from-the-middle") && IsFull && !IsHead) _heard = _durable;
+        var until = ObjectVersion.Min(_heard, Planted.Is("clean-too-early") ? _last : _durable);
+        if (until <= _mark) return;
+        var wasOpen = IsOpen;
+        CleanUpTo(until);
+        if (!wasOpen && IsOpen && IsHead) effects.Opened.Add(Id);
+        while (_untilMark.TryPeek(out var answer, out var version) && version <= _mark)
+        {
+            _untilMark.Dequeue();
+            Release(answer, effects);
+        }
+
+        if (_markedAt == 0) _markedAt = effects.Now.Stamp;
+    }
+
+    // Takes over a mark of another member, in this epoch (C4).
+    private void TakeMark(ObjectVersion mark, ChainEffects effects)
+    {
+        if (mark <= _heard) return;
+        _heard = mark;
+        RaiseMark(effects);
+    }
+
+    private void CleanUpTo(ObjectVersion mark)
+    {
+        while (_run.OldestDirty is { } oldest && oldest.Version <= mark) Clean(_run.Commit());
+        _mark = mark;
+    }
+
+    // The versions of a committed record become the clean ones.
+    private void Clean(HeldRecord held)
+    {
+        if (held.Record.Kind == ChainRecordKind.Clear) _cleared = held.Version;
+        if (held.Record.Kind != ChainRecordKind.Write) return;
+        var writes = held.Record.Writes;
+        for (var i = 0; i < writes.Length; i++)
+        {
+            if (writes[i].Value is { } value)
+                _store.Set(Id, writes[i].Key, new ObjectSlot(held.Version, held.Place.Address, held.Place.Length, i,
+                    value.Length, writes[i].Flags, writes[i].Expiry));
+            else _store.Remove(Id, writes[i].Key);
+        }
+    }
+
+    // Marks are never waited for: a restarted node asks for the rest.
+    private void StoreMark(ChainEffects effects)
+    {
+        if (_storedMark >= _mark) return;
+        if (effects.Now.Stamp - _markedAt < _options.MarkDelay.Ticks && _run.DirtyCount > 0) return;
+        if (_store.Admit(0, StoreUse.Vital) != Status.Ok) return;
+        var place = _store.Append(StoreRecordKind.Mark, Id, _mark, []);
+        effects.Appended.Add((place.Lsn, Id));
+        _storedMark = _mark;
+        _markedAt = 0;
+    }
+
+    /// <summary>The node has failed: the outcome of what waits is unknown.</summary>
+    public void Fail(string reason, ChainEffects effects)
+    {
+        _fault ??= reason;
+        while (_untilMark.TryDequeue(out var answer, out _)) Fail(answer, effects);
+        while (_untilDurable.TryDequeue(out var answer, out _)) Fail(answer, effects);
+        while (_untilLsn.TryDequeue(out var waiting)) Fail(waiting.Answer, effects);
+        foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, Status.Failed, effects);
+    }
+
+    private void Fail(WaitingAnswer waiting, ChainEffects effects)
+    {
+        if (waiting is WaitingAnswer.Refused refused)
+        {
+            EndWaiter(refused.Waiter, Status.Failed, effects);
+            return;
+        }
+
+        if (waiting is WaitingAnswer.Written) _budget.Waiting--;
+        effects.Answer(waiting.To, waiting switch
+        {
+            WaitingAnswer.Written => new MutateResponse(Status.Failed, Epoch),
+            WaitingAnswer.Taken => new ReplicateResponse(Status.Failed, Epoch),
+            _ => new InstallChainResponse(Status.Failed, Epoch),
+        });
+    }
+
+    private void Stop(string reason) => _fault ??= reason;
+
+    private void Release(WaitingAnswer waiting, ChainEffects effects)
+    {
+        switch (waiting)
+        {
+            case WaitingAnswer.Written written:
+                _budget.Waiting--;
+                effects.Answer(written.To, new MutateResponse(Status.Ok, Epoch)
+                {
+                    Version = written.Version,
+                    Mark = _mark,
+                    Result = written.Result,
+                });
+                break;
+            case WaitingAnswer.Taken taken:
+                effects.Answer(taken.To, taken.Epoch == Epoch
+                    ? new ReplicateResponse(Status.Ok, Epoch) { Last = _durable, Mark = _mark }
+                    : new ReplicateResponse(Status.Sealed, Epoch) { View = _view });
+                break;
+            case WaitingAnswer.Refused refused:
+                JoinRound(refused.Waiter, effects);
+                break;
+            case WaitingAnswer.Installed installed:
+                effects.Answer(installed.To, Installed(installed.Epoch));
+                break;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+namespace Craq.Chains;
+
+/// <summary>What a member knows of its successor in this epoch, and the records under way to it.</summary>
+/// <remarks>Invariant: in <see cref="SuccessorState.Stream"/> the successor holds everything up to <see cref="Sent"/>,
+/// or it is under way.</remarks>
+internal sealed class Successor(CraqNodeOptions options)
+{
+    private long _retryAt;
+
+    public SuccessorState State { get; private set; }
+
+    /// <summary>Answers of an earlier generation say nothing about what is under way.</summary>
+    public long Generation { get; private set; }
+
+    public ObjectVersion Sent { get; private set; }
+
+    public int Records { get; private set; }
+
+    public long Bytes { get; private set; }
+
+    private int Calls { get; set; }
+
+    public bool HasRoom => Records < options.WindowRecords && Bytes < options.WindowBytes;
+
+    /// <summary>Nothing is under way, and the successor has it all.</summary>
+    public bool IsLevel(ObjectVersion last) => State == SuccessorState.Stream && Calls == 0 && Sent >= last;
+
+    /// <summary>An answer was lost, or nothing under way will bring the mark.</summary>
+    public bool IsQuiet => State == SuccessorState.Stream && Calls == 0;
+
+    public bool MayProbe(long now) => State == SuccessorState.Probe && now >= _retryAt;
+
+    /// <summary>Another epoch, or an answer that is missing: everything is asked anew.</summary>
+    public void BecomeProbe(long retryAt)
+    {
+        State = SuccessorState.Probe;
+        Generation++;
+        (Records, Bytes, Calls, _retryAt) = (0, 0, 0, retryAt);
+    }
+
+    public void BecomeProbing() => State = SuccessorState.Probing;
+
+    /// <summary>The successor holds everything up to there.</summary>
+    public void BecomeStream(ObjectVersion held)
+    {
+        State = SuccessorState.Stream;
+        Generation++;
+        Sent = held;
+        (Records, Bytes, Calls) = (0, 0, 0);
+    }
+
+    public void Add(ObjectVersion sent, int records, long bytes)
+    {
+        Sent = sent;
+        Records += records;
+        Bytes += bytes;
+        Calls++;
+    }
+
+    public void Remove(int records, long bytes)
+    {
+        Records -= records;
+        Bytes -= bytes;
+        Calls--;
+    }
+}
+
+internal enum SuccessorState
+{
+    /// <summary>What it holds is unknown: ask.</summary>
+    Probe,
+
+    /// <summary>The question is under way.</summary>
+    Probing,
+
+    Stream,
+}

@@ -1,0 +1,44 @@
+namespace Craq.Chains;
+
+/// <summary>An answer that waits until the mark, or the durable end, has reached a version.</summary>
+internal abstract record WaitingAnswer(ReplyTo To)
+{
+    /// <summary>A mutation whose record is in the log.</summary>
+    internal sealed record Written(ReplyTo To, ObjectVersion Version, MutateResult Result) : WaitingAnswer(To);
+
+    /// <summary>Records of a predecessor.</summary>
+    internal sealed record Taken(ReplyTo To, Epoch Epoch) : WaitingAnswer(To);
+
+    /// <summary>The outcome of a mutation that writes nothing, and what it depends on has no commit yet (C3).</summary>
+    internal sealed record Refused(RoundWaiter.Refusal Waiter) : WaitingAnswer(Waiter.To);
+
+    /// <summary>A config whose record is not durable yet (C12).</summary>
+    internal sealed record Installed(ReplyTo To, Epoch Epoch) : WaitingAnswer(To);
+}
+
+/// <summary>A request that waits for a round of confirmations.</summary>
+/// <param name="Arrived">The stamp of its arrival, t0.</param>
+internal abstract class RoundWaiter(ReplyTo to, long arrived) : Reads.IRoundWaiter
+{
+    public ReplyTo To => to;
+
+    public long Arrived => arrived;
+
+    public bool IsConfirmed { get; set; }
+
+    public bool HasTailsMark { get; set; }
+
+    internal sealed class Read(ReadObjectsRequest request, ReplyTo to, long arrived) : RoundWaiter(to, arrived)
+    {
+        /// <summary>Owns its keys once it waits.</summary>
+        public ReadObjectsRequest Request { get; set; } = request;
+
+        public bool IsWaiting { get; set; }
+    }
+
+    /// <summary>A mutation that writes nothing: a mismatch, or reads alone. Linearizable as strong reads are.</summary>
+    internal sealed class Refusal(MutateResponse response, ReplyTo to, long arrived) : RoundWaiter(to, arrived)
+    {
+        public MutateResponse Response => response;
+    }
+}

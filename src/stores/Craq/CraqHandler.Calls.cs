@@ -1,0 +1,292 @@
+using Craq.Chains;
+using Craq.Coordination;
+
+namespace Craq;
+
+/// <summary>What the chains' steps want done outside the lock.</summary>
+internal sealed partial class CraqHandler
+{
+    // A value that keeps being cleaned away or replaced while it is read.
+    private const int MaxTries = 16;
+
+    private void Carry(ChainEffects effects)
+    {
+        if (effects.IsEmpty) return;
+        foreach (var (to, response) in effects.Answers) to.Send(response);
+        foreach (var plan in effects.Plans) _ = ReadAsync(plan);
+        foreach (var call in effects.Calls) _ = CallAsync(call);
+        foreach (var view in effects.Views) Adopt(view);
+        foreach (var chain in effects.Opened) _ = RecordOpenedAsync(chain);
+        foreach (var chain in effects.Logged) _ = AskDirectoryAsync(chain);
+        foreach (var chain in effects.Renewals) _ = RenewAsync(chain);
+    }
+
+    /// <summary>Takes over a config that another node or the directory has told of, if it is newer and concerns this
+    /// node.</summary>
+    private void Adopt(ChainView view)
+    {
+        var config = view.Config;
+        ChainEffects effects;
+        lock (_gate)
+        {
+            if (_failed) return;
+            var core = Find(config.Id);
+            if (core is null && (config.IndexOf(Id) < 0 || _chains.Count >= _options.MaxChains)) return;
+            core ??= Add(config.Id);
+            if (config.Epoch <= core.Epoch) return;
+            effects = Effects();
+            core.Install(view, effects);
+            End(core, effects);
+            Settle(effects);
+            CommitNow();
+        }
+
+        Carry(effects);
+    }
+
+    private async Task CallAsync(ChainCall call)
+    {
+        Response? response = null;
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.CallLimit, _time);
+            var to = Resolve(call.To);
+            response = call.Request switch
+            {
+                ReplicateRequest request => await _transport.CallAsync(to, request, limit.Token),
+                ConfirmRequest request => await _transport.CallAsync(to, request, limit.Token),
+                InstallChainRequest request => await _transport.CallAsync(to, request, limit.Token),
+                FetchRequest request => await _transport.CallAsync(to, request, limit.Token),
+                _ => null,
+            };
+        }
+        catch (Exception error) when (error is CorfuException or OperationCanceledException or ObjectDisposedException)
+        {
+            // No answer: the chain asks again.
+        }
+
+        Step(call.Chain, (core, effects) => TakeAnswer(core, call, response, effects));
+    }
+
+    private static void TakeAnswer(ChainCore core, ChainCall call, Response? response, ChainEffects effects)
+    {
+        switch (call.Request)
+        {
+            case ReplicateRequest:
+                core.OnReplicated(call, (ReplicateResponse?)response, effects);
+                break;
+            case ConfirmRequest:
+                core.OnConfirmed(call, (ConfirmResponse?)response, effects);
+                break;
+            case InstallChainRequest:
+                core.OnInstalled(call, (InstallChainResponse?)response, effects);
+                break;
+            default:
+                core.OnFetched(call, (FetchResponse?)response, effects);
+                break;
+        }
+    }
+
+    // A store that fails reports it; malformed answers count as none.
+    private void Step(ChainId chain, Action<ChainCore, ChainEffects> step)
+    {
+        try
+        {
+            WithChain(chain, step);
+        }
+        catch (MalformedDataException)
+        {
+            // The chain asks again.
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or StoreFailedException)
+        {
+            OnFailed(failure);
+        }
+    }
+
+    // A node that has been started anew may have another endpoint.
+    private NodeAddress Resolve(NodeAddress address) =>
+        _directory.View.Nodes.TryGetValue(address.Id, out var node) ? new NodeAddress(address.Id, node.Endpoint) : address;
+
+    // Under the lock: the request's memory is the connection's.
+    private void Load(MutateRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing, ChainEffects effects)
+    {
+        if (!_budget.HasPlace)
+        {
+            effects.Answer(reply, request.Fail(Status.Overloaded, request.Epoch));
+            return;
+        }
+
+        _budget.Waiting++;
+        var owned = request with
+        {
+            Compares = [.. request.Compares.Select(compare => compare with
+            {
+                Key = compare.Key.ToOwned(), Value = compare.Value.ToArray(),
+            })],
+            Reads = [.. request.Reads.Select(key => key.ToOwned())],
+            Operations = [.. request.Operations.Select(operation => operation with
+            {
+                Key = operation.Key.ToOwned(), Value = operation.Value.ToArray(),
+            })],
+        };
+        _ = MutateAsync(owned, reply, [.. missing.Select(one => one with { Key = one.Key.ToOwned() })]);
+    }
+
+    // Loads what the evaluation needs, and evaluates again: what was loaded counts only if it is still the newest.
+    private async Task MutateAsync(MutateRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing)
+    {
+        var loaded = new LoadedValues();
+        var status = Status.Corrupt;
+        try
+        {
+            for (var tries = 0; missing.Count > 0 && tries < MaxTries; tries++)
+            {
+                foreach (var one in missing)
+                {
+                    if (one.Slot is not { } slot) await _store.LoadAsync(request.Chain, one.Key);
+                    else if (await _store.ReadAsync(slot, one.Key) is { } value)
+                        loaded.Set(one.Key, slot.Version, value);
+                }
+
+                if (!WithChain(request.Chain, (core, effects) => missing = core.Mutate(request, reply, loaded, effects)))
+                    break;
+            }
+        }
+        catch (Exception error)
+            when (error is IOException or ObjectDisposedException or StoreFailedException
+                or UnauthorizedAccessException)
+        {
+            status = Status.Failed;
+        }
+
+        lock (_gate) _budget.Waiting--;
+        if (missing.Count > 0) reply.Send(request.Fail(_failed ? Status.Failed : status, request.Epoch));
+    }
+
+    private async Task ReadAsync(ReadPlan plan)
+    {
+        try
+        {
+            for (var tries = 0; plan.Missing.Count > 0; tries++)
+            {
+                MissingObject[] missing = [.. plan.Missing];
+                plan.Missing.Clear();
+                foreach (var one in missing) await ReadAsync(plan, one, isLast: tries >= MaxTries);
+            }
+
+            plan.To.Send(plan.Response with
+            {
+                Objects = System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray(plan.Results),
+            });
+        }
+        catch (Exception error)
+            when (error is IOException or ObjectDisposedException or StoreFailedException
+                or UnauthorizedAccessException)
+        {
+            plan.To.Send(new ReadObjectsResponse(Status.Failed, plan.Response.Epoch));
+        }
+    }
+
+    private async ValueTask ReadAsync(ReadPlan plan, MissingObject one, bool isLast)
+    {
+        if (one.Slot is not { } slot) await _store.LoadAsync(plan.Chain, one.Key);
+        else if (await _store.ReadAsync(slot, one.Key) is { } value)
+        {
+            plan.Results[one.Index] = plan.Results[one.Index] with { Value = value };
+            return;
+        }
+
+        if (isLast)
+        {
+            plan.Results[one.Index] = plan.Results[one.Index] with { Status = Status.Corrupt, Value = default };
+            return;
+        }
+
+        WithChain(plan.Chain, (core, effects) => core.Replan(plan, one, effects.Now));
+    }
+
+    private async Task AskDirectoryAsync(ChainId chain)
+    {
+        var asked = _time.GetElapsedTime(0).Ticks;
+        Epoch? newest = null;
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.CallLimit, _time);
+            var view = await _directory.ReadAsync(limit.Token);
+            if (view.Chains.TryGetValue(chain, out var config)) newest = config.Epoch;
+        }
+        catch (Exception error) when (error is CorfuException or OperationCanceledException or ObjectDisposedException)
+        {
+            // The log cannot be reached: the reads go on to wait for members.
+        }
+
+        Step(chain, (core, effects) => core.OnLogged(newest, asked, effects));
+    }
+
+    private async Task RecordOpenedAsync(ChainId chain)
+    {
+        var epoch = Epoch.None;
+        lock (_gate)
+        {
+            if (Find(chain) is not { IsHead: true, IsOpen: true } core || !_opening.Add(chain)) return;
+            epoch = core.Epoch;
+        }
+
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                using var limit = new CancellationTokenSource(_options.CallLimit, _time);
+                await _directory.OpenedAsync(chain, epoch, limit.Token);
+                break;
+            }
+            catch (Exception error)
+                when (error is CorfuException or OperationCanceledException or ObjectDisposedException)
+            {
+                if (!await PauseAsync()) break;
+            }
+
+            lock (_gate)
+            {
+                if (Find(chain) is not { IsHead: true } core || core.Epoch != epoch) break;
+            }
+        }
+
+        lock (_gate) _opening.Remove(chain);
+    }
+
+    private async Task RenewAsync(ChainId chain)
+    {
+        var epoch = Epoch.None;
+        lock (_gate)
+        {
+            if (Find(chain) is not { IsHead: true } core) return;
+            epoch = core.Epoch;
+        }
+
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.CallLimit, _time);
+            await _directory.TryChangeAsync(chain, epoch, new ChainChange.Renew(), limit.Token);
+        }
+        catch (Exception error) when (error is CorfuException or OperationCanceledException or ObjectDisposedException)
+        {
+            // The head asks again before its versions run out.
+        }
+    }
+
+    // False: the node ends.
+    private async Task<bool> PauseAsync()
+    {
+        try
+        {
+            await Task.Delay(_options.Retry, _time, _stop.Token);
+            return true;
+        }
+        catch (OperationCanceledException)
+        {
+            return false;
+        }
+    }
+}
