@@ -6,7 +6,7 @@ namespace Craq;
 
 /// <summary>What a node does on its own: it recovers its chains, follows the directory, and repeats what got no
 /// answer.</summary>
-internal sealed partial class CraqHandler
+internal sealed partial class CraqHandler : INodeChains
 {
     private Task _loops = Task.CompletedTask;
 
@@ -20,6 +20,7 @@ internal sealed partial class CraqHandler
             else core.Replay(record);
         });
         _store.Observer = this;
+        await _store.AttachAsync(this);
         ChainEffects effects;
         lock (_gate)
         {
@@ -35,6 +36,22 @@ internal sealed partial class CraqHandler
     }
 
     internal void Start() => _loops = Task.WhenAll(FollowAsync(), TickAsync());
+
+    T INodeChains.Locked<T>(Func<T> step)
+    {
+        lock (_gate) return step();
+    }
+
+    IReadOnlyCollection<ChainId> INodeChains.Held => [.. _chains.Keys];
+
+    bool INodeChains.Needs(ChainId chain, ObjectVersion version) => Find(chain)?.Needs(version) ?? false;
+
+    void INodeChains.Moved(ChainId chain, ObjectVersion version, StorePlace place) =>
+        Find(chain)?.Moved(version, place);
+
+    bool INodeChains.TryLogMark(ChainId chain) => Find(chain)?.TryKeepMark() ?? true;
+
+    ChainSnapshot? INodeChains.Snapshot(ChainId chain) => Find(chain)?.Snapshot();
 
     private async Task FollowAsync()
     {

@@ -142,6 +142,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     {
         _stop.Cancel();
         await _loops;
+        await _store.AttachAsync(null);
         OnFailed(new ObjectDisposedException(nameof(CraqHandler)));
         await _store.DisposeAsync();
         _stop.Dispose();

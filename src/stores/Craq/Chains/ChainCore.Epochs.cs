@@ -75,7 +75,7 @@ internal sealed partial class ChainCore
         if (isMember && (IsFull || _standing == ChainStanding.Complete || isFirst)) _standing = ChainStanding.Full;
         else if (IsFull) _standing = ChainStanding.Outside;
         _view = view;
-        _round = IsFull ? RoundPlan.For(config, _self) : default;
+        _round = IsFull ? RoundPlan.For(config, _self) : null;
         _hasBegun = IsHead && _last >= ObjectVersion.First(config.Epoch);
         _fetching = false;
         _collect.Clear();
@@ -105,7 +105,7 @@ internal sealed partial class ChainCore
                 }
 
                 _budget.Waiting--;
-                effects.Answer(written.To, new MutateResponse(CraqStatus.WrongRole, Epoch) { View = _view });
+                effects.Answer(written.To, new MutateResponse(CraqStatus.Unconfirmed, Epoch));
             }
             else if (answer is WaitingAnswer.Refused refused) EndWaiter(refused.Waiter, Status.Sealed, effects);
             else Release(answer, effects);

@@ -5,7 +5,7 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
-    private RoundPlan _round;
+    private RoundPlan? _round;
     private bool _isLogging;
 
     /// <summary>Reads objects. A strong read waits for a round of confirmations that starts behind its arrival (C6);
@@ -49,7 +49,7 @@ internal sealed partial class ChainCore
         if (call.Request.Epoch != Epoch || !IsFull) return;
         var confirmation = response is { IsOk: true, Chains.Length: 1 } ? response.Chains[0] : default;
         // The tail's mark, in this epoch (C4).
-        if (confirmation.IsExact && call.To.Id == _round.Tail) TakeMark(confirmation.Mark, effects);
+        if (confirmation.IsExact && call.To.Id == _round?.Tail) TakeMark(confirmation.Mark, effects);
         var done = new List<IRoundWaiter>();
         _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, done);
         Finish(done, effects);
@@ -74,15 +74,15 @@ internal sealed partial class ChainCore
 
     private void StartRound(ChainEffects effects)
     {
-        if (!_rounds.HasNext || !IsFull) return;
+        if (!_rounds.HasNext || _round is null) return;
         var done = new List<IRoundWaiter>();
-        while (_rounds.TryStart(_round, effects.Now.Stamp, _options.RoundSpacing.Ticks, out var number,
-            out var asked, done))
+        if (_rounds.TryStart(_round, effects.Now.Stamp, _options.RoundSpacing.Ticks, done) is { } number)
         {
-            foreach (var member in asked)
+            var request = new ConfirmRequest(Epoch, [new ChainEpoch(Id, Epoch)]);
+            foreach (var member in _round.Members)
             {
-                effects.Calls.Add(new ChainCall(Id, _view!.Find(member)!.Value,
-                    new ConfirmRequest(Epoch, [new ChainEpoch(Id, Epoch)]), number));
+                if (member != _self)
+                    effects.Calls.Add(new ChainCall(Id, _view!.Find(member)!.Value, request, number));
             }
         }
 
@@ -271,7 +271,12 @@ internal sealed partial class ChainCore
                 : read.Request.Mode == ReadMode.Bounded ? CraqStatus.Stale : status;
             effects.Answer(read.To, new ReadObjectsResponse(end, Epoch) { View = ViewFor(end) });
         }
-        else effects.Answer(waiter.To, new MutateResponse(status, Epoch) { View = ViewFor(status) });
+        else
+        {
+            // Nothing was written, and the client may try again: Unconfirmed would say that its outcome is unknown.
+            var end = status == CraqStatus.Unconfirmed ? CraqStatus.NotOpen : status;
+            effects.Answer(waiter.To, new MutateResponse(end, Epoch) { View = ViewFor(end) });
+        }
     }
 
     private static ReadObjectsRequest Owned(ReadObjectsRequest request) => request with

@@ -6,6 +6,9 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
+    // At recovery: records that stand in the log before those that they follow, for the cleaner has copied those.
+    private readonly SortedList<ObjectVersion, HeldRecord> _strays = [];
+
     /// <summary>Takes a record of the store's log at recovery, in order. What a node restarts with is what it had
     /// made durable; marks that it had not are asked for.</summary>
     public void Replay(in StoreRecord record)
@@ -16,7 +19,7 @@ internal sealed partial class ChainCore
                 ReplayChain(record);
                 break;
             case StoreRecordKind.Install:
-                var r = new WireReader(record.Body);
+                var r = new WireReader(record.Body.ToArray());
                 Serve(r.View());
                 break;
             case StoreRecordKind.Mark:
@@ -28,31 +31,39 @@ internal sealed partial class ChainCore
                 ReplayCopy(record.Body, record.Place);
                 break;
             case StoreRecordKind.Remove:
-                _store.Remove(Id, new ObjectKey(record.Body.ToArray()));
+                _store.Remove(Id, new ObjectKey(record.Body));
                 break;
             case StoreRecordKind.Drop:
                 CutAbove(record.Version);
+                _strays.Clear();
                 break;
             case StoreRecordKind.Full:
                 _standing = ChainStanding.Complete;
-                ReadFull(record.Body);
+                if (_last < record.Version) Restart(record.Version);
+                ReadFull(record.Body.ToArray());
+                LinkStrays();
                 break;
             case StoreRecordKind.ChainState:
-                Restore(record.Body);
+                Restore(record.Body.ToArray());
                 break;
         }
     }
 
     /// <summary>All of the log was read. A tail that has its epoch's first record has committed what it has.</summary>
+    /// <exception cref="CorfuException">A full member lacks records (C19).</exception>
     public void EndReplay(ChainEffects effects)
     {
+        if (_strays.Count > 0 && IsFull)
+            throw new CorfuException($"The log lacks the records of chain {Id} between {_last} and "
+                + $"{_strays.Keys[0]}: this node's data is damaged. Give the node a new folder.");
+        // Those of a learner that has not caught up: it begins again.
+        _strays.Clear();
         _durable = _last;
         RaiseMark(effects);
     }
 
-    /// <summary>The state of the chain besides its objects and its dirty records, so that earlier segments may
-    /// go.</summary>
-    public byte[] State()
+    /// <summary>The chain for the store's cleaner and checkpoints.</summary>
+    public ChainSnapshot Snapshot()
     {
         var output = new ArrayBufferWriter<byte>(256);
         var w = new WireWriter(output);
@@ -63,46 +74,69 @@ internal sealed partial class ChainCore
         if (_view is not null) w.View(_view);
         w.Flush();
         WriteWindow(output, _mark);
-        return output.WrittenSpan.ToArray();
+        return new ChainSnapshot(Id, _mark, output.WrittenSpan.ToArray(), _run.DirtyPlaces);
     }
 
+    /// <summary>Whether a record is dirty.</summary>
+    public bool Needs(ObjectVersion version) => version > _mark && version <= _last;
+
+    /// <summary>The cleaner has copied a dirty record.</summary>
+    public void Moved(ObjectVersion version, StorePlace place)
+    {
+        if (version > _mark && _run.Find(version) is { } held) held.Place = place;
+    }
+
+    /// <summary>False: there is no room for the mark.</summary>
+    public bool TryKeepMark() => _storedMark >= _mark || TryLogMark() is not null;
+
+    // The records before it may be gone: it says what they have said.
     private void Restore(ReadOnlyMemory<byte> body)
     {
         var r = new WireReader(body);
         var standing = (ChainStanding)r.Byte();
         var mark = new ObjectVersion(r.Int64());
-        _cleared = new ObjectVersion(r.Int64());
+        var cleared = new ObjectVersion(r.Int64());
         var view = r.Bool() ? r.View() : null;
-        // A state in the middle of a log that has been read so far says nothing new.
-        if (_mark >= mark && _last >= mark && _view is not null) return;
+        _cleared = ObjectVersion.Max(_cleared, cleared);
+        if (_last < mark)
+        {
+            Restart(mark);
+            ReadWindow(ref r);
+        }
+
+        _heard = ObjectVersion.Max(_heard, mark);
+        CleanUpTo(ObjectVersion.Min(_heard, _last));
+        _storedMark = _mark;
         _standing = standing;
-        Restart(mark);
-        ReadWindow(ref r);
-        if (view is null || view.Config.Epoch <= Epoch) return;
-        _view = view;
-        _round = IsFull ? RoundPlan.For(view.Config, _self) : default;
+        if (view is not null && view.Config.Epoch > Epoch) _view = view;
+        _round = IsFull ? RoundPlan.For(_view!.Config, _self) : null;
         _hasBegun = IsHead && _last >= ObjectVersion.First(Epoch);
+        LinkStrays();
     }
 
     private void ReplayChain(in StoreRecord stored)
     {
         var bytes = stored.Body.ToArray();
         var record = RecordCodec.Decode(bytes, valuesChecked: false);
-        // Copies of records that are known already, by the cleaner.
-        if (record.Version <= _last) return;
-        if (record.Previous != _last)
+        if (record.Version <= _last) Moved(record.Version, stored.Place);
+        else
         {
-            if (_standing is ChainStanding.Full)
-                throw new CorfuException($"The log lacks the records of chain {Id} between {_last} and "
-                    + $"{record.Version}: this node's data is damaged. Give the node a new folder.");
-            // A learner goes on behind another base.
-            Restart(record.Previous);
+            _strays[record.Version] = new HeldRecord(record, bytes, stored.Place, 0);
+            LinkStrays();
         }
+    }
 
-        Hold(record, bytes, stored.Place, 0);
-        _hasBegun |= IsHead && record.Kind == ChainRecordKind.Begin && record.Version.Epoch == Epoch;
-        // A learner holds committed records only (C10).
-        if (_standing == ChainStanding.Learning) CleanUpTo(_last);
+    private void LinkStrays()
+    {
+        while (_strays.Count > 0)
+        {
+            var next = _strays.Values[0];
+            if (next.Version > _last && next.Record.Previous != _last) return;
+            _strays.RemoveAt(0);
+            if (next.Version <= _last) continue;
+            Hold(next.Record, next.Bytes, next.Place, 0);
+            _hasBegun |= IsHead && next.Record.Kind == ChainRecordKind.Begin && next.Version.Epoch == Epoch;
+        }
     }
 
     private void ReplayCopy(ReadOnlyMemory<byte> body, StorePlace place)

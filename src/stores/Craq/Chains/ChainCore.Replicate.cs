@@ -80,13 +80,14 @@ internal sealed partial class ChainCore
         switch (response?.Status)
         {
             case Status.Ok:
-                if (isCurrent && request.Records.IsEmpty) _successor.BecomeStream(response.Last);
+                if (isCurrent && _successor.State == SuccessorState.Probing)
+                    _successor.BecomeStream(response.Last, Later(effects));
                 else if (isCurrent) _successor.Remove(request.Records.Length, SizeOf(request));
                 TakeMark(response.Mark, effects);
                 break;
             case CraqStatus.Gap:
                 // C2: what the successor lacks goes first.
-                if (isCurrent) _successor.BecomeStream(response.Last);
+                if (isCurrent) _successor.BecomeStream(response.Last, Later(effects));
                 TakeMark(response.Mark, effects);
                 break;
             case Status.NotInstalled:
@@ -106,12 +107,10 @@ internal sealed partial class ChainCore
     private void Send(ChainEffects effects)
     {
         if (_fault is not null || NextMember is not { } next) return;
-        if (_successor.IsQuiet && _mark < _successor.Sent && _mark < _last) _successor.BecomeProbe(Later(effects));
         if (_successor.MayProbe(effects.Now.Stamp))
         {
             _successor.BecomeProbing();
-            effects.Calls.Add(new ChainCall(Id, next, new ReplicateRequest(Epoch, Id, _durable, _mark, []),
-                _successor.Generation));
+            Probe(next, effects);
         }
 
         var until = Planted.Is("passes-on-before-durable") ? _last : _durable;
@@ -127,9 +126,17 @@ internal sealed partial class ChainCore
             var (records, bytes) = NextBatch(until);
             effects.Calls.Add(new ChainCall(Id, next,
                 new ReplicateRequest(Epoch, Id, _successor.Sent, _mark, records), _successor.Generation));
-            _successor.Add(RecordCodec.VersionOf(records[^1].Span), records.Length, bytes);
+            _successor.Add(RecordCodec.VersionOf(records[^1].Span), records.Length, bytes, Later(effects));
         }
+
+        // An answer was lost, or had been given before its mark was known.
+        if (!_successor.IsQuiet(effects.Now.Stamp) || _mark >= ObjectVersion.Min(_successor.Sent, _last)) return;
+        _successor.Add(_successor.Sent, 0, 0, Later(effects));
+        Probe(next, effects);
     }
+
+    private void Probe(NodeAddress next, ChainEffects effects) => effects.Calls.Add(new ChainCall(Id, next,
+        new ReplicateRequest(Epoch, Id, _durable, _mark, []), _successor.Generation));
 
     private (ImmutableArray<ReadOnlyMemory<byte>> Records, long Bytes) NextBatch(ObjectVersion until)
     {

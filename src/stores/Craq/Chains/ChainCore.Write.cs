@@ -32,6 +32,12 @@ internal sealed partial class ChainCore
             return [];
         }
 
+        if (_window.FindRefusal(request.Id) is { } before)
+        {
+            Refuse(before.Response, before.Depends, to, effects);
+            return [];
+        }
+
         if (_window.Least > request.NotBefore && !request.Id.IsNone)
         {
             effects.Answer(to, new MutateResponse(CraqStatus.Forgotten, Epoch) { Mark = _mark });
@@ -69,16 +75,23 @@ internal sealed partial class ChainCore
     // newest meanwhile: the evaluation of a head that was removed is of the past.
     private void Refuse(MutateRequest request, ReplyTo to, Evaluation evaluation, ChainEffects effects)
     {
-        if (evaluation.Status == CraqStatus.Mismatch) _window.Refuse(request.Id, request.NotBefore);
-        var waiter = new RoundWaiter.Refusal(new MutateResponse(evaluation.Status, Epoch)
+        var response = new MutateResponse(evaluation.Status, Epoch)
         {
             Version = evaluation.Found,
             Index = evaluation.Index,
             Result = Owned(evaluation.Result),
-        }, to, effects.Now.Stamp);
+        };
+        if (evaluation.Status == CraqStatus.Mismatch)
+            _window.Refuse(request.Id, new WriteWindow.Refusal(response, evaluation.Depends, request.NotBefore));
+        Refuse(response, evaluation.Depends, to, effects);
+    }
+
+    private void Refuse(MutateResponse response, ObjectVersion depends, ReplyTo to, ChainEffects effects)
+    {
+        var waiter = new RoundWaiter.Refusal(response, to, effects.Now.Stamp);
         _budget.Waiting++;
-        if (evaluation.Depends > _mark && !Planted.Is("refuses-by-dirty"))
-            _untilMark.Enqueue(new WaitingAnswer.Refused(waiter), evaluation.Depends);
+        if (depends > _mark && !Planted.Is("refuses-by-dirty"))
+            _untilMark.Enqueue(new WaitingAnswer.Refused(waiter), depends);
         else JoinRound(waiter, effects);
     }
 

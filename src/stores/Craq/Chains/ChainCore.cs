@@ -52,7 +52,7 @@ internal sealed partial class ChainCore
     // A mark that was heard of and may be above what is durable here.
     private ObjectVersion _heard;
 
-    // Objects with clean versions below it are absent.
+    // The newest committed Clear: no clean version is below it.
     private ObjectVersion _cleared;
 
     private ObjectVersion _storedMark;
@@ -209,7 +209,12 @@ internal sealed partial class ChainCore
     // The versions of a committed record become the clean ones.
     private void Clean(HeldRecord held)
     {
-        if (held.Record.Kind == ChainRecordKind.Clear) _cleared = held.Version;
+        if (held.Record.Kind == ChainRecordKind.Clear)
+        {
+            _cleared = held.Version;
+            _store.Clear(Id);
+        }
+
         if (held.Record.Kind != ChainRecordKind.Write) return;
         var writes = held.Record.Writes;
         for (var i = 0; i < writes.Length; i++)
@@ -224,13 +229,17 @@ internal sealed partial class ChainCore
     // Marks are never waited for: a restarted node asks for the rest.
     private void StoreMark(ChainEffects effects)
     {
-        if (_storedMark >= _mark) return;
         if (effects.Now.Stamp - _markedAt < _options.MarkDelay.Ticks && _run.DirtyCount > 0) return;
-        if (_store.Admit(0, StoreUse.Vital) != Status.Ok) return;
-        var place = _store.Append(StoreRecordKind.Mark, Id, _mark, []);
-        effects.Appended.Add((place.Lsn, Id));
+        if (TryLogMark() is { } lsn) effects.Appended.Add((lsn, Id));
+    }
+
+    // Null: the mark stands in the log, or there is no room for it.
+    private long? TryLogMark()
+    {
+        if (_storedMark >= _mark || _store.Admit(0, StoreUse.Vital) != Status.Ok) return null;
         _storedMark = _mark;
         _markedAt = 0;
+        return _store.Append(StoreRecordKind.Mark, Id, _mark, []).Lsn;
     }
 
     /// <summary>The node has failed: the outcome of what waits is unknown.</summary>
@@ -254,7 +263,7 @@ internal sealed partial class ChainCore
         if (waiting is WaitingAnswer.Written) _budget.Waiting--;
         effects.Answer(waiting.To, waiting switch
         {
-            WaitingAnswer.Written => new MutateResponse(Status.Failed, Epoch),
+            WaitingAnswer.Written => new MutateResponse(CraqStatus.Unconfirmed, Epoch),
             WaitingAnswer.Taken => new ReplicateResponse(Status.Failed, Epoch),
             _ => new InstallChainResponse(Status.Failed, Epoch),
         });

@@ -4,10 +4,19 @@ using Craq.Storage;
 namespace Craq.Chains;
 
 /// <summary>A record of a chain with its bytes in memory.</summary>
-/// <param name="Arrived">The stamp of its arrival, for bounded reads.</param>
-internal sealed record HeldRecord(ChainRecord Record, byte[] Bytes, StorePlace Place, long Arrived)
+/// <param name="arrived">The stamp of its arrival, for bounded reads.</param>
+internal sealed class HeldRecord(ChainRecord record, byte[] bytes, StorePlace place, long arrived)
 {
-    public ObjectVersion Version => Record.Version;
+    public ChainRecord Record => record;
+
+    public byte[] Bytes => bytes;
+
+    /// <summary>The store's cleaner may move it.</summary>
+    public StorePlace Place { get; set; } = place;
+
+    public long Arrived => arrived;
+
+    public ObjectVersion Version => record.Version;
 }
 
 /// <summary>An object in a record that is not known to be committed, and the next newer one of the same key.</summary>
@@ -44,6 +53,9 @@ internal sealed class RecordRun(NodeBudget budget) : IHotRecords
     public int DirtyCount => _records.Count - _dirty;
 
     public HeldRecord? OldestDirty => _dirty < _records.Count ? _records[_dirty] : null;
+
+    /// <summary>The places of the dirty records, oldest first.</summary>
+    public IReadOnlyList<StorePlace> DirtyPlaces => [.. _records.Skip(_dirty).Select(record => record.Place)];
 
     /// <summary>Dirty clears, oldest first.</summary>
     public IReadOnlyList<ObjectVersion> Clears => _clears;

@@ -6,6 +6,7 @@ namespace Craq.Chains;
 internal sealed class Successor(CraqNodeOptions options)
 {
     private long _retryAt;
+    private long _askAt;
 
     public SuccessorState State { get; private set; }
 
@@ -25,8 +26,8 @@ internal sealed class Successor(CraqNodeOptions options)
     /// <summary>Nothing is under way, and the successor has it all.</summary>
     public bool IsLevel(ObjectVersion last) => State == SuccessorState.Stream && Calls == 0 && Sent >= last;
 
-    /// <summary>An answer was lost, or nothing under way will bring the mark.</summary>
-    public bool IsQuiet => State == SuccessorState.Stream && Calls == 0;
+    /// <summary>Nothing under way will bring a mark, and a probe is due for it.</summary>
+    public bool IsQuiet(long now) => State == SuccessorState.Stream && Calls == 0 && now >= _askAt;
 
     public bool MayProbe(long now) => State == SuccessorState.Probe && now >= _retryAt;
 
@@ -41,16 +42,19 @@ internal sealed class Successor(CraqNodeOptions options)
     public void BecomeProbing() => State = SuccessorState.Probing;
 
     /// <summary>The successor holds everything up to there.</summary>
-    public void BecomeStream(ObjectVersion held)
+    /// <param name="askAt">When to ask for the mark if nothing else is sent.</param>
+    public void BecomeStream(ObjectVersion held, long askAt)
     {
+        _askAt = askAt;
         State = SuccessorState.Stream;
         Generation++;
         Sent = held;
         (Records, Bytes, Calls) = (0, 0, 0);
     }
 
-    public void Add(ObjectVersion sent, int records, long bytes)
+    public void Add(ObjectVersion sent, int records, long bytes, long askAt)
     {
+        _askAt = askAt;
         Sent = sent;
         Records += records;
         Bytes += bytes;

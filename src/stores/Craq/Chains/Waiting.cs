@@ -17,7 +17,7 @@ internal abstract record WaitingAnswer(ReplyTo To)
 }
 
 /// <summary>A request that waits for a round of confirmations.</summary>
-/// <param name="Arrived">The stamp of its arrival, t0.</param>
+/// <param name="arrived">The stamp of its arrival, t0.</param>
 internal abstract class RoundWaiter(ReplyTo to, long arrived) : Reads.IRoundWaiter
 {
     public ReplyTo To => to;

@@ -13,9 +13,9 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
     private readonly Dictionary<WriteId, (ObjectVersion Version, ReadOnlyMemory<byte> Result)> _writes = [];
     private readonly Queue<(WriteId Id, ObjectVersion Version)> _order = new();
 
-    // Requests that this head refused, in memory alone: a late copy of one must not be applied, for its client has
-    // heard the refusal. A copy cannot outlive the head's process or its epoch.
-    private readonly Dictionary<WriteId, ObjectVersion> _refused = [];
+    // Requests that this head refused, in memory alone: a copy of one must not be applied, for its client may have heard
+    // the refusal. A copy cannot outlive the head's process or its epoch.
+    private readonly Dictionary<WriteId, Refusal> _refused = [];
     private readonly Queue<WriteId> _refusedOrder = new();
     private ObjectVersion _refusedFloor;
 
@@ -34,7 +34,11 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
         return found && !Planted.Is("retry-applies-again");
     }
 
-    public bool IsRefused(WriteId id) => _refused.ContainsKey(id);
+    /// <summary>What a request was refused for.</summary>
+    /// <param name="Depends">The newest version that the refusal depends on.</param>
+    internal sealed record Refusal(MutateResponse Response, ObjectVersion Depends, ObjectVersion NotBefore);
+
+    public Refusal? FindRefusal(WriteId id) => _refused.GetValueOrDefault(id);
 
     public void Add(WriteId id, ObjectVersion version, ReadOnlyMemory<byte> result)
     {
@@ -45,13 +49,13 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
             || (_order.Count > LeastIds && budget.WindowBytes > options.MaxWindowBytes)) RemoveOldest();
     }
 
-    public void Refuse(WriteId id, ObjectVersion notBefore)
+    public void Refuse(WriteId id, Refusal refusal)
     {
-        if (id.IsNone || !_refused.TryAdd(id, notBefore)) return;
+        if (id.IsNone || !_refused.TryAdd(id, refusal)) return;
         _refusedOrder.Enqueue(id);
         if (_refusedOrder.Count <= options.MaxWindowIds) return;
         _refused.Remove(_refusedOrder.Dequeue(), out var oldest);
-        if (oldest >= _refusedFloor) _refusedFloor = new ObjectVersion(oldest.Value + 1);
+        if (oldest!.NotBefore >= _refusedFloor) _refusedFloor = new ObjectVersion(oldest.NotBefore.Value + 1);
     }
 
     /// <summary>Another epoch refuses the copies of requests by itself.</summary>

@@ -1,3 +1,5 @@
+using Craq.Coordination;
+
 namespace Craq.Reads;
 
 /// <summary>What joins a round.</summary>
@@ -13,29 +15,19 @@ internal interface IRoundWaiter
     bool HasTailsMark { get; set; }
 }
 
-/// <summary>The members that a round asks, and how many of them must confirm.</summary>
-/// <param name="Counting">Members that count, without the asking one.</param>
-/// <param name="Needed">Confirmations of counting members that prove the epoch.</param>
+/// <summary>Whom a member asks in one epoch, and what is enough.</summary>
+/// <param name="Members">By place in the chain.</param>
 /// <param name="Tail">The tail; none: the asking member is the tail.</param>
-internal readonly record struct RoundPlan(ImmutableArray<NodeId> Counting, int Needed, NodeId Tail)
+internal sealed record RoundPlan(ImmutableArray<NodeId> Members, NodeId Self, NodeId Tail, EpochWitnesses Witnesses)
 {
-    /// <summary>For a chain in one epoch. Had a later epoch opened, <c>minimum</c> counting members other than the
-    /// asking one would be beyond this one; any <c>counting - minimum + 1</c> of them have one that says so
-    /// (C6).</summary>
-    public static RoundPlan For(ChainConfig config, NodeId self)
-    {
-        var counting = ImmutableArray.CreateBuilder<NodeId>(config.Members.Length);
-        foreach (var member in config.Members)
-        {
-            if (member.Node != self && config.Counts(member)) counting.Add(member.Node);
-        }
+    public static RoundPlan For(ChainConfig config, NodeId self) => new(
+        [.. config.Members.Select(member => member.Node)], self,
+        config.Tail.Node == self ? NodeId.None : config.Tail.Node, EpochWitnesses.Of(config, self));
 
-        var needed = Math.Max(0, counting.Count - ReadMinimum.Of(config) + 1);
-        if (Planted.Is("tail-believes-itself") && config.Tail.Node == self) needed = 0;
-        if (Planted.Is("stale-tail")) needed = 0;
-        return new RoundPlan(counting.ToImmutable(), needed,
-            config.Tail.Node == self ? NodeId.None : config.Tail.Node);
-    }
+    /// <summary>Members that have said that they are exactly at the epoch prove that none behind it had opened
+    /// (C6).</summary>
+    public bool AreEnough(ulong exact) => Witnesses.AreEnough(exact) || Planted.Is("stale-tail")
+        || (Planted.Is("tail-believes-itself") && Tail.IsNone);
 }
 
 /// <summary>The rounds in which a member proves for its waiting reads that its epoch is the newest. A read joins the
@@ -51,8 +43,9 @@ internal sealed class ReadRounds
 
     private sealed class Round(long number, long sent, RoundPlan plan, List<IRoundWaiter> waiters)
     {
-        private readonly HashSet<NodeId> _open = [.. plan.Counting];
-        private int _needed = plan.Needed;
+        // Members that have not answered, and those that are exactly at the epoch, by place.
+        private ulong _open = All(plan);
+        private ulong _exact;
 
         public long Number => number;
 
@@ -62,24 +55,30 @@ internal sealed class ReadRounds
 
         public bool HasTail { get; private set; } = plan.Tail.IsNone;
 
-        public bool IsConfirmed => _needed <= 0 && HasTail;
+        public bool IsConfirmed => HasTail && plan.AreEnough(_exact);
 
         /// <summary>No answer is left that could confirm it.</summary>
-        public bool IsOver => _open.Count == 0;
-
-        public IEnumerable<NodeId> Asked => _open;
-
-        public void Begin()
-        {
-            if (!plan.Tail.IsNone) _open.Add(plan.Tail);
-            if (_needed <= 0 && plan.Tail.IsNone) _open.Clear();
-        }
+        public bool IsOver => _open == 0;
 
         public void Take(NodeId member, bool isExact)
         {
-            if (!_open.Remove(member) || !isExact) return;
-            if (plan.Counting.Contains(member)) _needed--;
-            if (member == plan.Tail) HasTail = true;
+            var bit = 1UL << plan.Members.IndexOf(member);
+            if ((_open & bit) == 0) return;
+            _open &= ~bit;
+            if (!isExact) return;
+            _exact |= bit;
+            HasTail |= member == plan.Tail;
+        }
+
+        private static ulong All(RoundPlan plan)
+        {
+            var all = 0UL;
+            for (var i = 0; i < plan.Members.Length; i++)
+            {
+                if (plan.Members[i] != plan.Self) all |= 1UL << i;
+            }
+
+            return all;
         }
     }
 
@@ -99,20 +98,16 @@ internal sealed class ReadRounds
 
     /// <summary>Starts a round for all that wait, if there are some and a round may start.</summary>
     /// <param name="spacing">A round that is not the only one starts so long after the newest.</param>
-    /// <param name="asked">Those to ask; empty and true: the round is confirmed, and in <paramref name="done"/>.</param>
-    public bool TryStart(RoundPlan plan, long now, long spacing, out long number, out ImmutableArray<NodeId> asked,
-        List<IRoundWaiter> done)
+    /// <returns>Its number, to ask all other members; null: none starts, or it needs no answer and is over.</returns>
+    public long? TryStart(RoundPlan plan, long now, long spacing, List<IRoundWaiter> done)
     {
-        (number, asked) = (0, []);
-        if (_next.Count == 0 || _running.Count >= MaxRunning) return false;
-        if (_running.Count > 0 && now - _running[^1].Sent < spacing) return false;
+        if (_next.Count == 0 || _running.Count >= MaxRunning) return null;
+        if (_running.Count > 0 && now - _running[^1].Sent < spacing) return null;
         var round = new Round(++_number, now, plan, _next);
         _next = [];
-        round.Begin();
         _running.Add(round);
-        (number, asked) = (round.Number, [.. round.Asked]);
         End(round, done);
-        return true;
+        return _running.Count > 0 && _running[^1] == round ? round.Number : null;
     }
 
     /// <summary>Takes a member's answer to a round.</summary>
