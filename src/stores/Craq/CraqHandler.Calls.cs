@@ -106,7 +106,9 @@ internal sealed partial class CraqHandler
 
     // A node that has been started anew may have another endpoint.
     private NodeAddress Resolve(NodeAddress address) =>
-        _directory.View.Nodes.TryGetValue(address.Id, out var node) ? new NodeAddress(address.Id, node.Endpoint) : address;
+        _directory.View.Nodes.TryGetValue(address.Id, out var node)
+            ? new NodeAddress(address.Id, node.Endpoint)
+            : address;
 
     // Under the lock: the request's memory is the connection's.
     private void Load(MutateRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing, ChainEffects effects)
@@ -149,8 +151,9 @@ internal sealed partial class CraqHandler
                         loaded.Set(one.Key, slot.Version, value);
                 }
 
-                if (!WithChain(request.Chain, (core, effects) => missing = core.Mutate(request, reply, loaded, effects)))
-                    break;
+                var isHeld = WithChain(request.Chain,
+                    (core, effects) => missing = core.Mutate(request, reply, loaded, effects));
+                if (!isHeld) break;
             }
         }
         catch (Exception error)

@@ -176,7 +176,8 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                 case ConfirmRequest confirm:
                     effects.Answer(reply, new ConfirmResponse(Status.Ok, confirm.Epoch)
                     {
-                        Chains = [.. confirm.Chains.Select(chain => Find(chain.Chain)?.Confirm(chain.Epoch) ?? default)],
+                        Chains = [.. confirm.Chains.Select(
+                            chain => Find(chain.Chain)?.Confirm(chain.Epoch) ?? default)],
                     });
                     break;
                 case ChainsRequest chains:

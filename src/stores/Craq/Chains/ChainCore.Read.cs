@@ -209,8 +209,8 @@ internal sealed partial class ChainCore
     // The newest version that the mode may show.
     private ObjectVersion Limit(ReadObjectsRequest request, ObjectKey key, long now)
     {
-        if (request.Mode == ReadMode.Eventual || (Planted.Is("session-shows-dirty") && request.Mode == ReadMode.Session))
-            return _durable;
+        if (request.Mode == ReadMode.Eventual) return _durable;
+        if (request.Mode == ReadMode.Session && Planted.Is("session-shows-dirty")) return _durable;
         if (request.Mode != ReadMode.Bounded || request.MaxAhead == 0 || _run.Clears.Count > 0) return _mark;
         DirtyWrite? shown = null;
         var ahead = 0;

@@ -142,8 +142,7 @@ internal sealed partial class ChainCore
     private void ReplayCopy(ReadOnlyMemory<byte> body, StorePlace place)
     {
         var write = RecordCodec.Decode(body, valuesChecked: false);
-        if (!_store.TryFind(Id, write.Writes[0].Key, out var slot) || slot is null || slot.Value.Version < write.Version)
-            _store.Set(Id, write.Writes[0].Key, SlotOf(write, place));
+        _store.Set(Id, write.Writes[0].Key, SlotOf(write, place));
     }
 
     private static ObjectSlot SlotOf(ChainRecord record, StorePlace place) => new(record.Version, place.Address,

@@ -175,8 +175,8 @@ internal sealed partial class ChainCore
     // At the tail of an open epoch durable means committed; a Begin that is durable there opens it (C4, C5).
     private void RaiseMark(ChainEffects effects)
     {
-        if (IsTail && _view is not null && (_durable >= ObjectVersion.First(Epoch) || Planted.Is("inherits-as-committed")))
-            _heard = ObjectVersion.Max(_heard, _durable);
+        var commits = IsTail && (_durable >= ObjectVersion.First(Epoch) || Planted.Is("inherits-as-committed"));
+        if (commits) _heard = ObjectVersion.Max(_heard, _durable);
         if (Planted.Is("ack-from-the-middle") && IsFull && !IsHead) _heard = _durable;
         var until = ObjectVersion.Min(_heard, Planted.Is("clean-too-early") ? _last : _durable);
         if (until <= _mark) return;

@@ -10,7 +10,8 @@ internal sealed class LoadedValues
 {
     private readonly Dictionary<ObjectKey, (ObjectVersion Version, ReadOnlyMemory<byte> Value)> _values = [];
 
-    public void Set(ObjectKey key, ObjectVersion version, ReadOnlyMemory<byte> value) => _values[key] = (version, value);
+    public void Set(ObjectKey key, ObjectVersion version, ReadOnlyMemory<byte> value) =>
+        _values[key] = (version, value);
 
     public bool TryFind(ObjectKey key, ObjectVersion version, out ReadOnlyMemory<byte> value)
     {

@@ -13,8 +13,8 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
     private readonly Dictionary<WriteId, (ObjectVersion Version, ReadOnlyMemory<byte> Result)> _writes = [];
     private readonly Queue<(WriteId Id, ObjectVersion Version)> _order = new();
 
-    // Requests that this head refused, in memory alone: a copy of one must not be applied, for its client may have heard
-    // the refusal. A copy cannot outlive the head's process or its epoch.
+    // Requests that this head refused, in memory alone: a copy of one must not be applied, for its client may have
+    // heard the refusal. A copy cannot outlive the head's process or its epoch.
     private readonly Dictionary<WriteId, Refusal> _refused = [];
     private readonly Queue<WriteId> _refusedOrder = new();
     private ObjectVersion _refusedFloor;

@@ -237,7 +237,8 @@ public sealed class PaperTests
                 Reads = ["a", "b"],
             });
         Assert.Equal(Status.Ok, done.Status);
-        Assert.Equal(["1", "2"], done.Result.Reads.Select(read => System.Text.Encoding.UTF8.GetString(read.Value.Span)));
+        Assert.Equal(["1", "2"],
+            done.Result.Reads.Select(read => System.Text.Encoding.UTF8.GetString(read.Value.Span)));
         var read = await chain.CallAsync(3,
             new ReadObjectsRequest(chain.Config.Epoch, chain.Id, ReadMode.Strong, ["a", "b"]));
         Assert.All(read.Objects, found => Assert.Equal(done.Version, found.Version));
