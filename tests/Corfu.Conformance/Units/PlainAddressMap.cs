@@ -149,13 +149,14 @@ internal sealed class PlainAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
         }
     }
 
-    public void Scan(long from, long until, Action<TKey, TSlot> visit)
+    public ValueTask ScanAsync(long from, long until, Action<TKey, TSlot> visit)
     {
         KeyValuePair<TKey, (TSlot Slot, long Address)>[] entries;
         lock (_gate)
             entries = [.. _entries.Where(e => e.Value.Address >= from && e.Value.Address < until)
                 .OrderBy(e => e.Value.Address)];
         foreach (var (key, (slot, _)) in entries) visit(key, slot);
+        return ValueTask.CompletedTask;
     }
 
     public void Forget(long before)

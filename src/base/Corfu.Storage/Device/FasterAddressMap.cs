@@ -64,9 +64,9 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
     {
         _checkpointing = true;
         Settle();
-        return _kv.TryInitiateFullCheckpoint(out var token, CheckpointType.FoldOver)
-            ? token
-            : throw new StoreFailedException("The address map takes no checkpoint.");
+        if (_kv.TryInitiateFullCheckpoint(out var token, CheckpointType.FoldOver)) return token;
+        _checkpointing = false;
+        throw new StoreFailedException("The address map takes no checkpoint.");
     }
 
     public async ValueTask EndCheckpointAsync(Guid token)
@@ -174,12 +174,11 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
         else if (status.IsFaulted) throw new StoreFailedException($"The address map failed: {status}.");
     }
 
-    public void Scan(long from, long until, Action<TKey, TSlot> visit)
+    public ValueTask ScanAsync(long from, long until, Action<TKey, TSlot> visit) => new(Task.Run(() =>
     {
         using var entries = _kv.Log.Scan(Math.Max(from, _kv.Log.BeginAddress), until);
-        while (entries.GetNext(out _))
-            visit(entries.GetKey(), entries.GetValue());
-    }
+        while (entries.GetNext(out _)) visit(entries.GetKey(), entries.GetValue());
+    }));
 
     public void Dispose()
     {

@@ -1,8 +1,8 @@
 namespace Corfu.Storage;
 
 /// <summary>A store's port to its address map, key to slot: FasterKV, or the simulator's. A shortcut only, rebuilt from
-/// the log where there is no checkpoint (R3). One caller at a time, but <see cref="LoadAsync"/>, <see cref="Scan"/>,
-/// <see cref="EndCheckpointAsync"/> and <see cref="Forget"/> run beside the others.</summary>
+/// the log where there is no checkpoint (R3). One caller at a time, but <see cref="LoadAsync"/>,
+/// <see cref="ScanAsync"/>, <see cref="EndCheckpointAsync"/> and <see cref="Forget"/> run beside the others.</summary>
 public interface IAddressMap<TKey, TSlot> : IDisposable
     where TKey : unmanaged
     where TSlot : unmanaged
@@ -25,9 +25,8 @@ public interface IAddressMap<TKey, TSlot> : IDisposable
     long Bytes { get; }
 
     /// <summary>Visits the slots entered from a place on, superseded ones too, in their order, until the place
-    /// <paramref name="until"/>. Slots that are forgotten meanwhile may be left out. Any thread; waits for the
-    /// disk.</summary>
-    void Scan(long from, long until, Action<TKey, TSlot> visit);
+    /// <paramref name="until"/>. Slots that are forgotten meanwhile may be left out. Any thread.</summary>
+    ValueTask ScanAsync(long from, long until, Action<TKey, TSlot> visit);
 
     /// <summary>Drops what was entered before that place.</summary>
     void Forget(long before);

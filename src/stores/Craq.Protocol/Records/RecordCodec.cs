@@ -31,7 +31,10 @@ public static class RecordCodec
     /// <summary>Origins, writes or locked keys of one record.</summary>
     public const int MaxItems = 4096;
 
-    public static byte[] Encode(ChainRecord record)
+    public static byte[] Encode(ChainRecord record) => Encode(record, default);
+
+    /// <param name="checks">Checks of the values, where they are not what the values give; empty: they are.</param>
+    internal static byte[] Encode(ChainRecord record, ReadOnlySpan<uint> checks)
     {
         var values = record.Writes.Sum(write => (long)(write.Value?.Length ?? 0));
         var output = new ArrayBufferWriter<byte>(FixedSize + 64 + 48 * record.Writes.Length);
@@ -45,14 +48,17 @@ public static class RecordCodec
             w.Bytes(origin.Result.Span);
         });
         w.Array(record.Locked, static (ref w, key) => w.Bytes(key.Bytes.Span));
-        w.Array(record.Writes, static (ref w, write) =>
+        w.Int32(record.Writes.Length);
+        for (var i = 0; i < record.Writes.Length; i++)
         {
+            var write = record.Writes[i];
             w.Bytes(write.Key.Bytes.Span);
             w.UInt32(write.Flags);
             w.Int64(write.Expiry);
             w.Int32(write.Value?.Length ?? -1);
-            w.UInt32(write.Value is { } value ? Check(value.Span) : 0);
-        });
+            w.UInt32(!checks.IsEmpty ? checks[i] : write.Value is { } written ? Check(written.Span) : 0);
+        }
+
         w.Flush();
         var heads = output.WrittenCount;
         if (heads + values > MessageLimits.MaxFrame)
@@ -150,16 +156,19 @@ public static class RecordCodec
     private static uint HeadsCheck(ReadOnlySpan<byte> bytes, int heads) =>
         Crc32C.Compute(Check(bytes[..CheckOffset]), bytes[ChainOffset..heads]);
 
-    private static int HeadsOf(ReadOnlySpan<byte> bytes)
+    private static int HeadsOf(ReadOnlySpan<byte> bytes) => AreHeadsIntact(bytes, out var heads)
+        ? heads
+        : throw new MalformedDataException("The bytes are no record of a chain, or its check fails.");
+
+    /// <summary>Whether the bytes are a whole record, apart from its values.</summary>
+    /// <param name="heads">Bytes before the values.</param>
+    public static bool AreHeadsIntact(ReadOnlySpan<byte> bytes, out int heads)
     {
-        if (bytes.Length < FixedSize || ReadUInt32LittleEndian(bytes) != Magic || bytes[4] != Format)
-            throw new MalformedDataException("The bytes are no record of a chain.");
-        var heads = ReadInt32LittleEndian(bytes[HeadsOffset..]);
-        if (ReadInt32LittleEndian(bytes[LengthOffset..]) != bytes.Length || heads < FixedSize || heads > bytes.Length)
-            throw new MalformedDataException("A record's length is wrong.");
-        if (ReadUInt32LittleEndian(bytes[CheckOffset..]) != HeadsCheck(bytes, heads))
-            throw new MalformedDataException("A record's check fails.");
-        return heads;
+        heads = 0;
+        if (bytes.Length < FixedSize || ReadUInt32LittleEndian(bytes) != Magic || bytes[4] != Format) return false;
+        heads = ReadInt32LittleEndian(bytes[HeadsOffset..]);
+        return ReadInt32LittleEndian(bytes[LengthOffset..]) == bytes.Length && heads >= FixedSize
+            && heads <= bytes.Length && ReadUInt32LittleEndian(bytes[CheckOffset..]) == HeadsCheck(bytes, heads);
     }
 
     private static ObjectVersion Version(ReadOnlySpan<byte> bytes, int offset)

@@ -50,11 +50,17 @@ internal interface INodeStore : IAsyncDisposable
     void Set(ChainId chain, ObjectKey key, in ObjectSlot slot);
 
     /// <summary>The object has been deleted, committed, or was dropped by a learner.</summary>
-    void Remove(ChainId chain, ObjectKey key);
+    /// <param name="version">Of the deletion; an object of a newer version stays.</param>
+    /// <param name="address">Of the record that says so, from its <see cref="StorePlace"/>.</param>
+    void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address);
 
-    /// <summary>All clean objects of a chain are absent from now on: a Clear is committed, or the chain is not held any
-    /// more.</summary>
-    void Clear(ChainId chain);
+    /// <summary>All objects of the chain with versions below are absent: a Clear is committed. During recovery also for
+    /// what a <see cref="StoreRecordKind.ChainState"/> says.</summary>
+    void Clear(ChainId chain, ObjectVersion below);
+
+    /// <summary>The chain is not held any more, and has no objects. After its <see cref="StoreRecordKind.Forget"/>, and
+    /// in recovery when that comes.</summary>
+    void Forget(ChainId chain);
 
     /// <summary>The value of a slot, verified against its key and its check; null: damaged, or cleaned away meanwhile,
     /// in which case the slot has changed. Any thread, outside the lock.</summary>
@@ -163,8 +169,11 @@ internal enum StoreRecordKind : byte
     /// <summary>The state of a chain once more, written by the cleaner before the records that say it go.</summary>
     ChainState = 11,
 
-    /// <summary>The first record of a run; the store's own.</summary>
+    /// <summary>The first record of a run; the store's own, and not handed out.</summary>
     Open = 12,
+
+    /// <summary>The log begins at the address in its header from here on; the store's own.</summary>
+    Freed = 13,
 }
 
 /// <summary>Uses of the reserve on a disk that is nearly full, in the order in which they are refused.</summary>
