@@ -19,6 +19,8 @@ public static class TransportTelemetry
         Meter.CreateCounter<long>("corfu.transport.connect_failure", "{attempt}", "Connection attempts that failed.");
     internal static readonly Histogram<double> Handshakes = Meter.Duration(
         "corfu.transport.tls.handshake.duration", "Time of TLS handshakes that were finished.");
+    internal static readonly Counter<long> Reloads = Meter.CreateCounter<long>(
+        "corfu.transport.tls.reload", "{reload}", "Changed files of certificates, taken or refused.");
     internal static readonly Counter<long> Timeouts =
         Meter.CreateCounter<long>("corfu.transport.timeout", "{request}", "Requests without an answer in time.");
     internal static readonly Histogram<double> CallTime = Meter.Duration(
@@ -28,6 +30,8 @@ public static class TransportTelemetry
 
     private static readonly string[] Opcodes = [.. Enumerable.Range(0, 256).Select(code => NameOf((Opcode)code))];
 
+    internal static readonly KeyValuePair<string, object?> Taken = "corfu.outcome".With("taken");
+    internal static readonly KeyValuePair<string, object?> Refused = "corfu.outcome".With("refused");
     internal static readonly KeyValuePair<string, object?> Sent = "corfu.direction".With("sent");
     internal static readonly KeyValuePair<string, object?> Received = "corfu.direction".With("received");
 

@@ -43,4 +43,7 @@ public static class HostingTelemetry
     internal static readonly Counter<long> Reconfigurations =
         Meter.CreateCounter<long>("corfu.hosting.reconfiguration", "{reconfiguration}",
             "Epochs begun by starting a cluster.");
+
+    internal static readonly Counter<long> AuditFailed =
+        Meter.CreateCounter<long>("corfu.hosting.audit.failed", "{entry}", "Entries that the audit file lacks.");
 }

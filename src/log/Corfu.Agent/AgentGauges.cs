@@ -14,6 +14,8 @@ internal static class AgentGauges
         var meter = AgentTelemetry.Meter;
         Agents.Highest(meter, "corfu.agent.epoch", "{epoch}", "Newest epoch that the agent knows.",
             static agent => agent.Projection?.Epoch.Value ?? 0);
+        Agents.Highest(meter, "corfu.agent.deny.entry", "{certificate}", "Certificates that are revoked by hand.",
+            static agent => agent.Denied.Entries.Length);
         Agents.Gauges(meter, "corfu.agent.automation", "{agent}", "1: the agent reconfigures on its own.",
             static agent => agent.Newest is { } newest ? [new(newest.Info.Automation.IsOn ? 1 : 0)] : []);
         Agents.Gauges(meter, "corfu.agent.spare", "{node}", "Units and sequencers that wait to take over, and answer.",

@@ -31,6 +31,7 @@ internal static class MetricsPage
         ["corfu.server.request.duration"] = ["corfu.opcode", "corfu.role", "corfu.status"],
         ["corfu.transport.call.duration"] = ["corfu.opcode", "corfu.status"],
         ["corfu.transport.io"] = ["corfu.direction"],
+        ["corfu.transport.tls.reload"] = ["corfu.outcome"],
         ["corfu.unit.disk.free"] = ["corfu.unit"],
         ["corfu.unit.disk.limit"] = ["corfu.unit"],
         ["corfu.unit.end"] = ["corfu.unit"],

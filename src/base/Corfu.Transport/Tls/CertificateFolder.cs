@@ -77,12 +77,17 @@ public sealed class CertificateFolder : ICertificateSource, IDisposable
                 _fault = null;
                 _current = renewed;
                 TransportLog.Renewed(_logger, Path, renewed.Identity.ToString(), renewed.NotAfter);
+                TransportTelemetry.Reloads.Add(1, TransportTelemetry.Taken);
             }
             catch (CertificateException e)
             {
                 // The log has a line for each new fault. That of the same files may differ by the time that it names.
                 if (_fault is null || (!isSame && _fault != e.Message))
+                {
                     TransportLog.NotRenewed(_logger, Path, e.Message);
+                    TransportTelemetry.Reloads.Add(1, TransportTelemetry.Refused);
+                }
+
                 _fault = e.Message;
                 return false;
             }

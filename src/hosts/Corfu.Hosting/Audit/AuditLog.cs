@@ -35,7 +35,7 @@ internal sealed class AuditLog : IAsyncDisposable
     public void Add(string @event, AuditWho? who, string what, string outcome = "Ok", long epoch = 0)
     {
         var entry = new AuditEntry(_time.GetUtcNow(), _node, @event, who, what, outcome, epoch);
-        if (!_waiting.Writer.TryWrite(entry)) Interlocked.Increment(ref _lost);
+        if (!_waiting.Writer.TryWrite(entry)) Lose();
     }
 
     public async ValueTask DisposeAsync()
@@ -78,7 +78,7 @@ internal sealed class AuditLog : IAsyncDisposable
     {
         if (_fault is not null && _time.GetElapsedTime(_failedAt) < RetryInterval)
         {
-            Interlocked.Increment(ref _lost);
+            Lose();
             return;
         }
 
@@ -95,13 +95,19 @@ internal sealed class AuditLog : IAsyncDisposable
         });
         if (!isWritten)
         {
-            Interlocked.Increment(ref _lost);
+            Lose();
             return;
         }
 
         // Only a written line ends the fault: a sync succeeds also while no file is open.
         if (_fault is not null) HostingLog.AuditWritten(_logger);
         _fault = null;
+    }
+
+    private void Lose()
+    {
+        Interlocked.Increment(ref _lost);
+        HostingTelemetry.AuditFailed.Add(1);
     }
 
     private void Note(string @event, string what) =>
