@@ -16,11 +16,16 @@ internal sealed partial class CraqHandler : INodeChains
         await _store.RecoverAsync(record =>
         {
             var core = Find(record.Chain) ?? Add(record.Chain);
-            if (record.Kind == StoreRecordKind.Forget) _chains.Remove(record.Chain);
-            else core.Replay(record);
+            if (record.Kind != StoreRecordKind.Forget)
+            {
+                core.Replay(record);
+                return;
+            }
+
+            _chains.Remove(record.Chain);
+            _store.Forget(record.Chain);
         });
         _store.Observer = this;
-        await _store.AttachAsync(this);
         ChainEffects effects;
         lock (_gate)
         {
@@ -32,6 +37,7 @@ internal sealed partial class CraqHandler : INodeChains
             }
         }
 
+        await _store.AttachAsync(this);
         Carry(effects);
     }
 

@@ -31,7 +31,7 @@ internal sealed partial class ChainCore
                 ReplayCopy(record.Body, record.Place);
                 break;
             case StoreRecordKind.Remove:
-                _store.Remove(Id, new ObjectKey(record.Body));
+                _store.Remove(Id, new ObjectKey(record.Body), record.Version, record.Place.Address);
                 break;
             case StoreRecordKind.Drop:
                 CutAbove(record.Version);
@@ -98,6 +98,7 @@ internal sealed partial class ChainCore
         var cleared = new ObjectVersion(r.Int64());
         var view = r.Bool() ? r.View() : null;
         _cleared = ObjectVersion.Max(_cleared, cleared);
+        _store.Clear(Id, _cleared);
         if (_last < mark)
         {
             Restart(mark);
@@ -141,12 +142,14 @@ internal sealed partial class ChainCore
 
     private void ReplayCopy(ReadOnlyMemory<byte> body, StorePlace place)
     {
-        var write = RecordCodec.Decode(body, valuesChecked: false);
-        _store.Set(Id, write.Writes[0].Key, SlotOf(write, place));
+        var record = RecordCodec.Decode(body, valuesChecked: false);
+        for (var i = 0; i < record.Writes.Length; i++)
+            _store.Set(Id, record.Writes[i].Key, SlotOf(record, i, place));
     }
 
-    private static ObjectSlot SlotOf(ChainRecord record, StorePlace place) => new(record.Version, place.Address,
-        place.Length, 0, record.Writes[0].Value?.Length ?? 0, record.Writes[0].Flags, record.Writes[0].Expiry);
+    private static ObjectSlot SlotOf(ChainRecord record, int write, StorePlace place) => new(record.Version,
+        place.Address, place.Length, write, record.Writes[write].Value?.Length ?? 0, record.Writes[write].Flags,
+        record.Writes[write].Expiry);
 
     // Everything up to there is held otherwise than by records.
     private void Restart(ObjectVersion at)

@@ -212,7 +212,7 @@ internal sealed partial class ChainCore
         if (held.Record.Kind == ChainRecordKind.Clear)
         {
             _cleared = held.Version;
-            _store.Clear(Id);
+            _store.Clear(Id, _cleared);
         }
 
         if (held.Record.Kind != ChainRecordKind.Write) return;
@@ -222,7 +222,7 @@ internal sealed partial class ChainCore
             if (writes[i].Value is { } value)
                 _store.Set(Id, writes[i].Key, new ObjectSlot(held.Version, held.Place.Address, held.Place.Length, i,
                     value.Length, writes[i].Flags, writes[i].Expiry));
-            else _store.Remove(Id, writes[i].Key);
+            else _store.Remove(Id, writes[i].Key, held.Version, held.Place.Address);
         }
     }
 

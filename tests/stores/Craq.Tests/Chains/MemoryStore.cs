@@ -84,12 +84,18 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
             _slots[(chain, key.ToOwned())] = slot;
     }
 
-    public void Remove(ChainId chain, ObjectKey key) => _slots.Remove((chain, key));
+    public void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address) =>
+        _slots.Remove((chain, key));
 
-    public void Clear(ChainId chain)
+    public void Clear(ChainId chain, ObjectVersion below)
     {
-        foreach (var key in _slots.Keys.Where(key => key.Item1 == chain).ToArray()) _slots.Remove(key);
+        foreach (var (key, slot) in _slots.ToArray())
+        {
+            if (key.Item1 == chain && slot.Version < below) _slots.Remove(key);
+        }
     }
+
+    public void Forget(ChainId chain) => Clear(chain, new ObjectVersion(long.MaxValue));
 
     public async ValueTask<ReadOnlyMemory<byte>?> ReadAsync(ObjectSlot slot, ObjectKey key)
     {
