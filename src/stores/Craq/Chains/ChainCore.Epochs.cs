@@ -132,8 +132,8 @@ internal sealed partial class ChainCore
         }
 
         if (_fetching || now < _fetchAt || _collect.Values.Any(member => member.Last is null)) return;
-        var longest = _collect.MaxBy(member => member.Value.Last!.Value);
-        if (_collect.Count > 0 && longest.Value.Last > _last)
+        var longest = _collect.OrderByDescending(member => member.Value.Last!.Value).FirstOrDefault();
+        if (longest.Value?.Last > _last)
         {
             _fetching = true;
             effects.Calls.Add(new ChainCall(Id, _view!.Find(longest.Key)!.Value,

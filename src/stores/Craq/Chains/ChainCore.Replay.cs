@@ -42,6 +42,7 @@ internal sealed partial class ChainCore
                 if (_last < record.Version) Restart(record.Version);
                 ReadFull(record.Body.ToArray());
                 LinkStrays();
+                CleanUpTo(ObjectVersion.Max(_mark, ObjectVersion.Min(_heard, _last)));
                 break;
             case StoreRecordKind.ChainState:
                 Restore(record.Body.ToArray());

@@ -209,6 +209,7 @@ internal sealed partial class ChainCore
     // The versions of a committed record become the clean ones.
     private void Clean(HeldRecord held)
     {
+        Learned(held);
         if (held.Record.Kind == ChainRecordKind.Clear)
         {
             _cleared = held.Version;

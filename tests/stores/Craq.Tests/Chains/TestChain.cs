@@ -123,6 +123,14 @@ internal sealed class TestChain : IAsyncDisposable
         return answer.Version;
     }
 
+    /// <summary>As above, by a client that knows that mark.</summary>
+    public async Task<ObjectVersion> PutWithMarkAsync(string key, string value, ObjectVersion mark)
+    {
+        var answer = await MutateAsync(Mutation(Put(key, value)) with { NotBefore = mark });
+        Assert.Equal(Status.Ok, answer.Status);
+        return answer.Version;
+    }
+
     /// <summary>One attempt at the head.</summary>
     public async Task<MutateResponse> MutateAsync(MutateRequest request) =>
         await CallAsync(NumberOf(Config.Head.Node), request);
