@@ -59,7 +59,7 @@ internal sealed partial class ChainCore
         if (admitted != Status.Ok) return admitted;
         var place = _store.Append(StoreRecordKind.Copy, Id, record.Version, copy.Span);
         effects.Appended.Add((place.Lsn, Id));
-        _store.Set(Id, write.Key, SlotOf(record, place));
+        _store.Set(Id, write.Key, SlotOf(record, 0, place));
         return Status.Ok;
     }
 
@@ -72,7 +72,7 @@ internal sealed partial class ChainCore
         if (admitted != Status.Ok) return admitted;
         var place = _store.Append(StoreRecordKind.Remove, Id, Base, key.Bytes.Span);
         effects.Appended.Add((place.Lsn, Id));
-        _store.Remove(Id, key);
+        _store.Remove(Id, key, Base, place.Address);
         return Status.Ok;
     }
 

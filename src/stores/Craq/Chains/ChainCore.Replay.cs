@@ -145,7 +145,9 @@ internal sealed partial class ChainCore
     {
         var record = RecordCodec.Decode(body, valuesChecked: false);
         for (var i = 0; i < record.Writes.Length; i++)
-            _store.Set(Id, record.Writes[i].Key, SlotOf(record, i, place));
+        {
+            if (!record.Writes[i].IsDelete) _store.Set(Id, record.Writes[i].Key, SlotOf(record, i, place));
+        }
     }
 
     private static ObjectSlot SlotOf(ChainRecord record, int write, StorePlace place) => new(record.Version,

@@ -4,7 +4,7 @@ using Craq.Tests.Coordination;
 
 namespace Craq.Tests.Chains;
 
-/// <summary>Writers and readers while nodes are killed, cut off, removed and the chain is reordered, by seeds.</summary>
+/// <summary>Writers and readers while nodes are killed or cut off and the chain is reordered, by seeds.</summary>
 public sealed class FaultTests
 {
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 25)];
