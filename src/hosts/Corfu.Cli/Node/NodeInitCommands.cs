@@ -50,8 +50,9 @@ internal static class NodeInitCommands
         {
             var folder = result.GetRequiredValue(directory).FullName;
             var cluster = await NodeInit.JoinAsync(
-                folder, Connections.EndpointOf(result.GetRequiredValue(join)), RolesOf(result.GetRequiredValue(roles)),
-                ListenOf(result, listen, insecure, certs), cancellationToken);
+                folder, [Connections.EndpointOf(result.GetRequiredValue(join))],
+                RolesOf(result.GetRequiredValue(roles)),
+                ListenOf(result, listen, insecure, certs), cancellationToken: cancellationToken);
             return await DoneAsync(result, folder, cluster);
         });
         return command;

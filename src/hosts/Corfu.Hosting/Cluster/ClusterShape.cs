@@ -111,6 +111,9 @@ public sealed record ClusterShape
     private ManifestNode NewSequencer(int index, int port) => new(index == 0 ? "sequencer" : $"sequencer-{index}", Host,
         port, index > 0, [new NodeConfigRole(NodeRoles.Sequencer.Name, Guid.Empty, null)]);
 
+    /// <inheritdoc cref="Ports"/>
+    public int[] FreePorts(int count, ImmutableArray<int> taken) => Ports(count, SystemEntropy.Instance, taken);
+
     /// <summary>Free ports: from <see cref="Port"/> on, or any.</summary>
     /// <exception cref="NodeStartException">The ports are occupied.</exception>
     internal int[] Ports(int count, IEntropy entropy, ImmutableArray<int> taken)

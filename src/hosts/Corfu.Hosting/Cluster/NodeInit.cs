@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Corfu.Client;
 using Corfu.Client.Layout;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -31,41 +32,59 @@ public static class NodeInit
 
     /// <summary>A node that joins a running cluster: its unit waits as a spare, its acceptor and sequencer stand
     /// by.</summary>
-    /// <param name="join">Any node of the cluster that runs.</param>
+    /// <param name="join">Nodes of the cluster, of which one runs. The new node remembers all.</param>
+    /// <param name="settings">Settings of the roles that have some, by their name.</param>
     /// <exception cref="NodeStartException">Nothing answers there, or the folder is not empty.</exception>
-    public static async Task<ClusterId> JoinAsync(string folder, NodeEndpoint join, ImmutableArray<INodeRole> roles,
-        NodeListen listen, CancellationToken cancellationToken = default)
+    public static async Task<ClusterId> JoinAsync(string folder, ImmutableArray<NodeEndpoint> join,
+        ImmutableArray<INodeRole> roles, NodeListen listen, ImmutableDictionary<string, JsonElement>? settings = null,
+        CancellationToken cancellationToken = default)
     {
         using var tls = listen.OpenTls();
         using var transport = new TcpTransport(new TcpTransportOptions { Tls = tls }, TimeProvider.System);
-        try
+        var (at, cluster) = await FindAsync(transport, join, cancellationToken);
+        if (cluster.IsNone) throw new NodeStartException($"The process at {at} belongs to no cluster.");
+        // The certificate is what its operator chose; the answer may be of any process.
+        if (tls is not null && cluster != tls.Identity.Cluster)
+            throw new NodeStartException(
+                $"The process at {at} belongs to the cluster {cluster}, and the certificate in {listen.Certs} is "
+                + $"of {tls.Identity.Cluster}: name a node of that one, or use a certificate of this one.");
+        Write(folder, cluster, listen, roles, [.. join.Select(peer => peer.ToString())], settings);
+        return cluster;
+    }
+
+    private static async Task<(NodeEndpoint At, ClusterId Cluster)> FindAsync(
+        TcpTransport transport, ImmutableArray<NodeEndpoint> join, CancellationToken cancellationToken)
+    {
+        TransportException? failure = null;
+        foreach (var endpoint in join)
         {
-            var cluster = (await transport.DescribeAsync(join, cancellationToken)).Cluster;
-            if (cluster.IsNone) throw new NodeStartException($"The process at {join} belongs to no cluster.");
-            // The certificate is what its operator chose; the answer may be of any process.
-            if (tls is not null && cluster != tls.Identity.Cluster)
-                throw new NodeStartException(
-                    $"The process at {join} belongs to the cluster {cluster}, and the certificate in {listen.Certs} is "
-                    + $"of {tls.Identity.Cluster}: name a node of that one, or use a certificate of this one.");
-            Write(folder, cluster, listen, roles, [join.ToString()]);
-            return cluster;
+            try
+            {
+                return (endpoint, (await transport.DescribeAsync(endpoint, cancellationToken)).Cluster);
+            }
+            catch (TransportException e)
+            {
+                failure = e;
+            }
         }
-        catch (TransportException e)
-        {
-            throw new NodeStartException($"No node answers at {join}: {e.Message}", e);
-        }
+
+        throw new NodeStartException(
+            $"No node answers at {string.Join(", ", join)}: {failure?.Message ?? "none was named."}", failure);
     }
 
     private static NodeOptions Write(string folder, ClusterId cluster, NodeListen listen,
-        ImmutableArray<INodeRole> roles, ImmutableArray<string> peers)
+        ImmutableArray<INodeRole> roles, ImmutableArray<string> peers,
+        ImmutableDictionary<string, JsonElement>? settings = null)
     {
         var full = Path.GetFullPath(folder);
         ClusterFolder.RequireEmpty(full, listen.Certs);
         var known = NodeRoles.Log.With([.. roles.Where(role => NodeRoles.Log.Find(role.Name) is null)]);
-        var configured = roles.Select(role => role.HasFolder
-            ? new NodeConfigRole(role.Name, SystemEntropy.Instance.NewGuid(), role.Name.ToLowerInvariant())
-            : new NodeConfigRole(role.Name, Guid.Empty, null))
-            .ToImmutableArray();
+        var configured = roles.Select(role =>
+            new NodeConfigRole(role.Name, role.HasFolder ? SystemEntropy.Instance.NewGuid() : Guid.Empty,
+                role.HasFolder ? role.Name.ToLowerInvariant() : null)
+            {
+                Settings = settings?.TryGetValue(role.Name, out var own) == true ? own : null,
+            }).ToImmutableArray();
         var name = Path.GetFileName(full);
         var config = new NodeConfig(name, cluster.Value, listen.Address, listen.Insecure, name + ".log", configured)
         {

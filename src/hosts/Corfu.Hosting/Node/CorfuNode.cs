@@ -1,10 +1,7 @@
 using System.Net;
 using Corfu.Agent;
 using Corfu.Server;
-using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
-using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
-using Microsoft.Extensions.Options;
 
 namespace Corfu.Hosting;
 
@@ -12,12 +9,9 @@ namespace Corfu.Hosting;
 /// folders.</summary>
 public sealed class CorfuNode : IAsyncDisposable
 {
-    // A connection that is not read holds this much: the rest waits at its peer. Frames that arrive are not held up.
-    private static readonly SocketTransportOptions Sockets = new() { MaxReadBufferSize = 256 << 10 };
-
     private readonly RoleRegistry _registry;
     private readonly RoleKeeper _keeper;
-    private readonly KestrelServer _server;
+    private readonly CorfuListener _server;
     private readonly NodeAgent _agent;
     private ClusterTls? _ownedTls;
     private readonly ProcessReporter _process;
@@ -25,7 +19,7 @@ public sealed class CorfuNode : IAsyncDisposable
     private NodeOptions _options;
     private int _disposed;
 
-    private CorfuNode(NodeOptions options, RoleRegistry registry, RoleKeeper keeper, KestrelServer server,
+    private CorfuNode(NodeOptions options, RoleRegistry registry, RoleKeeper keeper, CorfuListener server,
         NodeAgent agent, ProcessReporter process, NodeAudit? audit)
     {
         _options = options;
@@ -100,12 +94,13 @@ public sealed class CorfuNode : IAsyncDisposable
         NodeAgent? agent = null;
         var tls = options.OpenTls ?? NodeTls.Open(options, time, logger);
         var audit = NodeAudit.Open(options, registry, loggers, time);
+        var surroundings = new RoleSurroundings(tls, loggers, time);
         try
         {
             foreach (var role in options.Roles)
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                var host = await NodeRoleHost.OpenAsync(options, role);
+                var host = await NodeRoleHost.OpenAsync(options, role, surroundings);
                 roles.Add(host);
                 registry.Add(NodeAudit.Around(host.Handler, audit));
             }
@@ -118,12 +113,10 @@ public sealed class CorfuNode : IAsyncDisposable
             tls?.Deny(agent.Agent.Denied);
             reporter.Denied = agent.Agent.Denied;
             var server = await ListenAsync(options.Endpoint, registry, tls, loggers, cancellationToken);
-            var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), audit, time, logger);
+            var keeper = new RoleKeeper(options, tls, registry, agent.Agent, roles.ToImmutable(), audit, surroundings,
+                logger);
             var node = new CorfuNode(options, registry, keeper, server, agent, reporter, audit)
-            {
-                Tls = tls,
-                _ownedTls = options.OpenTls is null ? tls : null,
-            };
+            { Tls = tls, _ownedTls = options.OpenTls is null ? tls : null };
             if (tls is not null && audit is not null) tls.Source.Changed += () => audit.Renewed(tls);
             reporter.Warnings = () => [.. node.Faults, .. node.Stopped, .. node.Warnings];
             agent.Start(registry.KnownAddresses);
@@ -187,8 +180,7 @@ public sealed class CorfuNode : IAsyncDisposable
         // Then the connections, so that stopping the server does not wait for idle ones; then what the requests were
         // about.
         _registry.Dispose();
-        await _server.StopAsync(CancellationToken.None);
-        _server.Dispose();
+        await _server.DisposeAsync();
         await _keeper.DisposeAsync();
         _ownedTls?.Dispose();
         if (_audit is not null)
@@ -206,52 +198,21 @@ public sealed class CorfuNode : IAsyncDisposable
         if (Volatile.Read(ref _disposed) == 0) HostingLog.RoleFailed(logger, role.Fault!);
     }
 
-    private static async Task<KestrelServer> ListenAsync(NodeEndpoint endpoint, RoleRegistry registry,
+    private static async Task<CorfuListener> ListenAsync(NodeEndpoint endpoint, RoleRegistry registry,
         ClusterTls? tls, ILoggerFactory loggers, CancellationToken cancellationToken)
     {
-        var options = new KestrelServerOptions { ApplicationServices = NoServices.Instance };
         var address = NodeOptionsValidator.AddressOf(endpoint.Host)!;
-        options.Listen(new IPEndPoint(address, endpoint.Port), listen =>
-        {
-            if (tls is not null) listen.UseCorfuTls(tls, registry);
-            listen.UseCorfu(registry);
-        });
-        var transport = new SocketTransportFactory(Options.Create(Sockets), loggers);
-        var server = new KestrelServer(Options.Create(options), transport, loggers);
         try
         {
-            await server.StartAsync(new NoHttp(), cancellationToken);
-            return server;
+            return await CorfuListener.StartAsync(new IPEndPoint(address, endpoint.Port), listen =>
+            {
+                if (tls is not null) listen.UseCorfuTls(tls, registry);
+                listen.UseCorfu(registry);
+            }, loggers, cancellationToken);
         }
-        catch (Exception e)
+        catch (ListenException e)
         {
-            server.Dispose();
-            throw e is IOException { InnerException: AddressInUseException }
-                ? new NodeStartException($"The port {endpoint.Port} of {endpoint.Host} is occupied by another process.",
-                    e)
-                : e is IOException or System.Net.Sockets.SocketException
-                    ? new NodeStartException($"The node cannot listen at {endpoint}: {e.Message}", e)
-                    : e;
+            throw new NodeStartException(e.Message, e);
         }
-    }
-
-    /// <summary>Kestrel asks for an HTTP application even where no endpoint speaks HTTP.</summary>
-    private sealed class NoHttp : Microsoft.AspNetCore.Hosting.Server.IHttpApplication<object>
-    {
-        public object CreateContext(Microsoft.AspNetCore.Http.Features.IFeatureCollection contextFeatures) =>
-            contextFeatures;
-
-        public Task ProcessRequestAsync(object context) => Task.CompletedTask;
-
-        public void DisposeContext(object context, Exception? exception)
-        {
-        }
-    }
-
-    private sealed class NoServices : IServiceProvider
-    {
-        public static readonly NoServices Instance = new();
-
-        public object? GetService(Type serviceType) => null;
     }
 }

@@ -92,6 +92,7 @@ public sealed record NodeConfig(
                 Role = known.Role,
                 Id = role.Id,
                 Folder = role.Folder is null ? null : Path.Combine(folder, role.Folder),
+                Settings = role.Settings,
             });
         }
 
@@ -115,6 +116,9 @@ public sealed record NodeConfig(
 /// <param name="Folder">Below the node's folder; null for a sequencer, which stores nothing.</param>
 public sealed record NodeConfigRole(string Role, Guid Id, string? Folder)
 {
+    /// <summary>Settings that the role itself reads. Default: none.</summary>
+    public JsonElement? Settings { get; init; }
+
     internal bool Is(INodeRole role) => role.Name.Equals(Role, StringComparison.OrdinalIgnoreCase);
 
     internal bool IsSame(NodeConfigRole other) => string.Equals(Role, other.Role, StringComparison.OrdinalIgnoreCase);

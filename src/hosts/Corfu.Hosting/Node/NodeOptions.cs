@@ -82,17 +82,20 @@ public sealed class NodeOptions
 
     /// <summary>The cluster, for clients in this process: one without an acceptor finds it through the
     /// others.</summary>
-    internal string Connection => new ConnectionString(
+    internal string Connection => ConnectionWith(OpenTls);
+
+    internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
+        ? endpoint
+        : throw new InvalidOperationException("The options were not validated.");
+
+    /// <param name="tls">TLS of the process, where the options do not have it open.</param>
+    internal string ConnectionWith(ClusterTls? tls) => new ConnectionString(
     [
         .. Peers.Prepend(Listen).Distinct().Take(ConnectionString.MaxEndpoints)
             .Select(peer => NodeEndpoint.TryParse(peer, out var endpoint) ? endpoint : default),
     ])
     {
-        IsTls = OpenTls is not null,
-        IsInsecure = OpenTls is null && Insecure,
+        IsTls = tls is not null,
+        IsInsecure = tls is null && Insecure,
     }.ToString();
-
-    internal NodeEndpoint Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint)
-        ? endpoint
-        : throw new InvalidOperationException("The options were not validated.");
 }

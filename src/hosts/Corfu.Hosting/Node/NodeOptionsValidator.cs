@@ -106,6 +106,7 @@ public sealed class NodeOptionsValidator : IValidateOptions<NodeOptions>
                 yield return $"Roles: the {name} has no folder.";
             if (kind is { HasFolder: false } && role.Folder is not null)
                 yield return $"Roles: a {name} stores nothing, so it has no folder.";
+            if (kind?.FaultOf(role.Settings) is { } settingsFault) yield return $"Roles: {settingsFault}";
             if (kind is { HasFolder: false } && role.Id != Guid.Empty)
                 yield return $"Roles: a {name}'s identity is new with every start and cannot be given.";
         }

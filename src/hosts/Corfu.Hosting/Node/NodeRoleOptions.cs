@@ -1,3 +1,5 @@
+using System.Text.Json;
+
 namespace Corfu.Hosting;
 
 /// <summary>A role that a node serves.</summary>
@@ -11,4 +13,7 @@ public sealed class NodeRoleOptions
 
     /// <summary>The identity that the folder must have; empty accepts any.</summary>
     public Guid Id { get; set; }
+
+    /// <inheritdoc cref="NodeConfigRole.Settings"/>
+    public JsonElement? Settings { get; set; }
 }

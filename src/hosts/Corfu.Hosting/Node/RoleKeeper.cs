@@ -18,6 +18,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
     private readonly NodeAudit? _audit;
     private readonly ClusterAgent _agent;
     private readonly TimeProvider _time;
+    private readonly RoleSurroundings _surroundings;
     private readonly ILogger _logger;
     private readonly TcpTransport _connections;
     private readonly RelocatingTransport _transport;
@@ -35,8 +36,10 @@ internal sealed class RoleKeeper : IAsyncDisposable
     private ImmutableArray<NodeRoleHost> _roles;
 
     public RoleKeeper(NodeOptions node, ClusterTls? tls, RoleRegistry registry, ClusterAgent agent,
-        ImmutableArray<NodeRoleHost> roles, NodeAudit? audit, TimeProvider time, ILogger logger)
+        ImmutableArray<NodeRoleHost> roles, NodeAudit? audit, RoleSurroundings surroundings, ILogger logger)
     {
+        var time = surroundings.Time;
+        _surroundings = surroundings;
         _node = node;
         _registry = registry;
         _audit = audit;
@@ -139,7 +142,7 @@ internal sealed class RoleKeeper : IAsyncDisposable
         if (wait is not null) return;
         role.Options.Id = new RoleReformat(new ReformatFiles(_node, role.Options), folder,
             SystemEntropy.Instance.NewGuid).Run(id.Value, role.Options.Id);
-        var fresh = await NodeRoleHost.OpenAsync(_node, role.Options);
+        var fresh = await NodeRoleHost.OpenAsync(_node, role.Options, _surroundings);
         Replace(role, fresh);
         HostingLog.Reformatted(_logger, _node.Name, fresh.Kind.Name, fresh.Handler.Id, id);
     }

@@ -1,3 +1,6 @@
+using System.Text.Json;
+using Microsoft.Extensions.Logging.Abstractions;
+
 namespace Corfu.Hosting;
 
 /// <summary>A role that a node process can serve. A configuration asks for it by its name. The log's own are
@@ -17,6 +20,11 @@ public interface INodeRole
     /// <summary>Whether the log's projections name it. If so, it gets a new identity and folder after a decided
     /// projection has removed it.</summary>
     bool IsInProjections => false;
+
+    /// <summary>Says what is wrong with the settings of the role in a configuration; null: nothing. A role without
+    /// settings takes none.</summary>
+    string? FaultOf(JsonElement? settings) =>
+        settings is null ? null : $"the {Name.ToLowerInvariant()} has no settings.";
 
     /// <summary>Adds the role's requests to the table of the process.</summary>
     void AddRequests(RequestTable table);
@@ -39,7 +47,27 @@ public interface INodeRole
 /// <param name="Folder">The role's own; empty for a role without one.</param>
 /// <param name="Id">The identity that the folder was formatted with; none for a role without one.</param>
 /// <param name="IsNew">The role has never served from the folder. Otherwise an empty folder is a loss.</param>
-public sealed record RoleStart(string Folder, ClusterId Cluster, NodeId Id, bool IsNew, NodeLimits Limits);
+public sealed record RoleStart(string Folder, ClusterId Cluster, NodeId Id, bool IsNew, NodeLimits Limits)
+{
+    /// <summary>The endpoint of the process, which listens once its roles are open.</summary>
+    public NodeEndpoint Endpoint { get; init; }
+
+    /// <summary>The cluster, as <see cref="Client.ConnectionString"/>; this node is part of it.</summary>
+    public string Connection { get; init; } = "";
+
+    /// <summary>TLS of the process; null: connections are plain.</summary>
+    public ClusterTls? Tls { get; init; }
+
+    /// <summary>Whether plain connections to other addresses than loopback are wanted.</summary>
+    public bool Insecure { get; init; }
+
+    /// <inheritdoc cref="NodeConfigRole.Settings"/>
+    public JsonElement? Settings { get; init; }
+
+    public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
+
+    public TimeProvider Time { get; init; } = TimeProvider.System;
+}
 
 /// <summary>A role that serves.</summary>
 /// <param name="owner">Disposing it ends the role; null: nothing to end.</param>

@@ -38,13 +38,14 @@ internal sealed class NodeRoleHost(INodeRole kind, NodeRoleOptions options, Runn
     /// <summary>A role whose data is damaged or lost does not stop its node: it is there and says so, and never serves
     /// again under its identity (R2, R6, R12).</summary>
     /// <exception cref="NodeStartException">The folder is in use, another cluster's, or not usable.</exception>
-    public static async Task<NodeRoleHost> OpenAsync(NodeOptions node, NodeRoleOptions role)
+    public static async Task<NodeRoleHost> OpenAsync(
+        NodeOptions node, NodeRoleOptions role, RoleSurroundings surroundings)
     {
         var kind = node.KindOf(role);
         var cluster = new ClusterId(node.Cluster);
         if (!kind.HasFolder)
         {
-            var start = new RoleStart("", cluster, NodeId.None, IsNew: true, node.Limits);
+            var start = surroundings.Start(node, role, "", NodeId.None, isNew: true);
             return new NodeRoleHost(kind, role, await kind.OpenAsync(start));
         }
 
@@ -60,7 +61,7 @@ internal sealed class NodeRoleHost(INodeRole kind, NodeRoleOptions options, Runn
             var data = Path.Combine(folder.Path, DataName);
             if (folder.WasOpened && (!Directory.Exists(data) || !Directory.EnumerateFileSystemEntries(data).Any()))
                 return Damaged(kind, role, folder, "its data is gone");
-            var start = new RoleStart(data, cluster, folder.Id, !folder.WasOpened, node.Limits);
+            var start = surroundings.Start(node, role, data, folder.Id, !folder.WasOpened);
             var host = await RequireAsync(new NodeRoleHost(kind, role, await kind.OpenAsync(start), folder), folder);
             folder.MarkOpened();
             return host;
@@ -106,4 +107,20 @@ internal sealed class NodeRoleHost(INodeRole kind, NodeRoleOptions options, Runn
         await host.DisposeAsync();
         throw new NodeStartException($"The folder {folder.Path} holds the data of {host.Handler.Id}, not {folder.Id}.");
     }
+}
+
+/// <summary>The parts of a process that each of its roles is given.</summary>
+internal sealed record RoleSurroundings(ClusterTls? Tls, ILoggerFactory Loggers, TimeProvider Time)
+{
+    public RoleStart Start(NodeOptions node, NodeRoleOptions role, string folder, NodeId id, bool isNew) =>
+        new(folder, new ClusterId(node.Cluster), id, isNew, node.Limits)
+        {
+            Endpoint = node.Endpoint,
+            Connection = node.ConnectionWith(Tls),
+            Tls = Tls,
+            Insecure = node.Insecure,
+            Settings = role.Settings,
+            Loggers = Loggers,
+            Time = Time,
+        };
 }

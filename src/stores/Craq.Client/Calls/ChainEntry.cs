@@ -46,7 +46,7 @@ internal sealed class ChainEntry(ChainId id, string name)
         }
     }
 
-    /// <summary>One caller's question serves all that ask meanwhile.</summary>
+    /// <summary>Callers that ask meanwhile share a question.</summary>
     public Task<LearnOutcome> ShareLearning(Func<Task<LearnOutcome>> ask)
     {
         lock (_gate)
@@ -57,7 +57,7 @@ internal sealed class ChainEntry(ChainId id, string name)
     }
 }
 
-/// <summary>What the nodes say about a chain.</summary>
+/// <summary>The answer of the nodes to a question about a chain.</summary>
 internal enum LearnOutcome
 {
     /// <summary>The client has a newer config now.</summary>

@@ -19,7 +19,7 @@ internal sealed class ChainMap(
     private readonly ConcurrentDictionary<string, KeyspaceEntry> _keyspaces = new(StringComparer.Ordinal);
     private int _turn;
 
-    /// <summary>Where the client began; asked again when no known node answers.</summary>
+    /// <summary>The endpoints of the connection string; asked again when no known node answers.</summary>
     public ImmutableArray<NodeEndpoint> Endpoints { get; init; } = [];
 
     public ChainEntry Get(ChainId id, string? name = null)

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Craq.Calls;
 
-/// <summary>One read of objects of a chain, at any of its replicas.</summary>
+/// <summary>A read of objects of a chain, at any of its replicas.</summary>
 internal sealed class ReadCall(ITransport transport, ChainMap map, ChainEntry chain, ImmutableArray<ObjectKey> keys,
     ReadTerms terms, CraqSession? session, bool withValues) : ChainCall<ImmutableArray<StoredObject>>(chain)
 {

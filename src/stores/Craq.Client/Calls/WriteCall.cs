@@ -1,6 +1,6 @@
 namespace Craq.Calls;
 
-/// <summary>One mutation at the head of its chain.</summary>
+/// <summary>A mutation at the head of its chain.</summary>
 /// <remarks>
 /// 1. The client knows a mark of the chain before it first sends: <c>notBefore</c> (C13).
 /// 2. Every attempt carries the same id and the same <c>notBefore</c>, so that the chain applies it once.

@@ -38,7 +38,7 @@ public sealed class MutateBuilder
         ObjectKey key, ReadOnlyMemory<byte> value, uint flags = 0, DateTimeOffset? expires = null) =>
         Do(new ObjectOperation(ObjectOperationKind.Put, key, flags, ExpiryOf(expires), value));
 
-    /// <summary>Of an absent object: a mismatch.</summary>
+    /// <summary>Deletes; a mismatch, if the object is absent.</summary>
     public MutateBuilder Delete(ObjectKey key) =>
         Do(new ObjectOperation(ObjectOperationKind.Delete, key, 0, 0, default));
 
@@ -111,7 +111,7 @@ public sealed class MutateBuilder
     }
 }
 
-/// <summary>What a mutation does, whatever its id and however often it is sent.</summary>
+/// <summary>The content of a mutation, whatever its id and however often it is sent.</summary>
 internal sealed record Mutation(ImmutableArray<ObjectCompare> Compares, ImmutableArray<ObjectKey> Reads,
     ImmutableArray<ObjectOperation> Writes, bool IsAtHead = false)
 {

@@ -75,7 +75,7 @@ public abstract class ObjectStore
             ObjectOperationKind.Put, key, flags, MutateBuilder.ExpiryOf(expires), value)), cancellationToken);
     }
 
-    /// <summary>Of an absent object: a mismatch.</summary>
+    /// <summary>Deletes; a mismatch, if the object is absent.</summary>
     public ValueTask<WriteResult> DeleteAsync(ObjectKey key, CancellationToken cancellationToken = default) =>
         WriteAsync(key, Mutation.Of(new ObjectOperation(ObjectOperationKind.Delete, key, 0, 0, default)),
             cancellationToken);

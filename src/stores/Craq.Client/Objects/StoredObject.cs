@@ -18,7 +18,7 @@ public readonly record struct StoredObject
     public bool IsFound { get; }
 
     /// <summary>The number of the write that made it; of an absent object none, or the write that deleted it.</summary>
-    public ObjectVersion Version { get; }
+    public ObjectVersion Version { get; private init; }
 
     /// <summary>The version was not known to be committed: bounded and eventual reads show such versions.</summary>
     public bool IsDirty { get; }
@@ -37,4 +37,7 @@ public readonly record struct StoredObject
     /// <summary>The time since the replica last proved that its epoch is the newest; null: not in this epoch. A version
     /// bound alone bounds no age.</summary>
     public TimeSpan? Age { get; }
+
+    /// <summary>The same object at another version: of a write that kept its value.</summary>
+    public StoredObject At(ObjectVersion version) => this with { Version = version };
 }

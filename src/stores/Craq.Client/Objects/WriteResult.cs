@@ -13,7 +13,7 @@ public enum WriteOutcome
     Unknown = 2,
 }
 
-/// <summary>What became of a write.</summary>
+/// <summary>The result of a write.</summary>
 public readonly record struct WriteResult
 {
     internal WriteResult(WriteOutcome outcome, MutateResponse? response = null)

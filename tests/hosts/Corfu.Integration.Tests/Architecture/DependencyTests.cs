@@ -28,7 +28,7 @@ public sealed class DependencyTests
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
-            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans"],
+            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans", "Craq.Hosting"],
             ["Corfu.Orleans.Journaling"],
             ["Corfu.Cli"],
         ],
@@ -125,7 +125,7 @@ public sealed class DependencyTests
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(
             project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Operations"
-                or "Corfu.Cli", needs);
+                or "Corfu.Cli" or "Craq.Hosting", needs);
     }
 
     [Fact]

@@ -21,7 +21,7 @@ public sealed class NodeRoleTests
         var role = new NoteRole();
         var roles = NodeRoles.Log.With(role);
         Assert.Equal(cluster,
-            await NodeInit.JoinAsync(folder.File("own"), other, [role], new NodeListen(at.ToString())));
+            await NodeInit.JoinAsync(folder.File("own"), [other], [role], new NodeListen(at.ToString())));
         using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster });
         NodeAddress note;
         await using (var node = await StartAsync(folder.File("own"), roles))

@@ -1,0 +1,156 @@
+using System.Text.Json;
+using Corfu.Client;
+using Corfu.Storage;
+
+namespace Craq.Hosting;
+
+/// <summary>The nodes of a new folder.</summary>
+/// <param name="Log">The connection string of the log that coordinates them.</param>
+public sealed record CraqShape(string Log)
+{
+    /// <summary>Nodes of each datacenter, in order.</summary>
+    public ImmutableArray<(string Datacenter, int Nodes)> Datacenters { get; init; } =
+        [(CraqNodeSettings.DefaultDatacenter, 3)];
+
+    /// <summary>Listeners of the first node (<see cref="CraqNodeSettings.Memcached"/>).</summary>
+    public ImmutableArray<string> Memcached { get; init; } = [];
+
+    /// <summary>The address of all nodes.</summary>
+    public string Host { get; init; } = "127.0.0.1";
+
+    /// <summary>A folder of certificates for nodes; null without TLS.</summary>
+    public string? Certs { get; init; }
+
+    public bool Insecure { get; init; }
+}
+
+/// <summary>CRAQ nodes on one machine: <c>craq.json</c> and, per node, a folder with <c>node.json</c>, its log file and
+/// its data. Embedded nodes and processes share the layout.</summary>
+public sealed class CraqFolder
+{
+    private const string ManifestName = "craq.json";
+    private const string ConfigName = "node.json";
+
+    private CraqFolder(string path, CraqManifest manifest) => (Path, Manifest) = (path, manifest);
+
+    /// <summary>The roles that these processes know.</summary>
+    public static NodeRoles Roles { get; } = NodeRoles.Log.With(CraqNodeRole.Instance);
+
+    public string Path { get; }
+
+    public CraqManifest Manifest { get; }
+
+    public static bool Exists(string path) => File.Exists(System.IO.Path.Combine(path, ManifestName));
+
+    /// <exception cref="NodeStartException">No nodes there, or a damaged file.</exception>
+    public static CraqFolder Open(string path)
+    {
+        var full = System.IO.Path.GetFullPath(path);
+        if (!Exists(full))
+            throw new NodeStartException($"There are no CRAQ nodes in {full}: {ManifestName} is missing. "
+                + $"'corfu craq up --dir {full}' makes some.");
+        var file = System.IO.Path.Combine(full, ManifestName);
+        try
+        {
+            var manifest = JsonSerializer.Deserialize(
+                File.ReadAllBytes(file), CraqJson.Default.CraqManifest);
+            return manifest is { Format: CraqManifest.CurrentFormat, Nodes.IsDefaultOrEmpty: false }
+                ? new CraqFolder(full, manifest)
+                : throw new NodeStartException($"The file {file} names no nodes, or is of another version.");
+        }
+        catch (JsonException e)
+        {
+            throw new NodeStartException($"The file {file} is not valid: {e.Message}", e);
+        }
+    }
+
+    /// <summary>Opens the nodes of the folder, or makes new ones; nodes of a folder that are more than it has are
+    /// added. An interrupted creation is finished.</summary>
+    /// <exception cref="NodeStartException">The folder holds something else, or cannot be written; the log does not
+    /// answer.</exception>
+    public static async Task<CraqFolder> OpenOrCreateAsync(
+        string path, CraqShape shape, CancellationToken cancellationToken = default)
+    {
+        var full = System.IO.Path.GetFullPath(path);
+        try
+        {
+            var folder = Exists(full) ? Open(full) : new CraqFolder(full, new CraqManifest(
+                CraqManifest.CurrentFormat, shape.Log, []));
+            PrivateFolder.Create(full);
+            folder = folder.Extend(shape);
+            foreach (var node in folder.Manifest.Nodes.Where(node => !node.Formed))
+                await folder.FormAsync(node, shape, cancellationToken);
+            return folder.Save(folder.Manifest with
+            {
+                Nodes = [.. folder.Manifest.Nodes.Select(node => node with { Formed = true })],
+            });
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
+        }
+    }
+
+    public string ConfigPath(CraqManifestNode node) =>
+        System.IO.Path.Combine(Path, node.Name, ConfigName);
+
+    public string NodePath(CraqManifestNode node) => System.IO.Path.Combine(Path, node.Name);
+
+    /// <summary>For clients. The certificates are those of the log's connection string.</summary>
+    public CraqConnectionString ConnectionString()
+    {
+        var log = Corfu.Client.ConnectionString.Parse(Manifest.Log);
+        return new CraqConnectionString([.. Manifest.Nodes.Select(node => node.Endpoint)
+            .Take(CraqConnectionString.MaxEndpoints)])
+        {
+            IsTls = log.IsTls,
+            IsInsecure = log.IsInsecure,
+            Certificates = log.Certificates,
+        };
+    }
+
+    // Before any folder is made: a name that stands here is never given to another node.
+    private CraqFolder Extend(CraqShape shape)
+    {
+        var missing = new List<string>();
+        foreach (var (datacenter, nodes) in shape.Datacenters)
+        {
+            var there = Manifest.Nodes.Count(node => node.Datacenter == datacenter);
+            for (var i = there; i < nodes; i++) missing.Add(datacenter);
+        }
+
+        if (missing.Count == 0) return this;
+        var taken = Manifest.Nodes.Select(node => node.Port).ToImmutableArray();
+        var ports = new ClusterShape { Host = shape.Host }.FreePorts(missing.Count, taken);
+        var number = Manifest.Nodes.Length;
+        return Save(Manifest with
+        {
+            Nodes = [.. Manifest.Nodes, .. missing.Select((datacenter, i) => new CraqManifestNode(
+                $"craq{number + i + 1}", shape.Host, ports[i], datacenter, Formed: false))],
+        });
+    }
+
+    private async Task FormAsync(CraqManifestNode node, CraqShape shape, CancellationToken cancellationToken)
+    {
+        // Nothing was served from it.
+        if (Directory.Exists(NodePath(node))) Directory.Delete(NodePath(node), recursive: true);
+        var isFirst = Manifest.Nodes[0] == node;
+        var settings = CraqNodeSettings.Small with
+        {
+            Datacenter = node.Datacenter,
+            Memcached = isFirst ? shape.Memcached : [],
+        };
+        await NodeInit.JoinAsync(NodePath(node),
+            Corfu.Client.ConnectionString.Parse(Manifest.Log).Endpoints, [CraqNodeRole.Instance],
+            new NodeListen(node.Endpoint.ToString()) { Certs = shape.Certs, Insecure = shape.Insecure },
+            ImmutableDictionary<string, JsonElement>.Empty.Add(
+                CraqNodeRole.Instance.Name, settings.ToJson()), cancellationToken);
+    }
+
+    private CraqFolder Save(CraqManifest manifest)
+    {
+        DurableFile.Replace(System.IO.Path.Combine(Path, ManifestName),
+            [.. JsonSerializer.SerializeToUtf8Bytes(manifest, CraqJson.Default.CraqManifest), (byte)'\n']);
+        return new CraqFolder(Path, manifest);
+    }
+}

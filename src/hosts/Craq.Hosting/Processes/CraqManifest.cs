@@ -1,0 +1,16 @@
+namespace Craq.Hosting;
+
+/// <summary>The content of <c>craq.json</c>: the nodes of a folder.</summary>
+/// <param name="Format">Version of this file.</param>
+/// <param name="Log">The connection string of the log that coordinates the nodes.</param>
+public sealed record CraqManifest(int Format, string Log, ImmutableArray<CraqManifestNode> Nodes)
+{
+    public const int CurrentFormat = 1;
+}
+
+/// <param name="Name">The folder of the node, whose <c>node.json</c> says the rest.</param>
+/// <param name="Formed">False while the folder is being made: it may be made anew.</param>
+public sealed record CraqManifestNode(string Name, string Host, int Port, string Datacenter, bool Formed)
+{
+    public NodeEndpoint Endpoint => new(Host, Port);
+}
