@@ -1,3 +1,4 @@
+using Corfu.ModelCheck.Chains;
 using Corfu.ModelCheck.Engine;
 using Corfu.ModelCheck.Processes;
 
@@ -8,8 +9,11 @@ namespace Corfu.ModelCheck.Tests;
 public sealed class SearchTests
 {
     private const int SmallBound = 60_000;
+    private const int SmallChainBound = 6_000;
 
     public static TheoryData<string> ScenarioNames => [.. Scenarios.All().Select(s => s.Name)];
+
+    public static TheoryData<string> ChainScenarioNames => [.. ChainSearch.All.Select(scenario => scenario.Name)];
 
     /// <summary>Each with the states that suffice to meet it.</summary>
     public static TheoryData<Flaw, string, string> Flaws => new()
@@ -35,6 +39,15 @@ public sealed class SearchTests
         var result = Search.Run(Scenarios.All().Single(s => s.Name == name), SmallBound);
         Assert.True(result.Violation is null, $"{result.Violation}\n{string.Join('\n', result.Trace)}");
         Assert.True(result.Exhausted || result.States >= SmallBound);
+    }
+
+    [Theory]
+    [MemberData(nameof(ChainScenarioNames))]
+    public void Invariants_of_a_chain_hold_up_to_a_small_bound(string name)
+    {
+        var result = ChainSearch.Run(name, SmallChainBound);
+        Assert.True(result.Violation is null, $"{result.Violation}\n{string.Join('\n', result.Trace)}");
+        Assert.True(result.Exhausted || result.States >= SmallChainBound);
     }
 
     [Theory]

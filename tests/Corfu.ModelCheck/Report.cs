@@ -1,15 +1,21 @@
 using System.Collections.Immutable;
+using Corfu.ModelCheck.Chains;
 using Corfu.ModelCheck.Engine;
 using Corfu.ModelCheck.Processes;
+using Corfu.Simulation.Kernel;
 
 namespace Corfu.ModelCheck;
 
 /// <summary>Runs searches and tells about them, in words for people; the last line is for programs.</summary>
 public static class Report
 {
+    // Each state of a chain is made by repeating its way.
+    private const int MaxChainStates = 200_000;
+
     public static int List(TextWriter output)
     {
         foreach (var scenario in Scenarios.All()) output.WriteLine($"{scenario.Name,-16}{scenario.About}");
+        foreach (var (name, about) in ChainSearch.All) output.WriteLine($"{name,-17}{about}");
         output.WriteLine();
         foreach (var flaw in Flaws) output.WriteLine(NameOf(flaw));
         return 0;
@@ -26,6 +32,13 @@ public static class Report
             output.Flush();
         }
 
+        foreach (var (name, _) in ChainSearch.All.Where(one => only is null || one.Name == only))
+        {
+            results.Add(ChainSearch.Run(name, Math.Min(maxStates, MaxChainStates)));
+            Tell(results[^1], output);
+            output.Flush();
+        }
+
         if (results.Count == 0) return Unknown(only, output);
         var violations = results.Count(r => r.Violation is not null);
         output.WriteLine(
@@ -36,7 +49,7 @@ public static class Report
     public static int Planted(string name, string? only, int maxStates, TextWriter output)
     {
         var flaws = Flaws.Where(f => name is "all" || NameOf(f) == name).ToList();
-        if (flaws.Count == 0) return Unknown(name, output);
+        if (flaws.Count == 0) return PlantedInProduct(name, only, maxStates, output);
         var missed = 0;
         foreach (var flaw in flaws)
         {
@@ -51,6 +64,31 @@ public static class Report
 
         output.WriteLine($"planted {flaws.Count} missed {missed}");
         return missed == 0 ? 0 : 1;
+    }
+
+    // The chains' cores are the product's, and so are their bugs.
+    private static int PlantedInProduct(string name, string? only, int maxStates, TextWriter output)
+    {
+        if (!PlantedSwitch.Turn(name))
+        {
+            output.WriteLine($"{name}: a mistake of the product needs a build with -p:Planted=true");
+            return 2;
+        }
+
+        foreach (var (scenario, _) in ChainSearch.All.Where(one => only is null || one.Name == only))
+        {
+            var found = ChainSearch.Run(scenario, Math.Min(maxStates, MaxChainStates));
+            if (found.Violation is null) continue;
+            output.WriteLine(
+                $"{name,-24}found in {scenario} after {found.States} states, {found.Depth} steps: {found.Violation}");
+            Trace(found, output);
+            output.WriteLine("planted 1 missed 0");
+            return 0;
+        }
+
+        output.WriteLine($"{name,-24}NOT FOUND");
+        output.WriteLine("planted 1 missed 1");
+        return 1;
     }
 
     /// <summary>The scenario in which the flaw shows with the fewest steps, or null.</summary>

@@ -270,6 +270,24 @@ internal sealed partial class ChainCore
         });
     }
 
+    /// <summary>What an answer to that call would be taken for: the place of its round, 0 for others; -1: it says
+    /// little or nothing any more. For models.</summary>
+    public int PlaceOf(ChainCall call) => call.Request.Epoch != Epoch ? -1 : call.Request switch
+    {
+        ReplicateRequest => call.Tag == _successor.Generation ? 0 : -1,
+        ConfirmRequest => _rounds.PlaceOf(call.Tag),
+        _ => 0,
+    };
+
+    /// <summary>All that the next steps depend on, besides clocks: for reports, and for models.</summary>
+    public override string ToString()
+    {
+        var collected = string.Join(',', _collect.Values.Select(member => $"{member.Last}/{member.IsAsked}"));
+        var waiting = string.Join(',', _untilMark.UnorderedItems.Select(item => item.Priority.ToString()).Order());
+        return $"{Epoch} {_standing} last {_last} durable {_durable} mark {_mark} heard {_heard} next {_successor} "
+            + $"collected {_hasBegun}/{_fetching}/{collected} waiting {waiting} rounds {_rounds} {_fault}";
+    }
+
     private void Stop(string reason) => _fault ??= reason;
 
     private void Release(WaitingAnswer waiting, ChainEffects effects)

@@ -39,6 +39,8 @@ internal sealed class Successor(CraqNodeOptions options)
         (Records, Bytes, Calls, _retryAt) = (0, 0, 0, retryAt);
     }
 
+    public override string ToString() => $"{State} {Sent} {Calls}";
+
     public void BecomeProbing() => State = SuccessorState.Probing;
 
     /// <summary>The successor holds everything up to there.</summary>

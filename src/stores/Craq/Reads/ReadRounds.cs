@@ -53,6 +53,8 @@ internal sealed class ReadRounds
 
         public List<IRoundWaiter> Waiters { get; } = waiters;
 
+        public override string ToString() => $"{Waiters.Count}:{_open:x}:{_exact:x}:{HasTail}";
+
         public bool HasTail { get; private set; } = plan.Tail.IsNone;
 
         public bool IsConfirmed => HasTail && plan.AreEnough(_exact);
@@ -150,6 +152,11 @@ internal sealed class ReadRounds
             if (round.Waiters.Remove(waiter)) return;
         }
     }
+
+    /// <summary>-1: the round is over.</summary>
+    public int PlaceOf(long number) => _running.FindIndex(round => round.Number == number);
+
+    public override string ToString() => $"{_next.Count} {string.Join(',', _running)}";
 
     /// <summary>Another epoch: nothing of the old one confirms it.</summary>
     public List<IRoundWaiter> Clear()
