@@ -287,7 +287,8 @@ internal sealed class ChainWorld
         var sink = _read = new Sink();
         _readLeast = _least;
         _tries++;
-        var request = new ReadObjectsRequest(_cores[node].Epoch, s_chain, Craq.ReadMode.Strong, [s_key], WithValues: false);
+        var request = new ReadObjectsRequest(
+            _cores[node].Epoch, s_chain, Craq.ReadMode.Strong, [s_key], WithValues: false);
         Step(node, (core, effects) => core.Read(request, new ReplyTo(sink, 1, request.Opcode), effects));
     }
 
