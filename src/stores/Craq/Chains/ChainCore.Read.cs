@@ -128,7 +128,9 @@ internal sealed partial class ChainCore
                 if (_mark >= request.Token) return Status.Ok;
                 return read.HasTailsMark || IsTail ? CraqStatus.Behind : null;
             case ReadMode.Bounded:
-                if (request.MaxAge == 0 || Age(now) is >= 0 and var age && age <= request.MaxAge) return Status.Ok;
+                if (request.MaxAge == 0) return Status.Ok;
+                // Before the epoch is open, even the tail does not know what is committed (C5).
+                if (IsOpen && Age(now) is >= 0 and var age && age <= request.MaxAge) return Status.Ok;
                 return read.IsConfirmed ? CraqStatus.Stale : null;
             default:
                 return Status.Ok;

@@ -149,7 +149,8 @@ internal sealed partial class ChainCore
     // The clean version. False: the slot is not in memory.
     private bool TryClean(ObjectKey key, out KeyState state)
     {
-        state = KeyState.Absent(_cleared, isDirty: false);
+        // The version that deleted it is not kept.
+        state = KeyState.Absent(ObjectVersion.None, isDirty: false);
         if (!_store.TryFind(Id, key, out var slot)) return false;
         if (slot is { } found && found.Version >= _cleared) state = KeyState.Of(found);
         return true;

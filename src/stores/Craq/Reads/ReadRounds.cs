@@ -41,6 +41,9 @@ internal sealed class ReadRounds
     private List<IRoundWaiter> _next = [];
     private long _number;
 
+    // When the newest round was sent that proved nothing; null: the newest one that ended did.
+    private long? _failedAt;
+
     private sealed class Round(long number, long sent, RoundPlan plan, List<IRoundWaiter> waiters)
     {
         // Members that have not answered, and those that are exactly at the epoch, by place.
@@ -99,12 +102,14 @@ internal sealed class ReadRounds
     }
 
     /// <summary>Starts a round for all that wait, if there are some and a round may start.</summary>
-    /// <param name="spacing">A round that is not the only one starts so long after the newest.</param>
+    /// <param name="spacing">A round that is not the only one, or follows one that proved nothing, starts so long
+    /// after the newest.</param>
     /// <returns>Its number, to ask all other members; null: none starts, or it needs no answer and is over.</returns>
     public long? TryStart(RoundPlan plan, long now, long spacing, List<IRoundWaiter> done)
     {
         if (_next.Count == 0 || _running.Count >= MaxRunning) return null;
-        if (_running.Count > 0 && now - _running[^1].Sent < spacing) return null;
+        var last = _running.Count > 0 ? _running[^1].Sent : _failedAt;
+        if (last is { } sent && now - sent < spacing) return null;
         var round = new Round(++_number, now, plan, _next);
         _next = [];
         _running.Add(round);
@@ -129,10 +134,10 @@ internal sealed class ReadRounds
         End(round, done);
     }
 
-    /// <summary>The directory said, asked at that moment, that the epoch is the newest.</summary>
+    /// <summary>The directory said, asked at that moment, that the epoch is the newest. What is committed in it, only
+    /// the tail says: the age of what is here stays.</summary>
     public void Logged(long asked, List<IRoundWaiter> done)
     {
-        ConfirmedAt = Math.Max(ConfirmedAt ?? asked, asked);
         foreach (var waiter in All())
         {
             if (waiter.Arrived > asked) continue;
@@ -165,6 +170,7 @@ internal sealed class ReadRounds
         _running.Clear();
         _next = [];
         ConfirmedAt = null;
+        _failedAt = null;
         return all;
     }
 
@@ -173,6 +179,7 @@ internal sealed class ReadRounds
         if (round.IsConfirmed)
         {
             _running.Remove(round);
+            _failedAt = null;
             // The age counts from the sending: an answer may have been long under way (C17).
             if (ConfirmedAt is not { } before || before < round.Sent) ConfirmedAt = round.Sent;
             foreach (var waiter in round.Waiters)
@@ -185,8 +192,9 @@ internal sealed class ReadRounds
         }
         else if (round.IsOver)
         {
-            // Nothing was proved: its waiters join the next one.
+            // Nothing was proved: its waiters join the next one, which does not follow at once.
             _running.Remove(round);
+            _failedAt = Math.Max(_failedAt ?? round.Sent, round.Sent);
             _next.AddRange(round.Waiters);
         }
     }
