@@ -1,4 +1,5 @@
 using System.CommandLine;
+using Corfu.Simulation.Craq;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 
@@ -24,30 +25,43 @@ var require = new Option<string[]>("--require")
     Description = "fail unless this situation occurs",
     DefaultValueFactory = _ => []
 };
+var craq = new Option<bool>("--craq") { Description = "runs of the object store beside the log (CRAQ)" };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
     + "(docs/testing-simulator.md).")
 {
-    seeds, start, seed, trace, workers, planted, regressions, plant, require, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, serve,
 };
 root.SetAction(result =>
 {
     if (!HuntCommand.Switch(result.GetValue(plant), Console.Error)) return 2;
     if (result.GetValue(serve))
     {
-        SeedProcess.Serve(static (seed, endAt) => SeedRunner.Run(seed, null, endAt));
+        SeedProcess.Serve(static (runs, seed, endAt) => runs == CraqRun.Kind
+            ? CraqRun.Run(seed, null, endAt)
+            : SeedRunner.Run(seed, null, endAt));
         return 0;
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
+    bool isCraq = result.GetValue(craq);
     if (result.GetValue(planted) is { } bugs)
     {
-        return HuntCommand.Run(PlantedBugs.All, bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
+        IReadOnlyList<PlantedBug> all = isCraq ? CraqBugs.All : [.. PlantedBugs.All, .. CraqBugs.All];
+        return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
     }
 
-    return result.GetValue(seed) is { } one
-        ? SingleSeed.Run(one, result.GetValue(trace), Console.Out)
-        : SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers),
-            results => Situations.MissingIn(results, result.GetValue(require)!), Console.Out);
+    if (result.GetValue(seed) is { } one)
+    {
+        return isCraq
+            ? CraqSeed.Run(one, result.GetValue(trace), Console.Out)
+            : SingleSeed.Run(one, result.GetValue(trace), Console.Out);
+    }
+
+    return SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers),
+        isCraq ? CraqRun.Kind : "",
+        results => isCraq
+            ? CraqSituations.MissingIn(results, result.GetValue(require)!)
+            : Situations.MissingIn(results, result.GetValue(require)!), Console.Out);
 });
 return root.Parse(args).Invoke();

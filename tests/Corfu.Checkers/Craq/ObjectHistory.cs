@@ -14,6 +14,24 @@ public sealed class ObjectHistory
 
     /// <summary>Transactions over several chains.</summary>
     public List<ObjectTransaction> Transactions { get; } = [];
+
+    /// <summary>The same history where the final contents of the chains are known: a write of unknown outcome has the
+    /// version that it has there, or never took effect. <see cref="OnceCheck"/> holds the contents against what was
+    /// told.</summary>
+    public ObjectHistory Resolved(IEnumerable<AppliedWrite> applied)
+    {
+        var versions = applied.DistinctBy(write => write.Id).ToDictionary(write => write.Id, write => write.Version);
+        var resolved = new ObjectHistory();
+        resolved.Transactions.AddRange(Transactions);
+        foreach (var call in Calls)
+        {
+            if (call.Fate != ObjectFate.Unknown || !call.Writes) resolved.Calls.Add(call);
+            else if (versions.TryGetValue(call.Id, out var version))
+                resolved.Calls.Add(call with { Fate = ObjectFate.Done, Version = version, End = Never });
+        }
+
+        return resolved;
+    }
 }
 
 public enum ObjectFate

@@ -37,7 +37,8 @@ public static class TransactCheck
         call.Id, call.Start, call.End, TxFate.Committed,
         [
             .. call.Seen.Select(seen => (Item: Item(call.Chain, seen.Key), seen.Version))
-                .Where(read => read.Version > 0 || !deleted.Contains(read.Item)),
+                .Where(read => read.Version > 0
+                    || (!deleted.Contains(read.Item) && !deleted.Contains(call.Chain))),
         ],
         [.. call.Acts.Select(act => Item(call.Chain, act.Key)).Distinct().Select(item => (item, call.Version))]);
 
@@ -47,8 +48,8 @@ public static class TransactCheck
     [
         .. from call in history.Calls
            from act in call.Acts
-           where act.Kind == ObjectActKind.Delete
-           select Item(call.Chain, act.Key),
+           where act.Kind is ObjectActKind.Delete or ObjectActKind.Clear
+           select act.Kind == ObjectActKind.Clear ? call.Chain : Item(call.Chain, act.Key),
     ];
 
     /// <summary>The item of a chain's key.</summary>

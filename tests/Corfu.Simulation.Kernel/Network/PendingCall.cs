@@ -10,7 +10,7 @@ internal abstract class PendingCall
     public abstract void Fail(Exception why);
 }
 
-internal sealed class PendingCall<TResponse>(Request<TResponse> request) : PendingCall
+internal sealed class PendingCall<TResponse>(Request<TResponse> request, ushort version) : PendingCall
     where TResponse : Response
 {
     private readonly TaskCompletionSource<TResponse> _answer = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -18,7 +18,7 @@ internal sealed class PendingCall<TResponse>(Request<TResponse> request) : Pendi
     public Task<TResponse> Task => _answer.Task;
 
     public override void Answer(FrameHeader header, ReadOnlyMemory<byte> body)
-        => _answer.TrySetResult((TResponse)MessageCodec.ReadResponse(request, header, body));
+        => _answer.TrySetResult((TResponse)MessageCodec.ReadResponse(request, header, body, version));
 
     public override void Fail(Exception why) => _answer.TrySetException(why);
 }

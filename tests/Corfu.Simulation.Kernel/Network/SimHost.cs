@@ -84,7 +84,8 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
             return;
         }
 
-        Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize), requests)
+        Request request = MessageCodec.ReadRequest(header, buffer.AsMemory(MessageCodec.HeaderSize), requests,
+            network.Version)
             ?? throw new InvalidOperationException($"{header.Opcode} did not survive the codec");
         if (verdict == AccessVerdict.Gated && _gate!.Judge(request) is var judged and not Status.Ok)
         {
@@ -107,7 +108,8 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         if (world.Trace is not null)
             world.Explain($"{name} -> {arrival.Connection.Client.Name} {header.Opcode} {status} for its role");
         arrival.Connection.SendBack(network, name,
-            Frames.Encode(header.Correlation, header.Opcode, new AckResponse(status, Epoch.None)));
+            Frames.Encode(header.Correlation, header.Opcode, new AckResponse(status, Epoch.None),
+                network.Version));
         observer.Refused(header.Opcode, status);
     }
 
@@ -116,7 +118,7 @@ public sealed class SimHost(World world, SimNetwork network, IMessageObserver ob
         observer.Answered(info, response);
         if (world.Trace is not null)
             world.Explain($"{name} -> {arrival.Connection.Client.Name} {observer.Describe(response)}");
-        byte[] bytes = Frames.Encode(correlation, opcode, response);
+        byte[] bytes = Frames.Encode(correlation, opcode, response, network.Version);
         arrival.Connection.SendBack(network, name, bytes);
     }
 

@@ -25,6 +25,9 @@ public sealed class SimNetwork
 
     public NetworkStats Stats { get; } = new();
 
+    /// <summary>The version that both sides of every connection speak.</summary>
+    public ushort Version { get; init; } = WireProtocol.Baseline;
+
     /// <summary>Told of every call of every process; null: no observer.</summary>
     public ICallObserver? Calls { get; set; }
 

@@ -23,7 +23,7 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             ?? throw new TransportException($"no process has ever listened at {to.Endpoint}", false);
         SimConnection connection = await ConnectAsync(to, target, cancellationToken);
         uint correlation = ++_correlation;
-        var call = new PendingCall<TResponse>(request);
+        var call = new PendingCall<TResponse>(request, network.Version);
         connection.Add(correlation, call);
         using CancellationTokenRegistration registration = cancellationToken.Register(() =>
         {
@@ -35,7 +35,7 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
             connection.Forget(correlation);
             call.Fail(new TransportException($"{request.Opcode} to {to} timed out", outcomeUnknown: true));
         });
-        byte[] bytes = Frames.Encode(correlation, request);
+        byte[] bytes = Frames.Encode(correlation, request, network.Version);
         network.Calls?.Sent(process, to.Id, request);
         network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m),
             network.HeldUntil(request));

@@ -15,7 +15,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
     private readonly SeedProcess _clean = new();
     private readonly SeedProcess _cleanToo = new();
     // Several bugs are found on one seed.
-    private readonly ConcurrentDictionary<ulong, Lazy<bool>> _passes = [];
+    private readonly ConcurrentDictionary<(string Runs, ulong Seed), Lazy<bool>> _passes = [];
     private readonly Dictionary<string, List<int>> _needed = [];
 
     /// <summary>Seeds needed from each start, by bug; only where it was found from all of them.</summary>
@@ -64,11 +64,11 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         {
             if (!bug.MayShowIn(seed)) continue;
             tried++;
-            SeedResult result = planted.Run(seed, bug);
+            SeedResult result = planted.Run(bug.Runs, seed, bug);
             // The hash gate: the same seed once more, in another process.
             string? violation = second is null
                 ? result.Violations.Find(v => v.Checker == bug.Checker)?.What
-                : second.Run(seed, bug) is var again && again.Hash != result.Hash
+                : second.Run(bug.Runs, seed, bug) is var again && again.Hash != result.Hash
                     ? $"hash {result.Hash:x16} in one process and {again.Hash:x16} in another"
                     : null;
             if (violation is null)
@@ -76,7 +76,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
                 foreach (Violation other in result.Violations.DistinctBy(v => v.Checker))
                     others[other.Checker] = others.GetValueOrDefault(other.Checker) + 1;
             }
-            else if (PassesWithout(seed))
+            else if (PassesWithout(bug.Runs, seed))
             {
                 Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, after {tried}: {violation}");
                 return tried;
@@ -98,9 +98,9 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         }
     }
 
-    private bool PassesWithout(ulong seed) => _passes.GetOrAdd(seed, new Lazy<bool>(() =>
+    private bool PassesWithout(string runs, ulong seed) => _passes.GetOrAdd((runs, seed), new Lazy<bool>(() =>
     {
-        SeedResult first = _clean.Run(seed);
-        return !first.Failed && _cleanToo.Run(seed).Hash == first.Hash;
+        SeedResult first = _clean.Run(runs, seed);
+        return !first.Failed && _cleanToo.Run(runs, seed).Hash == first.Hash;
     })).Value;
 }

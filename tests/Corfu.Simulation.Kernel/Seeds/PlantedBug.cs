@@ -8,6 +8,10 @@ namespace Corfu.Simulation.Kernel.Seeds;
 /// itself.</param>
 public abstract record PlantedBug(string Name, string Rule, string What, string Checker, ulong Hint)
 {
+    /// <summary>The kind of runs that may show it, as <see cref="SeedProcess"/> is told; empty: the program's
+    /// first.</summary>
+    public virtual string Runs => "";
+
     /// <summary>False for seeds whose plan lacks what the bug sits in.</summary>
     public abstract bool MayShowIn(ulong seed);
 }

@@ -17,8 +17,9 @@ public sealed class SeedProcess : IDisposable
     private Process? _child;
 
     /// <summary>The child's side.</summary>
-    /// <param name="run">Runs a seed, which may end where the named checker fires; null: never.</param>
-    public static void Serve(Func<ulong, string?, SeedResult> run)
+    /// <param name="run">Runs a seed of a kind of runs, which may end where the named checker fires; null:
+    /// never.</param>
+    public static void Serve(Func<string, ulong, string?, SeedResult> run)
     {
         var lines = new BlockingCollection<string>();
         // A child whose parent has ended exits in the middle of a seed.
@@ -30,24 +31,25 @@ public sealed class SeedProcess : IDisposable
         { IsBackground = true }.Start();
         foreach (string line in lines.GetConsumingEnumerable())
         {
+            // The seed, the kind of run, and perhaps a bug and its checker.
             string[] words = line.Split(' ');
-            PlantedSwitch.Turn(words.Length > 1 ? words[1] : null);
-            SeedResult result = run(
-                ulong.Parse(words[0], CultureInfo.InvariantCulture), words.Length > 2 ? words[2] : null);
+            PlantedSwitch.Turn(words.Length > 2 ? words[2] : null);
+            SeedResult result = run(words[1],
+                ulong.Parse(words[0], CultureInfo.InvariantCulture), words.Length > 3 ? words[3] : null);
             Console.Out.WriteLine(JsonSerializer.Serialize(result));
             Console.Out.Flush();
         }
     }
 
+    /// <param name="runs">The kind of run.</param>
     /// <param name="bug">Null: the product as it is. With it, the run may end where its checker fires.</param>
-    internal SeedResult Run(ulong seed, PlantedBug? bug = null)
+    internal SeedResult Run(string runs, ulong seed, PlantedBug? bug = null)
     {
         lock (_turn)
         {
             Process child = _child ??= Start();
-            child.StandardInput.WriteLine(bug is null
-                ? seed.ToString(CultureInfo.InvariantCulture)
-                : string.Create(CultureInfo.InvariantCulture, $"{seed} {bug.Name} {bug.Checker}"));
+            string what = bug is null ? "" : $" {bug.Name} {bug.Checker}";
+            child.StandardInput.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{seed} {runs}{what}"));
             child.StandardInput.Flush();
             string? line = child.StandardOutput.ReadLine();
             if (line is not null && JsonSerializer.Deserialize<SeedResult>(line) is { } result) return result;

@@ -11,13 +11,14 @@ public static class SeedSweep
 
     private static string? Program => Assembly.GetEntryAssembly()?.GetName().Name;
 
+    /// <param name="runs">The kind of run; empty: the program's first.</param>
     /// <param name="missing">Situations that the seeds had to reach, and did not.</param>
-    public static int Run(ulong start, int seeds, int workers,
+    public static int Run(ulong start, int seeds, int workers, string runs,
         Func<IReadOnlyCollection<SeedResult>, string[]> missing, TextWriter output)
     {
         ulong[] list = [.. Enumerable.Range(0, seeds).Select(i => start + (ulong)i)];
-        var pool = new WorkerPool(workers);
-        SeedResult[] results = pool.Run(list, result => Show(result, output));
+        var pool = new WorkerPool(workers, runs);
+        SeedResult[] results = pool.Run(list, result => Show(result, runs, output));
         ulong[] repeated = [.. list.Where((_, i) => i % RepeatEvery == 0)];
         foreach (SeedResult second in pool.Run(repeated))
         {
@@ -25,7 +26,7 @@ public static class SeedSweep
             if (first.Hash == second.Hash) continue;
             first.Violations.Add(new(CheckerNames.Determinism,
                 $"hash {first.Hash:x16} in one process and {second.Hash:x16} in another"));
-            Show(first, output);
+            Show(first, runs, output);
         }
 
         int failed = results.Count(r => r.Failed) + MissingFaults(results, output)
@@ -89,7 +90,7 @@ public static class SeedSweep
         return text.Length <= 600 ? text : text[..600] + "...";
     }
 
-    private static void Show(SeedResult result, TextWriter output)
+    private static void Show(SeedResult result, string runs, TextWriter output)
     {
         if (!result.Failed) return;
         lock (output)
@@ -101,7 +102,8 @@ public static class SeedSweep
                 output.WriteLine($"  {Short(violation.ToString())}");
             if (result.Violations.Count > 5) output.WriteLine($"  and {result.Violations.Count - 5} more");
             output.WriteLine(
-                $"  replay: dotnet run -c Release --project tests/{Program} -- --seed {result.Seed} --trace");
+                $"  replay: dotnet run -c Release --project tests/{Program} -- --seed {result.Seed} --trace"
+                + (runs.Length > 0 ? $" --{runs}" : ""));
         }
     }
 }

@@ -2,7 +2,7 @@ namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>Runs seeds in several processes; each is handed out as a process becomes free. Results come back in the
 /// order of the seeds.</summary>
-public sealed class WorkerPool(int workers)
+public sealed class WorkerPool(int workers, string runs)
 {
     public SeedResult[] Run(IReadOnlyList<ulong> seeds, Action<SeedResult>? onResult = null)
     {
@@ -13,7 +13,7 @@ public sealed class WorkerPool(int workers)
             using var child = new SeedProcess();
             while (Interlocked.Increment(ref next) is var index && index < seeds.Count)
             {
-                results[index] = child.Run(seeds[index]);
+                results[index] = child.Run(runs, seeds[index]);
                 onResult?.Invoke(results[index]);
             }
         }))];

@@ -10,14 +10,19 @@ public static class SingleSeed
     {
         SeedPlan plan = SeedPlan.Of(seed);
         output.WriteLine($"plan: {plan}");
-        SeedResult result = SeedRunner.Run(plan, trace ? output.WriteLine : null);
+        return Show(SeedRunner.Run(plan, trace ? output.WriteLine : null), output);
+    }
+
+    /// <returns>The exit code.</returns>
+    public static int Show(SeedResult result, TextWriter output)
+    {
         output.WriteLine($"enabled: {string.Join(", ", result.Enabled)}");
         output.WriteLine($"faults: {string.Join(", ", result.Faults.Select(f => $"{f.Key} {f.Value}"))}");
         output.WriteLine($"situations: {string.Join(", ", result.Marks.Select(f => $"{f.Key} {f.Value}"))}");
         foreach (Violation violation in result.Violations) output.WriteLine(violation);
         output.WriteLine(
-            $"seed {seed} {(result.Failed ? "FAILED" : "passed")} operations {result.Operations} steps {result.Steps} "
-            + $"virtual seconds {result.VirtualSeconds:F3} hash {result.Hash:x16}");
+            $"seed {result.Seed} {(result.Failed ? "FAILED" : "passed")} operations {result.Operations} steps "
+            + $"{result.Steps} virtual seconds {result.VirtualSeconds:F3} hash {result.Hash:x16}");
         return result.Failed ? 1 : 0;
     }
 }

@@ -1,0 +1,133 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Craq;
+using Craq.Protocol;
+using Craq.Storage;
+using RecordCodec = Craq.Protocol.RecordCodec;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>A chain as it is, from what its members' disks hold: no member knows as much.</summary>
+internal sealed class ChainTruth(World world, ChainId id)
+{
+    private readonly SortedDictionary<ObjectVersion, Record> _records = [];
+    private readonly SortedDictionary<Epoch, ChainConfig> _configs = [];
+    private readonly HashSet<Epoch> _open = [];
+
+    public ChainId Id => id;
+
+    /// <summary>The newest version that is durable at all full members of an open epoch. Never falls.</summary>
+    public ObjectVersion Committed { get; private set; }
+
+    /// <summary>When each committed version was found to be so, in order of the versions.</summary>
+    public List<(ObjectVersion Version, long At)> Commits { get; } = [];
+
+    public IEnumerable<Record> Records => _records.Values;
+
+    public ChainConfig? ConfigOf(Epoch epoch) => _configs.GetValueOrDefault(epoch);
+
+    public ChainConfig? Newest => _configs.Count == 0 ? null : _configs.Values.Last();
+
+    /// <summary>Whether Begin of the epoch is durable at all its full members.</summary>
+    public bool IsOpen(Epoch epoch) => _open.Contains(epoch);
+
+    /// <returns>What is wrong with the config; null: nothing.</returns>
+    public string? Learn(ChainConfig config)
+    {
+        if (_configs.TryGetValue(config.Epoch, out var known))
+            return known.Members.SequenceEqual(config.Members)
+                ? null
+                : $"two configs of one epoch: {known} and {config}";
+        _configs.Add(config.Epoch, config);
+        return null;
+    }
+
+    /// <returns>What is wrong with the record; null: nothing.</returns>
+    public string? Learn(ReadOnlyMemory<byte> body)
+    {
+        var record = RecordCodec.Decode(body.ToArray());
+        var hash = new TraceHash();
+        hash.Add(body.Span);
+        if (_records.TryGetValue(record.Version, out var known))
+            return known.Digest == hash.Value
+                ? null
+                : $"two contents of {record.Version}: {known.Content} and {record}";
+        _records.Add(record.Version, new Record(record, hash.Value, world.Now));
+        return null;
+    }
+
+    public Record? Find(ObjectVersion version) => _records.GetValueOrDefault(version);
+
+    /// <summary>Takes note that a member's disk holds more.</summary>
+    /// <param name="logs">The disks of all nodes.</param>
+    /// <returns>What is wrong; null: nothing.</returns>
+    public string? Advance(Func<NodeId, NodeChain?> logs)
+    {
+        foreach (var (epoch, config) in _configs)
+        {
+            var begin = ObjectVersion.First(epoch);
+            var least = new ObjectVersion(long.MaxValue);
+            var count = 0;
+            foreach (var member in config.Members)
+            {
+                if (logs(member.Node) is not { } log || !(log.Holds(begin) || log.Base > begin)) break;
+                least = ObjectVersion.Min(least, log.LastOf(epoch));
+                count++;
+            }
+
+            if (count < config.Members.Length) continue;
+            if (_open.Add(epoch) && Missing(epoch, begin) is { } missing) return missing;
+            if (least <= Committed) continue;
+            foreach (var version in _records.Keys)
+            {
+                if (version > Committed && version <= least) Commits.Add((version, world.Now));
+            }
+
+            Committed = least;
+        }
+
+        return null;
+    }
+
+    /// <summary>The committed state of an object as of a version.</summary>
+    public (ObjectVersion Version, ReadOnlyMemory<byte>? Value) StateOf(ObjectKey key, ObjectVersion asOf)
+    {
+        (ObjectVersion Version, ReadOnlyMemory<byte>? Value) state = default;
+        foreach (var version in Path(ObjectVersion.Min(asOf, Committed)))
+        {
+            var content = _records[version].Content;
+            if (content.Kind == ChainRecordKind.Clear) state = (version, null);
+            if (content.Kind != ChainRecordKind.Write) continue;
+            foreach (var write in content.Writes)
+            {
+                if (write.Key == key) state = (version, write.Value);
+            }
+        }
+
+        return state;
+    }
+
+    /// <summary>The records up to a version, as they follow each other: what was lost on the way is not among
+    /// them.</summary>
+    public List<ObjectVersion> Path(ObjectVersion until)
+    {
+        List<ObjectVersion> path = [];
+        for (var at = until; !at.IsNone && _records.TryGetValue(at, out var record); at = record.Content.Previous)
+            path.Add(at);
+        path.Reverse();
+        return path;
+    }
+
+    // Nothing committed may be missing behind a Begin (C9).
+    private string? Missing(Epoch epoch, ObjectVersion begin)
+    {
+        var at = begin;
+        while (at > Committed && _records.TryGetValue(at, out var record)) at = record.Content.Previous;
+        return at == Committed || at.IsNone && Committed.IsNone
+            ? null
+            : $"{epoch} of {id} begins behind {at} and lacks {Committed}, which was committed";
+    }
+
+    /// <param name="At">When it was first appended anywhere.</param>
+    internal sealed record Record(ChainRecord Content, ulong Digest, long At);
+}

@@ -1,0 +1,144 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Network;
+using Craq;
+using Craq.Coordination;
+using Craq.Protocol;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>The machines of a run of the object store.</summary>
+internal sealed class CraqCluster
+{
+    private const int Port = 7000;
+
+    public static readonly RequestTable Requests = new(CraqMessages.AddTo);
+
+    private readonly List<SimProcess> _processes = [];
+    private int _nextProcess = 1;
+
+    public CraqCluster(World world, CraqPlan plan)
+    {
+        World = world;
+        Plan = plan;
+        Monitor = new CraqMonitor(world, Requests);
+        Directory = new SimDirectory(world, plan, Monitor);
+        Entropy = new SimEntropy(world.Random.Split("identities"));
+        Id = new ClusterId(Entropy.NewGuid());
+        Network = new SimNetwork(world, new NetworkOptions()) { Version = WireProtocol.Version2 };
+        Internet = new SimInternet(world);
+        for (var i = 0; i < plan.Nodes; i++)
+        {
+            Nodes.Add(new SimCraqNode(this, $"node{i}", new NodeEndpoint($"node{i}", Port),
+                new NodeId(Entropy.NewGuid()), "dc"));
+        }
+    }
+
+    public World World { get; }
+
+    public CraqPlan Plan { get; }
+
+    public CraqMonitor Monitor { get; }
+
+    public SimDirectory Directory { get; }
+
+    public SimEntropy Entropy { get; }
+
+    public ClusterId Id { get; }
+
+    public SimNetwork Network { get; }
+
+    public SimInternet Internet { get; }
+
+    public List<SimCraqNode> Nodes { get; } = [];
+
+    public List<SimCraqClient> Clients { get; } = [];
+
+    public List<string> HostNames { get; } = [];
+
+    /// <summary>The chains by their names.</summary>
+    public ImmutableArray<string> ChainNames { get; private set; } = [];
+
+    public CraqNodeOptions NodeOptions => new()
+    {
+        WindowRecords = Plan.WindowRecords,
+        MaxWindowIds = Plan.WindowIds,
+    };
+
+    public IReadOnlyList<SimProcess> Processes() => [.. _processes.Where(p => p.Alive)];
+
+    public SimHost AddHost(string name, NodeEndpoint endpoint)
+    {
+        var host = new SimHost(World, Network, Monitor, Requests, Id, endpoint, name);
+        Internet.Add(host);
+        HostNames.Add(name);
+        return host;
+    }
+
+    public SimProcess NewProcess(string name)
+    {
+        var process = new SimProcess(World, _nextProcess++, name);
+        _processes.RemoveAll(p => !p.Alive);
+        _processes.Add(process);
+        return process;
+    }
+
+    public void AddClient(Func<SimCraqClient, Task> work)
+    {
+        var client = new SimCraqClient(this, Clients.Count, work);
+        HostNames.Add(client.Name);
+        Clients.Add(client);
+    }
+
+    /// <summary>Starts the nodes and records the chains, before any fault.</summary>
+    public void Boot()
+    {
+        foreach (var node in Nodes)
+        {
+            Directory.Register(new DirectoryNode(node.Id, node.Datacenter, node.Host.Endpoint,
+                DirectoryNodeState.Active));
+        }
+
+        var random = World.Random.Split("chains");
+        var names = ImmutableArray.CreateBuilder<string>();
+        for (var i = 0; i < Plan.Chains; i++)
+        {
+            SimCraqNode[] members = [.. Nodes];
+            random.Shuffle(members);
+            var placement = new Placement([], 1, Plan.Length, MinMembers: Plan.MinMembers);
+            names.Add($"chain{i}");
+            Directory.Create(names[^1], placement, Plan.Options,
+                [.. members.Take(Plan.Length).Select(node => new ChainMember(node.Id, node.Datacenter))]);
+        }
+
+        ChainNames = names.ToImmutable();
+        foreach (var node in Nodes) node.Start();
+        Run("nodes did not start", () => Nodes.TrueForAll(node => node.Node is not null));
+        Run("chains did not open", () => Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
+        Network.Options = Plan.Network;
+    }
+
+    /// <summary>Ends all faults.</summary>
+    public void Heal()
+    {
+        Network.HealAll();
+        Network.Options = new NetworkOptions();
+        Directory.RestoreAll();
+        foreach (var process in _processes) process.Resume();
+        foreach (var node in Nodes)
+        {
+            node.Disk.Heal();
+            node.Start();
+        }
+
+        foreach (var client in Clients) client.Start();
+    }
+
+    private void Run(string what, Func<bool> done)
+    {
+        if (Pump.Run(World, done, World.Now + (60 * TimeSpan.TicksPerSecond), World.Steps + 1_000_000)
+            != Pump.Ending.Done)
+            throw new InvalidOperationException($"{what}: {string.Join("; ", World.Failures)}");
+    }
+}

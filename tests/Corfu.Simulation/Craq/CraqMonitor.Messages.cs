@@ -1,0 +1,102 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel.Network;
+using Craq;
+using Craq.Protocol;
+using RecordCodec = Craq.Protocol.RecordCodec;
+
+namespace Corfu.Simulation.Craq;
+
+using ReadMode = global::Craq.ReadMode;
+
+internal sealed partial class CraqMonitor
+{
+    // C2: what is passed on is durable at its sender.
+    private void PassedOn(MessageInfo message, ReplicateRequest request)
+    {
+        var sender = _logs.Values.FirstOrDefault(log => log.Name == message.Client);
+        if (sender?.Find(request.Chain) is not { } held) return;
+        foreach (var record in request.Records)
+        {
+            var version = RecordCodec.VersionOf(record.Span);
+            if (held.Holds(version) || held.Last > version) continue;
+            Found(CheckerNames.ChainLog, $"{sender.Name} passes {version} on, which is not durable there");
+            return;
+        }
+    }
+
+    private void Read(NodeId node, ReadObjectsRequest request, ReadObjectsResponse answer)
+    {
+        var truth = Truth(request.Chain);
+        var held = _logs[node].Find(request.Chain);
+        Mark($"read {request.Mode}");
+        Told(node, request.Chain, answer.Mark, isNow: false);
+        if (held is { IsLearning: true })
+            Found(CheckerNames.Learn, $"{NameOf(node)} answers a {request.Mode} read while it learns {truth.Newest}");
+        foreach (var found in answer.Objects)
+        {
+            if (found.IsDirty) Mark("dirty version shown");
+            if (found.Version > (held?.Last ?? default))
+                Found(CheckerNames.NodeDurable,
+                    $"{NameOf(node)} shows {found.Version}, and its log has {held?.Last} durable");
+            if (request.Mode is ReadMode.Strong or ReadMode.Session && found.Version > truth.Committed)
+                Found(CheckerNames.CommittedOnly,
+                    $"{NameOf(node)} shows {found.Version} to a {request.Mode} read, and {truth.Committed} is "
+                    + "committed");
+        }
+
+        if (request.Mode != ReadMode.Strong) return;
+        if (truth.ConfigOf(answer.Epoch) is { } config && config.IndexOf(node) < 0)
+            Found(CheckerNames.Learn, $"{NameOf(node)} answers a strong read and is no member of {config}");
+        if (!truth.IsOpen(answer.Epoch))
+            Found(CheckerNames.Fence,
+                $"{NameOf(node)} answers a strong read in {answer.Epoch}, which is not open at all its members");
+    }
+
+    private void Mutated(NodeId node, MutateRequest request, MutateResponse answer)
+    {
+        Told(node, request.Chain, answer.Mark, isNow: false);
+        Mark(answer.IsOk ? "mutated" : "compare failed");
+        if (request.AtHead || answer.Version <= Truth(request.Chain).Committed) return;
+        Found(CheckerNames.CommittedOnly,
+            $"{NameOf(node)} answers {answer.Status} by {answer.Version}, and {Truth(request.Chain).Committed} is "
+            + "committed");
+    }
+
+    private void Confirmed(NodeId node, ChainEpoch asked, ChainConfirmation answer)
+    {
+        if (answer.Epoch > Epoch.None) Told(node, asked.Chain, answer.Mark);
+        var held = _logs[node].Find(asked.Chain);
+        if (!answer.IsExact) return;
+        if (held?.Installed != asked.Epoch)
+            Found(CheckerNames.Fence,
+                $"{NameOf(node)} confirms {asked.Epoch}, and {held?.Installed} is durable there");
+        if (!Truth(asked.Chain).IsOpen(asked.Epoch))
+            Found(CheckerNames.Fence,
+                $"{NameOf(node)} confirms {asked.Epoch}, which is not open at all its members");
+    }
+
+    private void Installed(NodeId node, InstallChainRequest request, InstallChainResponse answer)
+    {
+        var chain = request.View.Config.Id;
+        Told(node, chain, answer.Mark);
+        if (answer.Last > (_logs[node].Find(chain)?.Last ?? default))
+            Found(CheckerNames.ChainLog, $"{NameOf(node)} says that {answer.Last} is durable, and it is not");
+        if ((_logs[node].Find(chain)?.Installed ?? Epoch.None) < request.Epoch)
+            Found(CheckerNames.Fence, $"{NameOf(node)} answers the install of {request.Epoch} before it is durable");
+    }
+
+    // C4: a mark never falls, and nobody tells more than is so.
+    // An answer that waited for the disk tells an older one.
+    private void Told(NodeId node, ChainId chain, ObjectVersion mark, bool isNow = true)
+    {
+        var truth = Truth(chain);
+        if (mark > truth.Committed)
+            Found(CheckerNames.CommittedOnly,
+                $"{NameOf(node)} tells the mark {mark}, and {truth.Committed} is committed");
+        if (!isNow) return;
+        var before = _marks.GetValueOrDefault((node, chain));
+        if (mark < before)
+            Found(CheckerNames.ChainLog, $"{NameOf(node)} tells the mark {mark} after {before}");
+        _marks[(node, chain)] = mark;
+    }
+}

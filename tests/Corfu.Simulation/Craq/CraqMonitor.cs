@@ -1,0 +1,132 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Network;
+using Craq;
+using Craq.Protocol;
+using Craq.Storage;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>Knows what every disk holds and sees every message: the invariants that clients cannot see.</summary>
+internal sealed partial class CraqMonitor(World world, RequestTable requests) : IMessageObserver
+{
+    private const int MostFindings = 50;
+
+    private readonly SortedDictionary<NodeId, NodeLog> _logs = [];
+    private readonly SortedDictionary<ChainId, ChainTruth> _chains = [];
+    private readonly Dictionary<(NodeId Node, ChainId Chain), ObjectVersion> _marks = [];
+
+    public List<Violation> Violations { get; } = [];
+
+    /// <summary>Situations that occurred, and how often.</summary>
+    public SortedDictionary<string, long> Marks { get; } = new(StringComparer.Ordinal);
+
+    public IEnumerable<ChainTruth> Chains => _chains.Values;
+
+    public ChainTruth Truth(ChainId chain)
+    {
+        if (!_chains.TryGetValue(chain, out var truth)) _chains.Add(chain, truth = new ChainTruth(world, chain));
+        return truth;
+    }
+
+    public NodeLog AddNode(NodeId id, string name)
+    {
+        var log = new NodeLog(this, id, name);
+        _logs.Add(id, log);
+        return log;
+    }
+
+    public NodeLog LogOf(NodeId node) => _logs[node];
+
+    /// <summary>A new process: its marks may begin below those of the one before.</summary>
+    public void Started(NodeId node)
+    {
+        foreach (var key in _marks.Keys.Where(key => key.Node == node).ToArray()) _marks.Remove(key);
+    }
+
+    public void Mark(string situation) => Marks[situation] = Marks.GetValueOrDefault(situation) + 1;
+
+    public void Found(string checker, string what)
+    {
+        if (Violations.Count >= MostFindings) return;
+        Violations.Add(new Violation(checker, $"{what} (t={world.Now / 10_000.0:F3} ms, step {world.Steps})"));
+        if (world.Trace is not null) world.Explain($"VIOLATION [{checker}] {what}");
+    }
+
+    /// <summary>A record is durable in a node's log. What was lost before had been shown to nobody.</summary>
+    public void Learn(NodeId node, StoreRecordKind kind, ChainId chain, ReadOnlyMemory<byte> body)
+    {
+        var truth = Truth(chain);
+        if (kind == StoreRecordKind.Chain && truth.Learn(body) is { } wrong)
+            Found(CheckerNames.ChainLog, $"{_logs[node].Name}: {wrong}");
+    }
+
+    /// <summary>The directory has recorded a config.</summary>
+    public void Learn(ChainConfig config)
+    {
+        if (Truth(config.Id).Learn(config) is { } wrong) Found(CheckerNames.Fence, wrong);
+    }
+
+    public void Advanced(ChainId chain)
+    {
+        if (Truth(chain).Advance(node => _logs.GetValueOrDefault(node)?.Find(chain)) is { } wrong)
+            Found(CheckerNames.ChainLog, wrong);
+    }
+
+    /// <summary>C2: every full member before holds what a member holds.</summary>
+    public void IsPrefix(NodeLog log, ChainId chain, ObjectVersion version)
+    {
+        if (Truth(chain).ConfigOf(version.Epoch) is not { } config) return;
+        if (log.Find(chain)!.Installed != version.Epoch) return;
+        var index = config.IndexOf(log.Id);
+        if (index <= 0) return;
+        var before = _logs[config.Members[index - 1].Node];
+        if (before.Find(chain) is { } held && (held.Holds(version) || held.Last > version)) return;
+        Found(CheckerNames.ChainLog,
+            $"{log.Name} has {version} of {chain} durable, and {before.Name} before it has not");
+    }
+
+    public void Refused(Opcode opcode, Status status) => Mark("request denied");
+
+    public string Describe(Request request) => CraqText.Of(request);
+
+    public string Describe(Response response) => CraqText.Of(response);
+
+    public void Received(MessageInfo message)
+    {
+        if (Decode(message) is ReplicateRequest replicate) PassedOn(message, replicate);
+    }
+
+    public void Answered(MessageInfo message, Response response)
+    {
+        var request = Decode(message);
+        switch (request, response)
+        {
+            case (ReadObjectsRequest read, ReadObjectsResponse { IsOk: true } answer):
+                Read(message.Node, read, answer);
+                break;
+            case (MutateRequest mutate, MutateResponse { Status: Status.Ok or CraqStatus.Mismatch } answer):
+                Mutated(message.Node, mutate, answer);
+                break;
+            case (ReplicateRequest replicate, ReplicateResponse { Status: Status.Ok or CraqStatus.Gap } answer):
+                Told(message.Node, replicate.Chain, answer.Mark);
+                break;
+            case (ConfirmRequest confirm, ConfirmResponse { IsOk: true } answer):
+                for (var i = 0; i < answer.Chains.Length; i++)
+                    Confirmed(message.Node, confirm.Chains[i], answer.Chains[i]);
+                break;
+            case (InstallChainRequest install, InstallChainResponse { IsOk: true } answer):
+                Installed(message.Node, install, answer);
+                break;
+        }
+    }
+
+    private Request Decode(MessageInfo message)
+    {
+        var header = FrameHeader.Parse(message.Bytes);
+        return MessageCodec.ReadRequest(header, message.Bytes.AsMemory(MessageCodec.HeaderSize), requests,
+            WireProtocol.Version2)!;
+    }
+
+    private string NameOf(NodeId node) => _logs[node].Name;
+}

@@ -1,0 +1,158 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Craq;
+using Craq.Coordination;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>Breaks things at random while faults are allowed, and mends what it broke after a while.</summary>
+internal sealed class CraqNemesis
+{
+    private static readonly CraqFault[] s_acts =
+    [
+        CraqFault.PartitionOneWay, CraqFault.PartitionSymmetric, CraqFault.Clog, CraqFault.BrokenConnection,
+        CraqFault.KillNode, CraqFault.PowerCut, CraqFault.KillClient, CraqFault.Pause, CraqFault.LogUnreachable,
+        CraqFault.Remove, CraqFault.Reorder, CraqFault.SetOptions, CraqFault.PowerCutOfAll,
+    ];
+
+    private readonly CraqCluster _cluster;
+    private readonly SimRandom _random;
+    private readonly CraqFault[] _acts;
+    private readonly SimProcess _operator;
+    private readonly IChainDirectory _directory;
+    private bool _stopped;
+
+    public CraqNemesis(CraqCluster cluster)
+    {
+        _cluster = cluster;
+        _random = cluster.World.Random.Split("craq nemesis");
+        _acts = [.. s_acts.Where(cluster.Plan.Has)];
+        _operator = cluster.NewProcess("operator");
+        _directory = cluster.Directory.Connect(_operator, "operator");
+    }
+
+    public SortedDictionary<string, long> Counts { get; } = new(StringComparer.Ordinal);
+
+    public void Start()
+    {
+        if (_acts.Length > 0) Next();
+    }
+
+    public void Stop() => _stopped = true;
+
+    public void Count(CraqFault fault, long times = 1)
+    {
+        if (times > 0) Counts[$"{fault}"] = Counts.GetValueOrDefault($"{fault}") + times;
+    }
+
+    private void Next() => After(_random.Exponential(_cluster.Plan.FaultInterval) + 1, () =>
+    {
+        Act(_random.Pick(_acts));
+        Next();
+    });
+
+    private void After(long ticks, Action action) => _cluster.World.Schedule(null, ticks, SimEventKind.Fault, () =>
+    {
+        if (!_stopped) action();
+    });
+
+    private long Duration() => _random.Exponential(_cluster.Plan.FaultInterval) + 5_000;
+
+    private void Act(CraqFault fault)
+    {
+        _cluster.World.Note("nemesis", $"{fault}");
+        switch (fault)
+        {
+            case CraqFault.PartitionOneWay or CraqFault.PartitionSymmetric or CraqFault.Clog:
+                Disturb(fault);
+                break;
+            case CraqFault.BrokenConnection:
+                var client = _random.Pick(_cluster.Clients);
+                Count(fault, client.Transport?.BreakConnections(_random.Pick(_cluster.Nodes).Host) ?? 0);
+                break;
+            case CraqFault.KillNode or CraqFault.PowerCut:
+                Kill(_random.Pick(_cluster.Nodes), fault);
+                break;
+            case CraqFault.PowerCutOfAll:
+                foreach (var node in _cluster.Nodes) Kill(node, fault);
+                break;
+            case CraqFault.KillClient:
+                Count(fault);
+                var victim = _random.Pick(_cluster.Clients);
+                victim.Kill();
+                After(Duration(), victim.Start);
+                break;
+            case CraqFault.Pause:
+                Count(fault);
+                _random.Pick(_cluster.Processes()).Pause(Duration());
+                break;
+            case CraqFault.LogUnreachable:
+                Count(fault);
+                var machine = _random.Pick(_cluster.Nodes).Name;
+                _cluster.Directory.Lose(machine);
+                After(Duration(), () => _cluster.Directory.Restore(machine));
+                break;
+            default:
+                var chain = ChainId.FromName(_random.Pick(_cluster.ChainNames));
+                _operator.Start($"{fault}", () => ChangeAsync(fault, chain));
+                break;
+        }
+    }
+
+    private async Task ChangeAsync(CraqFault fault, ChainId chain)
+    {
+        var view = await _directory.ReadAsync(default);
+        var config = view.Chains[chain];
+        if (ChangeOf(fault, config) is not { } change) return;
+        var outcome = await _directory.TryChangeAsync(chain, config.Epoch, change, default);
+        if (outcome.IsRecorded) Count(fault);
+        else _cluster.World.Explain($"operator: {outcome.Refusal}");
+    }
+
+    private ChainChange? ChangeOf(CraqFault fault, ChainConfig config)
+    {
+        switch (fault)
+        {
+            case CraqFault.Remove:
+                if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
+                return new ChainChange.Remove([_random.Pick(config.Members).Node]);
+            case CraqFault.Reorder:
+                NodeId[] nodes = [.. config.Members.Select(member => member.Node)];
+                _random.Shuffle(nodes);
+                return new ChainChange.Reorder([.. nodes]);
+            default:
+                var protocol = _random.Chance(0.5) ? ChainProtocol.Cr : ChainProtocol.Craq;
+                return new ChainChange.SetOptions(config.Placement, config.Options with { Protocol = protocol });
+        }
+    }
+
+    private void Disturb(CraqFault fault)
+    {
+        var a = _random.Pick(_cluster.HostNames);
+        var b = _random.Pick(_cluster.HostNames);
+        if (a == b) return;
+        Count(fault);
+        var network = _cluster.Network;
+        if (fault == CraqFault.Clog)
+        {
+            network.Clog(a, b, Duration());
+            return;
+        }
+
+        network.Block(a, b);
+        if (fault == CraqFault.PartitionSymmetric) network.Block(b, a);
+        After(Duration(), () =>
+        {
+            network.Unblock(a, b);
+            if (fault == CraqFault.PartitionSymmetric) network.Unblock(b, a);
+        });
+    }
+
+    private void Kill(SimCraqNode node, CraqFault fault)
+    {
+        if (!node.Running) return;
+        Count(fault);
+        node.Kill(fault is CraqFault.PowerCut or CraqFault.PowerCutOfAll);
+        After(Duration(), node.Start);
+    }
+}

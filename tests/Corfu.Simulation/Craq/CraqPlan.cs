@@ -1,0 +1,133 @@
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Kernel.Disk;
+using Corfu.Simulation.Kernel.Network;
+using Craq;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>Everything that a seed of the object store decides before it starts: a random subset of faults and
+/// sizes.</summary>
+internal sealed record CraqPlan
+{
+    public required ulong Seed { get; init; }
+
+    /// <summary>Nodes of the chains at first.</summary>
+    public int Length { get; init; } = 3;
+
+    /// <summary>Further nodes, which may learn a chain.</summary>
+    public int Spares { get; init; }
+
+    public int Chains { get; init; } = 2;
+
+    /// <summary>0: the majority.</summary>
+    public int MinMembers { get; init; }
+
+    public ChainOptions Options { get; init; } = ChainOptions.Default;
+
+    public int Clients { get; init; } = 3;
+
+    /// <summary>Concurrent loops of a client.</summary>
+    public int Workers { get; init; } = 3;
+
+    /// <summary>The run ends when this many have been answered.</summary>
+    public int Operations { get; init; } = 500;
+
+    /// <summary>Objects of each kind in a chain.</summary>
+    public int Keys { get; init; } = 2;
+
+    /// <summary>Largest value in bytes.</summary>
+    public int MaxValue { get; init; } = 64;
+
+    public SortedSet<CraqFault> Faults { get; init; } = [];
+
+    public NetworkOptions Network { get; init; } = new();
+
+    public SimDiskOptions Disk { get; init; } = new();
+
+    /// <summary>A request's time-out, in ticks.</summary>
+    public long RequestTimeout { get; init; } = 500_000;
+
+    /// <summary>Mean virtual time between two acts of the nemesis, in ticks.</summary>
+    public long FaultInterval { get; init; } = 200_000;
+
+    /// <summary>Faults stop after this virtual time, however far the workload got.</summary>
+    public long FaultsUntil { get; init; } = 20_000_000;
+
+    public double SlowScheduling { get; init; }
+
+    /// <summary>Mean of the log's latency, in ticks.</summary>
+    public long LogLatency { get; init; } = 10_000;
+
+    /// <summary>Records under way between two members, and ids in a chain's window: tiny in some seeds.</summary>
+    public int WindowRecords { get; init; } = 4096;
+
+    public int WindowIds { get; init; } = 65_536;
+
+    /// <summary>Share of reads among the operations.</summary>
+    public double Reads { get; init; } = 0.5;
+
+    /// <summary>Mean pause of a worker, in ticks.</summary>
+    public long Think { get; init; } = 1_000;
+
+    public int Nodes => Length + Spares;
+
+    public bool Has(CraqFault fault) => Faults.Contains(fault);
+
+    public static CraqPlan Of(ulong seed)
+    {
+        var random = new SimRandom(seed).Split("craq plan");
+        SortedSet<CraqFault> faults = [];
+        var density = random.Pick([0.1, 0.3, 0.5, 0.8]);
+        foreach (var fault in Enum.GetValues<CraqFault>())
+        {
+            if (random.Chance(density)) faults.Add(fault);
+        }
+
+        if (faults.Contains(CraqFault.TornWrite) || faults.Contains(CraqFault.LostWrite))
+            faults.Add(CraqFault.PowerCut);
+        bool Has(CraqFault fault) => faults.Contains(fault);
+        var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
+        if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder]);
+        return new CraqPlan
+        {
+            Seed = seed,
+            Length = length,
+            Spares = Has(CraqFault.Remove) ? random.Pick([0, 1, 2]) : 0,
+            Chains = random.Pick([1, 1, 2, 3]),
+            MinMembers = random.Pick([0, 0, 1, length]),
+            Options = new ChainOptions { Protocol = random.Chance(0.2) ? ChainProtocol.Cr : ChainProtocol.Craq },
+            Clients = random.Between(2, 4),
+            Workers = random.Between(1, 4),
+            Operations = random.Between(300, 700),
+            Keys = random.Pick([1, 2, 2, 5]),
+            MaxValue = random.Pick([16, 64, 2_000]),
+            Faults = faults,
+            Network = new NetworkOptions
+            {
+                MinLatency = random.Pick([50L, 200, 1_000]),
+                Jitter = Has(CraqFault.Reordering) ? random.Pick([500L, 2_000, 10_000]) : 50,
+                Loss = Has(CraqFault.Loss) ? random.Pick([0.005, 0.02, 0.1]) : 0,
+                Duplication = Has(CraqFault.Duplication) ? random.Pick([0.01, 0.1, 0.5]) : 0,
+                LongDelay = Has(CraqFault.LongDelay) ? random.Pick([0.005, 0.02, 0.1]) : 0,
+                LongDelayMax = random.Pick([20_000L, 200_000, 1_000_000]),
+            },
+            Disk = new SimDiskOptions
+            {
+                FlushLatency = random.Pick([300L, 1_500, 20_000]),
+                SlowFlush = Has(CraqFault.SlowFlush) ? random.Pick([0.01, 0.1]) : 0,
+                SlowFlushLatency = random.Pick([50_000L, 500_000]),
+                KeepAtCrash = Has(CraqFault.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
+                TearAtCrash = Has(CraqFault.TornWrite) ? random.Pick([0.3, 1]) : 0,
+            },
+            RequestTimeout = random.Pick([100_000L, 500_000, 2_000_000]),
+            FaultInterval = random.Pick([50_000L, 200_000, 1_000_000]),
+            FaultsUntil = random.Pick([5_000_000L, 20_000_000, 60_000_000]),
+            SlowScheduling = Has(CraqFault.SlowScheduling) ? random.Pick([0.02, 0.2]) : 0,
+            LogLatency = random.Pick([2_000L, 10_000, 100_000]),
+            WindowRecords = random.Pick([1, 3, 4096]),
+            WindowIds = random.Pick([8, 100, 65_536]),
+            Reads = random.Pick([0.2, 0.5, 0.8]),
+            Think = random.Pick([100L, 1_000, 20_000]),
+        };
+    }
+}

@@ -1,0 +1,143 @@
+using System.Collections.Immutable;
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Craq;
+using Craq.Coordination;
+
+namespace Corfu.Simulation.Craq;
+
+/// <summary>The directory of a run: the shipped rules over one state, as a log would order its changes. Each machine
+/// plays it with a delay of its own, and may not reach it.</summary>
+internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monitor)
+{
+    private readonly SortedDictionary<ChainId, ChainState> _chains = [];
+    private readonly SortedDictionary<NodeId, DirectoryNode> _nodes = [];
+    private readonly Dictionary<Guid, TransactionOutcome> _decisions = [];
+    private readonly HashSet<string> _unreachable = [];
+    private readonly SimRandom _random = world.Random.Split("directory");
+    private long _revision;
+
+    public DirectoryView View { get; private set; } = DirectoryView.Empty;
+
+    public void Register(DirectoryNode node)
+    {
+        _nodes[node.Id] = node;
+        Publish();
+    }
+
+    public void Create(string name, Placement placement, ChainOptions options, ImmutableArray<ChainMember> members)
+    {
+        var id = ChainId.FromName(name);
+        var (state, refusal) = ChainRules.Create(id, name, placement, options, members);
+        if (state is null) throw new InvalidOperationException($"chain {name}: {refusal}");
+        _chains.Add(id, state);
+        monitor.Learn(state.Config);
+        Publish();
+    }
+
+    public void Lose(string machine) => _unreachable.Add(machine);
+
+    public void Restore(string machine) => _unreachable.Remove(machine);
+
+    public void RestoreAll() => _unreachable.Clear();
+
+    public IChainDirectory Connect(SimProcess process, string machine) => new Connection(this, process, machine);
+
+    private ChangeOutcome Change(ChainId chain, Epoch expected, ChainChange change)
+    {
+        if (!_chains.TryGetValue(chain, out var state)) return new ChangeOutcome("there is no such chain", null);
+        var ruling = ChainRules.Change(state, expected, change,
+            _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value));
+        if (ruling.Refusal is not null) return new ChangeOutcome(ruling.Refusal, state.Config);
+        _chains[chain] = ruling.State;
+        monitor.Learn(ruling.State.Config);
+        world.Note("config " + ruling.State.Config);
+        Publish();
+        return new ChangeOutcome(null, ruling.State.Config);
+    }
+
+    private void Opened(ChainId chain, Epoch epoch)
+    {
+        if (!_chains.TryGetValue(chain, out var state) || state.Config.Epoch != epoch || state.Config.IsRecordedOpen)
+            return;
+        if (!monitor.Truth(chain).IsOpen(epoch))
+            monitor.Found(CheckerNames.Fence, $"{state.Config} is recorded open before all its members have begun it");
+        monitor.Mark("epoch opened");
+        _chains[chain] = ChainRules.Opened(state);
+        Publish();
+    }
+
+    private TransactionOutcome Decide(Guid transaction, TransactionOutcome wanted)
+    {
+        _decisions.TryAdd(transaction, wanted);
+        return _decisions[transaction];
+    }
+
+    private void Publish() => View = new DirectoryView(++_revision,
+        _chains.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value.Config),
+        _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value), DirectoryView.Empty.Keyspaces);
+
+    /// <summary>The port of one process.</summary>
+    private sealed class Connection(SimDirectory directory, SimProcess process, string machine) : IChainDirectory
+    {
+        private static readonly TimeSpan s_follow = TimeSpan.FromMilliseconds(5);
+
+        public DirectoryView View { get; private set; } = DirectoryView.Empty;
+
+        public async ValueTask<DirectoryView> ReadAsync(CancellationToken cancellationToken)
+        {
+            await HopAsync(cancellationToken);
+            var read = directory.View;
+            await HopAsync(cancellationToken);
+            if (read.Revision > View.Revision) View = read;
+            return View;
+        }
+
+        public async ValueTask<DirectoryView> WaitAsync(DirectoryView after, CancellationToken cancellationToken)
+        {
+            while (View.Revision <= after.Revision)
+            {
+                await Task.Delay(s_follow, process.Time, cancellationToken);
+                if (!directory._unreachable.Contains(machine) && directory.View.Revision > View.Revision)
+                    View = directory.View;
+            }
+
+            return View;
+        }
+
+        public ValueTask<ChangeOutcome> TryChangeAsync(
+            ChainId chain, Epoch expected, ChainChange change, CancellationToken cancellationToken) =>
+            WriteAsync(() => directory.Change(chain, expected, change), cancellationToken);
+
+        public async ValueTask OpenedAsync(ChainId chain, Epoch epoch, CancellationToken cancellationToken) =>
+            await WriteAsync(() =>
+            {
+                directory.Opened(chain, epoch);
+                return true;
+            }, cancellationToken);
+
+        public ValueTask<TransactionOutcome> DecideAsync(
+            Guid transaction, TransactionOutcome wanted, CancellationToken cancellationToken) =>
+            WriteAsync(() => directory.Decide(transaction, wanted), cancellationToken);
+
+        private async ValueTask<T> WriteAsync<T>(Func<T> act, CancellationToken cancellationToken)
+        {
+            await HopAsync(cancellationToken);
+            var result = act();
+            await HopAsync(cancellationToken);
+            return result;
+        }
+
+        // Half of the way there, or back. What was written stays written where its answer is lost.
+        private async Task HopAsync(CancellationToken cancellationToken)
+        {
+            await Task.Delay(TimeSpan.FromTicks(directory._random.Exponential(directory.Latency / 2) + 1), process.Time,
+                cancellationToken);
+            if (!directory._unreachable.Contains(machine)) return;
+            await Task.Delay(TimeSpan.FromTicks(20 * directory.Latency), process.Time, cancellationToken);
+            throw new LogUnavailableException($"{machine} does not reach the simulated log.");
+        }
+    }
+
+    private long Latency => plan.LogLatency;
+}
