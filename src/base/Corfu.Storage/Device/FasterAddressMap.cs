@@ -23,6 +23,10 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
     // version before.
     private volatile bool _checkpointing;
     private bool _pending;
+
+    // All below is written. FASTER's own tail includes the slot that is being written, whose memory may still hold
+    // what an earlier run had written behind the checkpoint that this one has begun with.
+    private long _tail;
     private long _calls;
 
     // Keys whose slots were read just now, and so are in the file system's memory.
@@ -56,6 +60,7 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
             EqualityComparer = hash is null ? null : new Comparer(hash),
         });
         if (checkpoint is { } token) Recover(token);
+        _tail = _kv.Log.TailAddress;
         _session = _kv.For(new Functions()).NewSession<Functions>();
         _loading = _kv.For(new Functions()).NewSession<Functions>();
     }
@@ -107,7 +112,7 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
     private const int ScratchSegment = 16 << 20;
     private const int MaxLoaded = 64 << 10;
 
-    public long Tail => _kv.Log.TailAddress;
+    public long Tail => Volatile.Read(ref _tail);
 
     public long Bytes => _kv.Log.TailAddress - _kv.Log.BeginAddress;
 
@@ -172,6 +177,7 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
         var status = _session.Upsert(ref key, ref entry);
         if (status.IsPending) _session.CompletePending(wait: true);
         else if (status.IsFaulted) throw new StoreFailedException($"The address map failed: {status}.");
+        Volatile.Write(ref _tail, _kv.Log.TailAddress);
     }
 
     public ValueTask ScanAsync(long from, long until, Action<TKey, TSlot> visit) => new(Task.Run(() =>

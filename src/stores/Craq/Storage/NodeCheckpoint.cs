@@ -19,7 +19,7 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
     private const uint Magic = 0x31435143; // "CQC1"
     private const byte Version = 1;
     private const int Kept = 2;
-    private const int SmallestChain = 16 + 4 + 4 * 8 + 8 + 1 + 4;
+    private const int SmallestChain = 16 + 4 + 6 * 8 + 1 + 4;
     private const int PlaceSize = 8 + 4 + 8;
     private const int SegmentSize = 4 + 4 * 8;
 
@@ -102,6 +102,7 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
         w.Guid(chain.Chain.Value);
         w.Int32(chain.Held.Holding);
         w.Int64(chain.Held.StateAddress);
+        w.Int64(chain.Held.StateMark.Value);
         w.Int64(chain.Held.Cleared.Value);
         w.Int64(chain.Held.LiveBytes);
         w.Int64(chain.Held.Objects);
@@ -152,6 +153,7 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
         var held = new HeldChain(r.Int32())
         {
             StateAddress = r.Int64(),
+            StateMark = new ObjectVersion(r.Int64()),
             Cleared = new ObjectVersion(r.Int64()),
             LiveBytes = r.Int64(),
             Objects = r.Int64(),

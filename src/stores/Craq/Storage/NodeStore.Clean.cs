@@ -19,7 +19,10 @@ internal enum KeepOutcome
 /// <summary>A copy that does not count before it is durable: readers need the old one until then.</summary>
 /// <param name="IsNeeded">The whole record was copied, because it is dirty or holds a lock.</param>
 /// <param name="Writes">The writes of the record that the copy has, in its order.</param>
-internal sealed record PendingCopy(StoreRecord Record, ObjectKey[] Keys, int[] Writes, StorePlace Place, bool IsNeeded);
+internal sealed record PendingCopy(StoreRecord Record, ObjectKey[] Keys, int[] Writes, StorePlace Place, bool IsNeeded)
+{
+    public bool IsWhole(in StoreRecord record) => IsNeeded && Record.Place == record.Place;
+}
 
 // The cleaner's steps. Each is short and made under the node's lock.
 internal sealed partial class NodeStore
@@ -170,11 +173,15 @@ internal sealed partial class NodeStore
     public List<ChainId> StatesIn(NodeSegment segment) =>
         [.. _chains.Where(c => c.Value.StateAddress <= segment.Last).Select(c => c.Key)];
 
-    /// <summary>Writes a chain's state again, if the segment has it. False if there is no room at the
-    /// moment.</summary>
-    public bool TryCarryState(ChainId chain, NodeSegment segment, INodeChains chains)
+    /// <summary>Writes the chain's mark, and its state if the segment has that or a record that it does not cover.
+    /// False if there is no room at the moment.</summary>
+    /// <param name="newest">The newest record of the chain in the segment that is not copied as a whole.</param>
+    public bool TryCarryState(ChainId chain, ObjectVersion newest, NodeSegment segment, INodeChains chains)
     {
-        if (!_chains.TryGetValue(chain, out var held) || held.StateAddress > segment.Last) return true;
+        if (!_chains.TryGetValue(chain, out var held)) return true;
+        // What is dead in the segment is so by this mark, and must be for a recovery too.
+        if (!chains.TryLogMark(chain)) return false;
+        if (held.StateAddress > segment.Last && held.StateMark >= newest) return true;
         if (chains.Snapshot(chain) is not { } snapshot)
         {
             // Records that came to nothing: the chain was never installed.
@@ -254,7 +261,7 @@ internal sealed partial class NodeStore
         return IsLive(entry, held) && entry.Address == record.Place.Address && entry.Write == write;
     }
 
-    private void Note(long address, long previous, ChainId chain, StoreRecordKind kind)
+    private void Note(long address, long previous, ChainId chain, StoreRecordKind kind, ObjectVersion version)
     {
         var index = (int)(address / _options.SegmentSize);
         if (_newest is null || _newest.Index != index)
@@ -268,7 +275,8 @@ internal sealed partial class NodeStore
         _records++;
         if (chain.IsNone || kind == StoreRecordKind.Forget) return;
         var held = Hold(chain);
-        if (kind == StoreRecordKind.ChainState || held.StateAddress == long.MaxValue) held.StateAddress = address;
+        if (kind == StoreRecordKind.ChainState) (held.StateAddress, held.StateMark) = (address, version);
+        else if (held.StateAddress == long.MaxValue) held.StateAddress = address;
     }
 
     private void Dead(long bytes)

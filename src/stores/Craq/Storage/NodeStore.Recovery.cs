@@ -35,7 +35,8 @@ internal sealed partial class NodeStore
             RecordsRead++;
             if (firstRecord < 0) firstRecord = at.Address;
             var record = NodeScanRules.Record(framed, at);
-            Note(at.Address, at.Previous, record.Chain, record.IsMoved ? StoreRecordKind.Moved : record.Kind);
+            Note(at.Address, at.Previous, record.Chain, record.IsMoved ? StoreRecordKind.Moved : record.Kind,
+                record.Version);
             if (record.Kind == StoreRecordKind.Freed) _firstKept = record.Version.Value;
             if (record.Kind is not (StoreRecordKind.Open or StoreRecordKind.Freed)) Apply(record, visit);
         }

@@ -172,11 +172,12 @@ internal sealed partial class NodeStore : INodeStore, ILogObserver
     private void Count(HeldChain held, in ObjectEntry before, in ObjectEntry after)
     {
         var was = IsLive(before, held);
-        var objects = (after.IsObject ? 1 : 0) - (was ? 1 : 0);
+        var now = IsLive(after, held);
+        var objects = (now ? 1 : 0) - (was ? 1 : 0);
         held.Objects += objects;
         _objects += objects;
-        held.LiveBytes += after.Weight - (was ? before.Weight : 0);
-        _liveBytes += after.Weight;
+        held.LiveBytes += (now ? after.Weight : 0) - (was ? before.Weight : 0);
+        if (now) _liveBytes += after.Weight;
         if (was) Dead(before.Weight);
     }
 
@@ -198,7 +199,7 @@ internal sealed partial class NodeStore : INodeStore, ILogObserver
         var address = _log.Append(RecordFraming.Size(record), (Store: this, Record: record),
             static (s, address, target) => s.Store._lastCheck = RecordFraming.Encode(s.Record, address,
                 s.Store._lastRecord, s.Store.DurableUntil, s.Store._incarnation, s.Store._logId, target));
-        Note(address, _lastRecord, chain, kind);
+        Note(address, _lastRecord, chain, kind, new ObjectVersion(record.Number));
         _lastRecord = address;
         if (!_checkpointAsked && IsCheckpointDue)
         {

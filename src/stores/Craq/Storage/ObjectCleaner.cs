@@ -59,11 +59,16 @@ internal sealed class ObjectCleaner : IAsyncDisposable
 
     private async ValueTask<bool> EmptyAsync(NodeSegment segment)
     {
+        // What is read back must have been written.
+        await _store.WaitDurableAsync();
         var copies = new List<PendingCopy>();
+        var newest = new Dictionary<ChainId, ObjectVersion>();
         var bytes = 0;
         var isRead = await _store.ReadSegmentAsync(segment, async record =>
         {
             if (!await KeepAsync(record, copies)) return false;
+            if (record.Kind == StoreRecordKind.Chain && !(copies.Count > 0 && copies[^1].IsWhole(record)))
+                newest[record.Chain] = ObjectVersion.Max(newest.GetValueOrDefault(record.Chain), record.Version);
             bytes += copies.Count == 0 ? 0 : record.Body.Length;
             if (bytes < BytesPerWait) return true;
             bytes = 0;
@@ -78,9 +83,10 @@ internal sealed class ObjectCleaner : IAsyncDisposable
         }
 
         await ApplyAsync(copies);
-        foreach (var chain in _chains.Locked(() => _store.StatesIn(segment)))
+        foreach (var chain in _store.StatesIn(segment)) newest.TryAdd(chain, ObjectVersion.None);
+        foreach (var (chain, version) in newest)
         {
-            if (!await UntilAsync(() => _store.TryCarryState(chain, segment, _chains))) return false;
+            if (!await UntilAsync(() => _store.TryCarryState(chain, version, segment, _chains))) return false;
         }
 
         if (!await UntilAsync(_store.TryAppendOwed) || !await UntilAsync(() => _store.TryAppendFreed(segment)))

@@ -75,9 +75,13 @@ internal sealed class HeldChain(int holding)
 {
     public int Holding { get; } = holding;
 
-    /// <summary>Everything that the log says about the chain, besides objects and needed records, stands at or behind
-    /// this address.</summary>
+    /// <summary>The chain's newest state in the log, or its first record: all that the log says about the chain,
+    /// besides objects and needed records, stands at or behind this address or in records of versions above
+    /// <see cref="StateMark"/>.</summary>
     public long StateAddress { get; set; } = long.MaxValue;
+
+    /// <summary>The mark of that state: records up to there count for their objects alone.</summary>
+    public ObjectVersion StateMark { get; set; }
 
     /// <summary>Objects with versions below are absent.</summary>
     public ObjectVersion Cleared { get; set; }
