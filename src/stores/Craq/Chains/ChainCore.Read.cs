@@ -51,7 +51,7 @@ internal sealed partial class ChainCore
         // The tail's mark, in this epoch (C4).
         if (confirmation.IsExact && call.To.Id == _round?.Tail) TakeMark(confirmation.Mark, effects);
         var done = new List<IRoundWaiter>();
-        _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, done);
+        _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, effects.Now.Stamp, done);
         Finish(done, effects);
         StartRound(effects);
     }

@@ -178,7 +178,8 @@ internal sealed partial class ChainCore
         var commits = IsTail && (_durable >= ObjectVersion.First(Epoch) || Planted.Is("inherits-as-committed"));
         if (commits) _heard = ObjectVersion.Max(_heard, _durable);
         if (Planted.Is("ack-from-the-middle") && IsFull && !IsHead) _heard = _durable;
-        var until = ObjectVersion.Min(_heard, Planted.Is("clean-too-early") ? _last : _durable);
+        if (Planted.Is("clean-too-early") && IsHead) _heard = _durable;
+        var until = ObjectVersion.Min(_heard, _durable);
         if (until <= _mark) return;
         var wasOpen = IsOpen;
         CleanUpTo(until);

@@ -113,14 +113,14 @@ internal sealed class ReadRounds
         var round = new Round(++_number, now, plan, _next);
         _next = [];
         _running.Add(round);
-        End(round, done);
+        End(round, now, done);
         return _running.Count > 0 && _running[^1] == round ? round.Number : null;
     }
 
     /// <summary>Takes a member's answer to a round.</summary>
     /// <param name="isExact">False also where there was no answer.</param>
     /// <param name="done">Gets the waiters that got something.</param>
-    public void Take(long number, NodeId member, bool isExact, List<IRoundWaiter> done)
+    public void Take(long number, NodeId member, bool isExact, long now, List<IRoundWaiter> done)
     {
         if (_running.Find(round => round.Number == number) is not { } round) return;
         var hadTail = round.HasTail;
@@ -131,7 +131,7 @@ internal sealed class ReadRounds
             done.AddRange(round.Waiters);
         }
 
-        End(round, done);
+        End(round, now, done);
     }
 
     /// <summary>The directory said, asked at that moment, that the epoch is the newest. What is committed in it, only
@@ -174,14 +174,15 @@ internal sealed class ReadRounds
         return all;
     }
 
-    private void End(Round round, List<IRoundWaiter> done)
+    private void End(Round round, long now, List<IRoundWaiter> done)
     {
         if (round.IsConfirmed)
         {
             _running.Remove(round);
             _failedAt = null;
             // The age counts from the sending: an answer may have been long under way (C17).
-            if (ConfirmedAt is not { } before || before < round.Sent) ConfirmedAt = round.Sent;
+            var at = Planted.Is("age-from-arrival") ? now : round.Sent;
+            if (ConfirmedAt is not { } before || before < at) ConfirmedAt = at;
             foreach (var waiter in round.Waiters)
             {
                 waiter.IsConfirmed = true;
