@@ -93,6 +93,7 @@ internal static class CommandLine
         StreamCommand.Create(),
         TangoCommand.Create(),
         UnitCommand.Create(),
+        CraqCommand.Create(),
         CertCommand.Create(),
     };
 

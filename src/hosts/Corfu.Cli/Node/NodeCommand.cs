@@ -1,4 +1,5 @@
 using Corfu.Operations;
+using Craq.Hosting;
 
 namespace Corfu.Cli;
 
@@ -27,7 +28,7 @@ internal static class NodeCommand
             NodeReloadCommand.Create(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
-            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, NodeRoles.Log,
+            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, CraqFolder.Roles,
             [new GrpcNodeFrontEnd()], [new NodeOperations(new NodeConsole())], cancellationToken));
         return command;
     }

@@ -6,7 +6,7 @@ namespace Corfu.Hosting;
 
 /// <summary>A node process, seen from its parent, which it outlives. Its events go to its own log file; the pipes to
 /// the parent carry only <see cref="ReadyPrefix"/>, or the reason why it did not start.</summary>
-internal static partial class NodeProcess
+public static partial class NodeProcess
 {
     /// <summary>The beginning of the line that a node prints once it serves.</summary>
     public const string ReadyPrefix = "serving ";
@@ -15,6 +15,14 @@ internal static partial class NodeProcess
     private const int Sigterm = 15;
     private const int Sigkill = 9;
     private const int MaxErrorText = 4096;
+
+    /// <summary>The process that runs the node of a folder; null: none does.</summary>
+    public static int? RunningIn(string folder) =>
+        FolderLock.OwnerOf(folder) is { ProcessId: > 0 } owner ? owner.ProcessId : null;
+
+    /// <summary>Keeps other commands from changing a folder until it is disposed.</summary>
+    /// <exception cref="NodeStartException">In use, or not writable.</exception>
+    public static IDisposable Hold(string folder) => FolderLock.Take(folder, FolderUse.Command);
 
     /// <summary>Starts the process and waits until it serves.</summary>
     /// <exception cref="NodeStartException">The process ended before it served; the message is its own.</exception>

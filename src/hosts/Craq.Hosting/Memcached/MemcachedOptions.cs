@@ -8,7 +8,7 @@ namespace Craq.Hosting.Memcached;
 /// <c>[::1]:11213=bounded:3:2s@pages</c>.</summary>
 internal sealed record MemcachedOptions(IPEndPoint EndPoint, string Mode, ReadTerms Terms, string Keyspace)
 {
-    public const string DefaultKeyspace = "memcached";
+    public const string DefaultKeyspace = "main";
 
     private const string Form = "[ADDRESS:]PORT=strong|eventual|bounded:N[:SECONDSs][@KEYSPACE]";
 

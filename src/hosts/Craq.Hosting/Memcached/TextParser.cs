@@ -40,11 +40,11 @@ internal static class TextParser
             _ when verb.SequenceEqual("delete"u8) => Delete(line, words),
             _ when verb.SequenceEqual("touch"u8) => Touch(line, words),
             _ when verb.SequenceEqual("flush_all"u8) => FlushAll(line, words),
-            _ when verb.SequenceEqual("version"u8) => new TextCommand(TextVerb.Version, []),
-            _ when verb.SequenceEqual("verbosity"u8) =>
-                new TextCommand(TextVerb.Verbosity, [], NoReply: IsNoReply(line, words)),
-            _ when verb.SequenceEqual("stats"u8) => new TextCommand(TextVerb.Stats, []),
-            _ when verb.SequenceEqual("quit"u8) => new TextCommand(TextVerb.Quit, []),
+            _ when verb.SequenceEqual("verbosity"u8) => Verbosity(line, words),
+            _ when verb.SequenceEqual("version"u8) => Bare(TextVerb.Version, words),
+            _ when verb.SequenceEqual("quit"u8) => Bare(TextVerb.Quit, words),
+            // Figures of a part, as "stats items", are none here.
+            _ when verb.SequenceEqual("stats"u8) && !IsNoReply(line, words) => new TextCommand(TextVerb.Stats, []),
             _ => TextCommand.Faulty(UnknownCommand),
         };
     }
@@ -134,6 +134,18 @@ internal static class TextParser
             return TextCommand.Faulty(BadFormat, noReply: noReply);
         return new TextCommand(TextVerb.FlushAll, [], Exptime: delay, NoReply: noReply);
     }
+
+    // verbosity <level> [noreply]
+    private static TextCommand Verbosity(ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
+    {
+        var noReply = IsNoReply(line, words);
+        return words.Length == (noReply ? 3 : 2) && TryNumber(line[words[1]], out ulong _)
+            ? new TextCommand(TextVerb.Verbosity, [], NoReply: noReply)
+            : TextCommand.Faulty(UnknownCommand, noReply: noReply);
+    }
+
+    private static TextCommand Bare(TextVerb verb, ReadOnlySpan<Range> words) =>
+        words.Length == 1 ? new TextCommand(verb, []) : TextCommand.Faulty(UnknownCommand);
 
     private static bool IsNoReply(ReadOnlySpan<byte> line, ReadOnlySpan<Range> words) =>
         words.Length > 1 && line[words[^1]].SequenceEqual("noreply"u8);

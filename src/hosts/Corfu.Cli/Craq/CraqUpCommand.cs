@@ -1,0 +1,144 @@
+using System.Globalization;
+using Craq;
+using Craq.Hosting;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu craq up</c>.</summary>
+internal static class CraqUpCommand
+{
+    private const string Description =
+        """
+        Start the CRAQ nodes in a folder, or make new ones there, with a log of their own in DIR/log unless --log names
+        one. Nodes that run already are left alone; counts above today's add nodes. New nodes get the keyspace 'main'
+        of 8 chains. Prints the connection strings of the nodes and of the log, and a table of the nodes.
+        """;
+
+    // Chains of the first keyspace: each node is the head of some.
+    private const int MainChains = 8;
+
+    public static Command Create()
+    {
+        var directory = CommonOptions.DirectoryOption("The nodes' folder.");
+        var nodes = CommonOptions.NumberOption("--nodes", "Nodes, without --datacenters.", 3, 64);
+        var replicas = CommonOptions.NumberOption(
+            "--replicas", "Replicas of the chains of 'main' in each datacenter, as far as there are nodes.", 3, 64);
+        var datacenters = new Option<string?>("--datacenters")
+        {
+            Description = "Nodes of each datacenter.",
+            HelpName = "east:2,west:1",
+        };
+        var log = new Option<string?>("--log")
+        {
+            Description = "The log that coordinates the nodes (default: a new one in DIR/log).",
+            HelpName = "corfu://HOST:PORT,...",
+        };
+        var memcached = new Option<string[]>("--memcached")
+        {
+            Description = "A listener of the first new node for memcached's text protocol: [ADDRESS:]PORT=MODE"
+                + "[@KEYSPACE] with the mode strong, eventual or bounded:N[:SECONDSs].",
+            HelpName = "11211=strong",
+            DefaultValueFactory = _ => [],
+        };
+        var json = CommonOptions.JsonOption();
+        var command = new Command("up", Description)
+        {
+            directory, nodes, replicas, datacenters, log, memcached, json,
+        };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var path = result.GetRequiredValue(directory).FullName;
+            var counts = CountsOf(result.GetValue(datacenters), result.GetValue(nodes));
+            var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
+            var connection = await LogOfAsync(path, result.GetValue(log), self, cancellationToken);
+            var shape = new CraqShape(connection)
+            {
+                Datacenters = counts,
+                Memcached = [.. result.GetValue(memcached) ?? []],
+            };
+            var (folder, problems) = await new ProcessCraq(self).UpAsync(path, shape, cancellationToken);
+            await using var client = await Connections.ConnectAsync(connection, cancellationToken);
+            await using var admin = await CraqAdmin.OpenAsync(client, cancellationToken);
+            var overview = await admin.ReadAsync(cancellationToken);
+            if (overview.Keyspaces.IsEmpty && problems.IsEmpty)
+            {
+                await admin.CreateKeyspaceAsync(CraqConnections.MainKeyspace, MainChains,
+                    PlacementOf(counts, result.GetValue(replicas)), cancellationToken: cancellationToken);
+                overview = await admin.ReadAsync(cancellationToken);
+            }
+
+            await CraqReport.WriteAsync(result.InvocationConfiguration.Output,
+                folder.ConnectionString().ToString(), connection, overview, folder, result.GetValue(json));
+            foreach (var problem in problems)
+                await result.InvocationConfiguration.Error.WriteLineAsync(problem);
+            return problems.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
+        });
+        return command;
+    }
+
+    internal static ImmutableArray<(string Datacenter, int Nodes)> CountsOf(string? datacenters, int nodes)
+    {
+        if (datacenters is null) return [(CraqNodeSettings.DefaultDatacenter, nodes)];
+        var counts = ImmutableArray.CreateBuilder<(string, int)>();
+        foreach (var part in datacenters.Split(','))
+        {
+            var colon = part.LastIndexOf(':');
+            if (colon < 1
+                || !int.TryParse(part[(colon + 1)..], NumberStyles.None, CultureInfo.InvariantCulture, out var count)
+                || count is < 1 or > 64)
+                throw new UsageException($"'{part}' is no datacenter with its number of nodes, as east:2.");
+            counts.Add((part[..colon], count));
+        }
+
+        return counts.DrainToImmutable();
+    }
+
+    private static Placement PlacementOf(ImmutableArray<(string Datacenter, int Nodes)> counts, int replicas) =>
+        counts.Length == 1
+            ? Placement.Implicit(1, Math.Min(replicas, counts[0].Nodes))
+            : Placement.Sized([.. counts.Select(one =>
+                new PlacementGroup(one.Datacenter, Math.Min(replicas, one.Nodes)))]);
+
+    private static async Task<string> LogOfAsync(
+        string path, string? given, NodeCommandLine self, CancellationToken cancellationToken)
+    {
+        var known = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest.Log : null;
+        if (given is not null && known is not null && given != known)
+            throw new UsageException($"The nodes in {path} belong to the log {known}, and not to {given}.");
+        if (given is not null) return Connections.Parse(given).ToString();
+        var own = Path.Combine(path, "log");
+        if (known is not null && !ClusterFolder.Exists(own)) return known;
+        var state = await new ProcessCluster(self).UpAsync(own, new ClusterShape(), cancellationToken);
+        return state.Verdict.IsServing
+            ? state.ConnectionString
+            : throw new NodeStartException(string.Join('\n', [.. state.Problems, state.Verdict.ToString()]));
+    }
+}
+
+/// <summary><c>corfu craq down</c>.</summary>
+internal static class CraqDownCommand
+{
+    public static Command Create()
+    {
+        var directory = CommonOptions.DirectoryOption("The nodes' folder.");
+        var command = new Command("down",
+            "Stop the nodes of a folder, and their own log. Their data stays; 'craq up' continues from there.")
+        {
+            directory,
+        };
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var path = result.GetRequiredValue(directory).FullName;
+            var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
+            var stopped = await new ProcessCraq(self).DownAsync(path, cancellationToken);
+            var log = Path.Combine(path, "log");
+            if (ClusterFolder.Exists(log))
+                stopped = stopped.AddRange(await new ProcessCluster(self).DownAsync(log, cancellationToken));
+            var output = result.InvocationConfiguration.Output;
+            foreach (var node in stopped) await output.WriteLineAsync($"stopped {node}");
+            if (stopped.IsEmpty) await output.WriteLineAsync("nothing was running");
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+}
