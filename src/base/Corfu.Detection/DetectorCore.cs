@@ -2,7 +2,7 @@ namespace Corfu.Detection;
 
 /// <summary>Samples in, verdicts out: one observer's view of the nodes that it watches. Pure, no clock: times are since
 /// any fixed moment. Not thread-safe.</summary>
-internal sealed class DetectorCore
+public sealed class DetectorCore
 {
     private readonly DetectorOptions _options;
 

@@ -1,7 +1,7 @@
 namespace Corfu.Detection;
 
 /// <summary>The outcome of a probe of a node.</summary>
-internal enum ProbeOutcome
+public enum ProbeOutcome
 {
     /// <summary>Nothing about the node: the probe did not happen.</summary>
     None,
@@ -29,7 +29,7 @@ internal enum ProbeOutcome
 }
 
 /// <param name="RoundTrip">Until the answer, or until it was no longer waited for.</param>
-internal readonly record struct ProbeSample(ProbeOutcome Outcome, TimeSpan RoundTrip)
+public readonly record struct ProbeSample(ProbeOutcome Outcome, TimeSpan RoundTrip)
 {
     public bool IsAnswer => Outcome is ProbeOutcome.Answered or ProbeOutcome.Full or ProbeOutcome.Failed;
 

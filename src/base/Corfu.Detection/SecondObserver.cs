@@ -1,7 +1,7 @@
 namespace Corfu.Detection;
 
 /// <summary>Whether enough other agents share one agent's verdict on a node to act on it.</summary>
-internal static class SecondObserver
+public static class SecondObserver
 {
     /// <param name="others">Agents that could be asked: in other processes, and not certainly gone themselves.</param>
     public static bool Agrees(NodeVerdict mine, IReadOnlyCollection<SuspicionResponse> answers, int others)

@@ -104,6 +104,26 @@ internal static class SampleMessages
                 new FetchResponse(Status.Ok, Epoch) { Last = Version(8), Mark = Version(7), Records = records },
                 new FetchResponse(CraqStatus.Forgotten, Epoch),
             ]),
+            (new ReconcileRequest(Epoch, Chain, Version(6), [default, new HashPrefix(1, 0xab00000000000000)],
+                [new KeyHash(1, 2)]),
+            [
+                new ReconcileResponse(Status.Ok, Epoch)
+                {
+                    Base = Version(6),
+                    Buckets =
+                    [
+                        new HashBucket([.. Enumerable.Range(0, HashBucket.Fan).Select(i => (ulong)i)], []),
+                        new HashBucket([], [new KeyVersion(new KeyHash(3, 4), Version(5))]),
+                    ],
+                    Records = [records[0], default],
+                },
+                new ReconcileResponse(CraqStatus.Behind, Epoch),
+            ]),
+            (new PingNodeRequest(Epoch.None, new NodeId(Chain.Value)),
+            [
+                new PingNodeResponse(Status.Ok, Epoch.None, true, NodeHealth.Silent),
+                new PingNodeResponse(Status.Failed, Epoch.None, false, NodeHealth.Unknown),
+            ]),
         ];
     }
 

@@ -13,6 +13,8 @@ public static class CraqMessages
         Add(table, CraqOpcode.Confirm, ConfirmRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Install, InstallChainRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Fetch, FetchRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Reconcile, ReconcileRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Ping, PingNodeRequest.Read, AccessRole.Node);
     }
 
     private static void Add(RequestTable table, Opcode opcode, RequestReader read, AccessRole lowest) =>

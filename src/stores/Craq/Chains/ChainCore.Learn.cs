@@ -13,6 +13,9 @@ internal sealed partial class ChainCore
     /// <summary>A learner's base: it follows the records above, and takes objects as of it.</summary>
     public ObjectVersion Base { get; private set; }
 
+    /// <summary>Why this member is no source for a learner of that epoch; null: it is (C10).</summary>
+    public Status? RefusesLearner(Epoch epoch) => RefusesMember(epoch);
+
     /// <summary>Begins to learn, at or behind what is here. The caller has made sure, by a linearizable read of the
     /// directory, that the node is no full member: what is above the mark never counts again (C10).</summary>
     /// <param name="source">The source's mark, above which records follow.</param>

@@ -8,9 +8,20 @@ internal interface IEpochLease
     bool Proves(ChainConfig config);
 }
 
+/// <summary>The agent's port to the registrations of nodes.</summary>
+internal interface INodeRegistry
+{
+    /// <returns>Why the node is not evicted; null: it is.</returns>
+    ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken);
+
+    /// <summary>This node serves no reads of the epoch by its lease from now on (C7).</summary>
+    /// <returns>False: the chain is at another epoch.</returns>
+    ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken);
+}
+
 /// <summary>The registration of this node: its lease in the directory, renewed after a third of its time, and asked for
 /// again when it has ended.</summary>
-internal sealed class NodeLease : IEpochLease, IAsyncDisposable
+internal sealed class NodeLease : IEpochLease, INodeRegistry, IAsyncDisposable
 {
     /// <summary>The share of the lease that is left for clocks of unequal rates.</summary>
     private const int Margin = 10;
@@ -58,6 +69,9 @@ internal sealed class NodeLease : IEpochLease, IAsyncDisposable
             && !(_released.TryGetValue(config.Id, out var released) && released == config.Epoch);
     }
 
+    public ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken) =>
+        _directory.EvictAsync(node, cancellationToken);
+
     /// <summary>Gives up the lease for this epoch of a chain, so that the node may be removed before it ends.</summary>
     /// <returns>False: the chain is at another epoch.</returns>
     public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
@@ -70,7 +84,7 @@ internal sealed class NodeLease : IEpochLease, IAsyncDisposable
     /// <summary>Ends the lease.</summary>
     public async ValueTask DisposeAsync()
     {
-        await _stop.CancelAsync();
+        _stop.Cancel();
         await _keeping;
     }
 

@@ -141,7 +141,7 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await _stop.CancelAsync();
+        _stop.Cancel();
         await _following;
         lock (_gate) _changed.TrySetResult();
     }

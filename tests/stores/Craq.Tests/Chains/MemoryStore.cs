@@ -108,7 +108,7 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
     {
         await Task.Yield();
         foreach (var (hash, slot) in _slots.Where(slot => slot.Key.Item1 == chain)
-            .Select(slot => (ObjectHash.Of(chain, slot.Key.Item2), slot.Value)).Order())
+            .Select(slot => (Hash: ObjectHash.Of(chain, slot.Key.Item2), slot.Value)).OrderBy(item => item.Hash))
         {
             if (hash.CompareTo(from) >= 0) yield return (hash, slot);
         }

@@ -32,9 +32,21 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         return _chains[chain].Config;
     }
 
+    public void SetState(int node, DirectoryNodeState state)
+    {
+        var id = Samples.Id(node);
+        nodes = nodes.SetItem(id, nodes[id] with { State = state });
+        Publish();
+    }
+
     private void Set(ChainState state)
     {
         _chains[state.Config.Id] = state;
+        Publish();
+    }
+
+    private void Publish()
+    {
         View = new DirectoryView(++_revision, _chains.ToImmutableSortedDictionary(chain => chain.Key,
             chain => chain.Value.Config), nodes, DirectoryView.Empty.Keyspaces);
     }

@@ -1,0 +1,155 @@
+using Corfu.Detection;
+using Craq.Coordination;
+
+namespace Craq.Agent;
+
+/// <summary>An agent's decisions about its node's chains, from the directory and the verdicts on other nodes. Pure:
+/// times are since any fixed moment. Any number of agents may decide alike or otherwise; the directory lets one
+/// win.</summary>
+internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
+{
+    // Since when this agent has seen a node without a lease, a member gone, a chain's epoch.
+    private readonly Dictionary<NodeId, TimeSpan> _unregistered = [];
+    private readonly Dictionary<NodeId, TimeSpan> _suspected = [];
+    private readonly Dictionary<ChainId, (Epoch Epoch, TimeSpan Since)> _epochs = [];
+    private DirectoryView _view = DirectoryView.Empty;
+    private ImmutableArray<ChainConfig> _own = [];
+
+    /// <summary>The chains that have this node.</summary>
+    public ImmutableArray<ChainConfig> Own => _own;
+
+    public void Observe(DirectoryView view, TimeSpan now)
+    {
+        if (ReferenceEquals(view, _view)) return;
+        _view = view;
+        _own = [.. view.Chains.Values.Where(config => config.IndexOf(self) >= 0)];
+        foreach (var (id, node) in view.Nodes)
+        {
+            if (node.State != DirectoryNodeState.Gone) _unregistered.Remove(id);
+            else _unregistered.TryAdd(id, now);
+        }
+
+        foreach (var gone in _unregistered.Keys.Where(id => !view.Nodes.ContainsKey(id)).ToArray())
+            _unregistered.Remove(gone);
+        foreach (var gone in _epochs.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _epochs.Remove(gone);
+        foreach (var config in _own)
+        {
+            if (!_epochs.TryGetValue(config.Id, out var known) || known.Epoch != config.Epoch)
+                _epochs[config.Id] = (config.Epoch, now);
+        }
+    }
+
+    /// <summary>The nodes that have chains in common with this one, those behind it first: each node is probed by
+    /// several others, however many there are.</summary>
+    public ImmutableArray<DirectoryNode> Peers()
+    {
+        var ids = new SortedSet<NodeId>(_own.SelectMany(config => config.Members).Select(member => member.Node));
+        ids.Remove(self);
+        return
+        [
+            .. ids.Where(id => id.CompareTo(self) > 0).Concat(ids.Where(id => id.CompareTo(self) < 0))
+                .Where(_view.Nodes.ContainsKey).Take(options.MaxPeers).Select(id => _view.Nodes[id]),
+        ];
+    }
+
+    /// <summary>The steps that are due.</summary>
+    /// <param name="judge">The detector's verdict on another node.</param>
+    public List<ChainAction> Decide(TimeSpan now, Func<NodeId, NodeVerdict> judge)
+    {
+        var actions = new List<ChainAction>();
+        if (!_view.Nodes.TryGetValue(self, out var me) || me.State == DirectoryNodeState.Gone) return actions;
+        var gone = FindGone(now, judge);
+        foreach (var config in _own)
+        {
+            if (gone.Count > 0 && Removal(config, gone, now) is { } removal) actions.Add(removal);
+            else if (MayLeave(config, now)) actions.Add(new ChainAction.Leave(config));
+        }
+
+        return actions;
+    }
+
+    /// <summary>The chains that this node is to learn: repairs first, and few at a time.</summary>
+    /// <param name="learning">Those that it learns already: they are gone on with.</param>
+    public ImmutableArray<WantedChain> Wanted(TimeSpan now, IReadOnlyCollection<ChainId> learning)
+    {
+        if (!_view.Nodes.TryGetValue(self, out var me) || me.State != DirectoryNodeState.Active) return [];
+        var wanted = new List<WantedChain>();
+        foreach (var config in _view.Chains.Values)
+        {
+            if (config.IndexOf(self) >= 0) continue;
+            var wish = Wish(config, now);
+            if (wish.Any(member => member.Node == self))
+                wanted.Add(new WantedChain(config, config.Members.Length < wish.Length));
+        }
+
+        return
+        [
+            .. wanted.OrderByDescending(chain => learning.Contains(chain.Config.Id))
+                .ThenByDescending(chain => chain.IsRepair).ThenBy(chain => chain.Config.Id).Take(options.MaxMoves),
+        ];
+    }
+
+    /// <summary>The place of this node in a chain, by the order of the wish.</summary>
+    public int IndexFor(ChainConfig config, TimeSpan now)
+    {
+        var index = 0;
+        foreach (var member in Wish(config, now))
+        {
+            if (member.Node == self) return index;
+            index = Math.Max(index, config.IndexOf(member.Node) + 1);
+        }
+
+        return config.Members.Length;
+    }
+
+    // A node that restarts is back soon: it stays wished for a while.
+    private ImmutableArray<ChainMember> Wish(ChainConfig config, TimeSpan now) => PlacementRules.Wish(
+        config.Placement, config.Id, _view.Nodes.Values.Where(node => node.State == DirectoryNodeState.Active
+            || (node.State == DirectoryNodeState.Gone
+                && now - _unregistered.GetValueOrDefault(node.Id, now) < options.ReplaceAfter)));
+
+    private SortedDictionary<NodeId, bool> FindGone(TimeSpan now, Func<NodeId, NodeVerdict> judge)
+    {
+        var gone = new SortedDictionary<NodeId, bool>();
+        foreach (var id in _own.SelectMany(config => config.Members).Select(member => member.Node).Distinct())
+        {
+            if (id == self) continue;
+            var verdict = judge(id);
+            var isUnregistered = _unregistered.TryGetValue(id, out var since)
+                && now - since >= options.UnregisteredAfter;
+            if (verdict.IsGone || isUnregistered) gone.Add(id, verdict.IsCertain || isUnregistered);
+        }
+
+        foreach (var alive in _suspected.Keys.Where(id => !gone.ContainsKey(id)).ToArray()) _suspected.Remove(alive);
+        foreach (var id in gone.Keys) _suspected.TryAdd(id, now);
+        return gone;
+    }
+
+    // One at a time: the next one waits until this one has an epoch of its own.
+    private ChainAction? Removal(ChainConfig config, SortedDictionary<NodeId, bool> gone, TimeSpan now)
+    {
+        var turn = config.Members.TakeWhile(member => member.Node != self)
+            .Count(member => !gone.ContainsKey(member.Node));
+        foreach (var member in config.Members)
+        {
+            if (!gone.TryGetValue(member.Node, out var isCertain)) continue;
+            if (now - _suspected[member.Node] < turn * options.Turn) continue;
+            if (!isCertain && now - _epochs[config.Id].Since < options.RemovalPause) continue;
+            if (!ChainRules.MayLose(config, member.Node)) continue;
+            var hasLease = _view.Nodes.TryGetValue(member.Node, out var node) && node.State != DirectoryNodeState.Gone;
+            return hasLease && config.Options.Reads == EpochProof.Leased
+                ? new ChainAction.Evict(config, member.Node, isCertain)
+                : new ChainAction.RemoveGone(config, member.Node, isCertain);
+        }
+
+        return null;
+    }
+
+    // Only from a chain that is open and has all others that are wished: never below its size, and one at a time.
+    private bool MayLeave(ChainConfig config, TimeSpan now)
+    {
+        if (!config.IsRecordedOpen || config.Members.Length == 1 || !ChainRules.MayLose(config, self)) return false;
+        var wish = Wish(config, now);
+        return wish.Length > 0 && wish.All(member => member.Node != self && config.IndexOf(member.Node) >= 0);
+    }
+}

@@ -1,0 +1,244 @@
+using Corfu.Detection;
+using Craq.Coordination;
+using Microsoft.Extensions.Logging;
+
+namespace Craq.Agent;
+
+/// <summary>The agent of a node: probes the nodes that share chains with it, and proposes what
+/// <see cref="ChainPolicy"/> decides. Every node has one; the directory lets one proposal win. All of it runs on one
+/// loop.</summary>
+internal sealed partial class CraqAgent : IAsyncDisposable
+{
+    private static readonly TimeSpan s_disagreement = TimeSpan.FromSeconds(5);
+
+    private readonly NodeId _self;
+    private readonly IChainDirectory _directory;
+    private readonly INodeRegistry _registry;
+    private readonly ITransport _transport;
+    private readonly ILearners _learners;
+    private readonly CraqAgentOptions _options;
+    private readonly ILogger _logger;
+    private readonly AgentClock _clock;
+    private readonly AgentLoop _loop;
+    private readonly ChainPolicy _policy;
+    private readonly DetectorCore _detector;
+    private readonly ChangeBudget _budget;
+    private readonly CancellationTokenSource _stop = new();
+    private readonly Task _running;
+
+    // By the loop alone, as the next three.
+    private readonly Dictionary<NodeId, NodeEndpoint> _watched = [];
+    private readonly HashSet<NodeId> _probing = [];
+
+    // Chains of a proposal under way, and when the next one may be made.
+    private readonly Dictionary<ChainId, TimeSpan> _pausedChains = [];
+
+    // Suspicions that other agents did not share, and when they are raised again.
+    private readonly Dictionary<NodeId, TimeSpan> _pausedNodes = [];
+
+    public CraqAgent(NodeId self, CraqAgentParts parts, CraqAgentOptions options, TimeProvider time, LoopContext? loops,
+        ILogger logger)
+    {
+        _self = self;
+        (_directory, _registry, _transport, _learners) =
+            (parts.Directory, parts.Registry, parts.Transport, parts.Learners);
+        (_options, _logger) = (options, logger);
+        _clock = new AgentClock(time);
+        _loop = new AgentLoop(_clock, logger, loops);
+        _policy = new ChainPolicy(self, options);
+        _detector = new DetectorCore(options.Detector);
+        _budget = new ChangeBudget(options.Removals, options.RemovalRefill);
+        _running = _loop.Run(StepsAsync);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _stop.Cancel();
+        await _running;
+    }
+
+    private async Task StepsAsync()
+    {
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                Step();
+                await Task.Delay(_options.Detector.Interval, _clock.Time, _stop.Token);
+            }
+            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+            {
+                return;
+            }
+            catch (Exception e)
+            {
+                LogStepFailed(e);
+                await Task.Delay(_options.Detector.Interval, _clock.Time, CancellationToken.None);
+            }
+        }
+    }
+
+    private void Step()
+    {
+        var now = _clock.Now;
+        _policy.Observe(_directory.View, now);
+        Watch(now);
+        _detector.Tick(now);
+        foreach (var (node, endpoint) in _watched)
+        {
+            if (_probing.Add(node)) _loop.Start(() => ProbeAsync(new NodeAddress(node, endpoint)));
+        }
+
+        foreach (var action in _policy.Decide(now, node => Judge(node, now)))
+        {
+            if (_pausedChains.TryGetValue(action.Config.Id, out var until) && now < until) continue;
+            _pausedChains[action.Config.Id] = TimeSpan.MaxValue;
+            _loop.Start(() => ActAsync(action));
+        }
+
+        _learners.Learn([.. _policy.Wanted(now, _learners.Chains).Select(
+            chain => new LearnedChain(chain.Config.Id, _policy.IndexFor(chain.Config, now)))]);
+    }
+
+    private void Watch(TimeSpan now)
+    {
+        var peers = _policy.Peers();
+        foreach (var node in _watched.Keys.Where(node => peers.All(peer => peer.Id != node)).ToArray())
+        {
+            _watched.Remove(node);
+            _detector.Forget(node);
+        }
+
+        foreach (var peer in peers)
+        {
+            _watched[peer.Id] = peer.Endpoint;
+            _detector.Watch(new NodeAddress(peer.Id, peer.Endpoint), CraqRole.Role, now, mayReturn: true);
+        }
+
+        foreach (var chain in _pausedChains.Where(chain => chain.Value <= now).Select(chain => chain.Key).ToArray())
+            _pausedChains.Remove(chain);
+    }
+
+    private NodeVerdict Judge(NodeId node, TimeSpan now)
+    {
+        if (_pausedNodes.TryGetValue(node, out var until))
+        {
+            if (now < until) return default;
+            _pausedNodes.Remove(node);
+        }
+
+        return _detector.Judge(node, now);
+    }
+
+    private async Task ProbeAsync(NodeAddress node)
+    {
+        try
+        {
+            _detector.Record(node.Id, await SendProbeAsync(node, NodeId.None), _clock.Now);
+        }
+        finally
+        {
+            _probing.Remove(node.Id);
+        }
+    }
+
+    private async Task<ProbeSample> SendProbeAsync(NodeAddress node, NodeId suspect)
+    {
+        var began = _clock.Now;
+        using var limit = new CancellationTokenSource(_options.ProbeLimit, _clock.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, _stop.Token);
+        try
+        {
+            var answer = await _transport.CallAsync(node, new PingNodeRequest(Epoch.None, suspect), either.Token);
+            return ProbeSample.Of(answer.Status, _clock.Now - began);
+        }
+        catch (TransportException e)
+        {
+            return ProbeSample.Of(e.Fault, _clock.Now - began);
+        }
+        catch (OperationCanceledException)
+        {
+            return new ProbeSample(_stop.IsCancellationRequested ? ProbeOutcome.None : ProbeOutcome.Nothing,
+                _clock.Now - began);
+        }
+    }
+
+    private async Task ActAsync(ChainAction action)
+    {
+        var chain = action.Config.Id;
+        try
+        {
+            await TryActAsync(action);
+        }
+        catch (Exception e) when (e is CorfuException or OperationCanceledException)
+        {
+            // The log is away, or the outcome is unknown: the next state of the directory tells.
+            if (!_stop.IsCancellationRequested) LogFailed(action.Config.Name, e);
+        }
+        finally
+        {
+            _pausedChains[chain] = _clock.Now + _options.Retry;
+        }
+    }
+
+    private async Task TryActAsync(ChainAction action)
+    {
+        var (chain, epoch) = (action.Config.Id, action.Config.Epoch);
+        switch (action)
+        {
+            case ChainAction.Evict evict when await MayRemoveAsync(evict.Node, evict.IsCertain):
+                if (await _registry.EvictAsync(evict.Node, _stop.Token) is { } why)
+                    LogRefused(action.Config.Name, why);
+                return;
+            case ChainAction.RemoveGone remove when await MayRemoveAsync(remove.Node, remove.IsCertain):
+                LogRemoves(action.Config.Name, remove.Node);
+                Tell(await _directory.TryChangeAsync(
+                    chain, epoch, new ChainChange.Remove([remove.Node]), _stop.Token), action);
+                return;
+            case ChainAction.Leave:
+                if (action.Config.Options.Reads == EpochProof.Leased
+                    && !await _registry.ReleaseAsync(action.Config, _stop.Token)) return;
+                Tell(await _directory.TryChangeAsync(
+                    chain, epoch, new ChainChange.Remove([_self]), _stop.Token), action);
+                return;
+        }
+    }
+
+    // One agent's suspicion alone removes nobody, and few are removed in a short time.
+    private async Task<bool> MayRemoveAsync(NodeId node, bool isCertain)
+    {
+        if (isCertain) return true;
+        if (!_budget.HasOne(_clock.Now)) return false;
+        if (!await IsSharedAsync(node))
+        {
+            _pausedNodes[node] = _clock.Now + s_disagreement;
+            return false;
+        }
+
+        _budget.Spend(_clock.Now);
+        return true;
+    }
+
+    // The proposer tells the members at once: they follow the directory with a delay.
+    private void Tell(ChangeOutcome outcome, ChainAction action)
+    {
+        if (!outcome.IsRecorded) LogRefused(action.Config.Name, outcome.Refusal!);
+        else InstallCall.Tell(_transport, _directory.View, outcome.Config!, _clock.Time, _stop.Token);
+    }
+
+    [LoggerMessage(1, LogLevel.Warning, "Chain {Chain} goes on without {Node}, which is gone")]
+    private partial void LogRemoves(string chain, NodeId node);
+
+    [LoggerMessage(2, LogLevel.Information, "Chain {Chain} was not changed: {Why}")]
+    private partial void LogRefused(string chain, string why);
+
+    [LoggerMessage(4, LogLevel.Error, "A step of the agent failed; the next one goes on")]
+    private partial void LogStepFailed(Exception error);
+
+    [LoggerMessage(3, LogLevel.Warning, "A change of chain {Chain} has failed; it is looked at again")]
+    private partial void LogFailed(string chain, Exception error);
+}
+
+/// <summary>What an agent works with.</summary>
+internal sealed record CraqAgentParts(
+    IChainDirectory Directory, INodeRegistry Registry, ITransport Transport, ILearners Learners);

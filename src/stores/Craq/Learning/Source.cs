@@ -1,0 +1,96 @@
+using Craq.Chains;
+using Craq.Storage;
+
+namespace Craq.Learning;
+
+/// <summary>A full member's side of a reconciliation. Without a memory of its learners: each request stands for itself.
+/// </summary>
+internal sealed class Source(CraqHandler handler, INodeStore store)
+{
+    private const int MaxAtOnce = 8;
+    private const int AnswerBytes = 1 << 20;
+
+    private int _atOnce;
+
+    public void Handle(ReconcileRequest request, ReplyTo reply)
+    {
+        var refusal = (Status?)Status.NotInstalled;
+        var mark = ObjectVersion.None;
+        handler.WithChain(request.Chain, (core, _) =>
+        {
+            // A learner is no source (C10), and a member of another epoch may lack what this one has committed.
+            refusal = core.RefusesLearner(request.Epoch);
+            mark = core.Mark;
+        });
+        // The base was this chain's mark somewhere: a member that has not reached it waits for its own predecessor.
+        if (refusal is null && request.Base > mark) refusal = CraqStatus.Behind;
+        if (refusal is not null) reply.Send(request.Fail(refusal.Value, request.Epoch));
+        else if (request.Prefixes.IsEmpty && request.Keys.IsEmpty)
+            reply.Send(new ReconcileResponse(Status.Ok, request.Epoch) { Base = mark });
+        else if (Interlocked.Increment(ref _atOnce) <= MaxAtOnce) _ = AnswerAsync(request, reply);
+        else
+        {
+            Interlocked.Decrement(ref _atOnce);
+            reply.Send(request.Fail(Status.Overloaded, request.Epoch));
+        }
+    }
+
+    private async Task AnswerAsync(ReconcileRequest request, ReplyTo reply)
+    {
+        Response answer;
+        try
+        {
+            var buckets = ImmutableArray.CreateBuilder<HashBucket>(request.Prefixes.Length);
+            foreach (var prefix in request.Prefixes)
+                buckets.Add(await Digests.ReadAsync(store, request.Chain, prefix, request.Base));
+            answer = new ReconcileResponse(Status.Ok, request.Epoch)
+            {
+                Base = request.Base,
+                Buckets = buckets.MoveToImmutable(),
+                Records = await ReadAsync(request),
+            };
+        }
+        catch (Exception e) when (e is CorfuException or IOException or ObjectDisposedException)
+        {
+            // A damaged object, or a node that ends: another member may do better.
+            answer = request.Fail(Status.Failed, request.Epoch);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _atOnce);
+        }
+
+        reply.Send(answer);
+    }
+
+    private async ValueTask<ImmutableArray<ReadOnlyMemory<byte>>> ReadAsync(ReconcileRequest request)
+    {
+        var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
+        var bytes = 0L;
+        foreach (var key in request.Keys)
+        {
+            var record = await FindAsync(request.Chain, new ObjectHash(key.High, key.Low), request.Base);
+            if (records.Count > 0 && bytes + record.Length > AnswerBytes) break;
+            bytes += record.Length;
+            records.Add(record);
+        }
+
+        return records.ToImmutable();
+    }
+
+    // A version above the base reaches the learner as a record.
+    private async ValueTask<ReadOnlyMemory<byte>> FindAsync(ChainId chain, ObjectHash wanted, ObjectVersion until)
+    {
+        await foreach (var (hash, slot) in store.ListAsync(chain, wanted))
+        {
+            if (hash != wanted || slot.Version > until) break;
+            // Cleaned away or replaced meanwhile: the learner asks again in its next round.
+            if (await store.ReadKeyAsync(slot) is not { } key || await store.ReadAsync(slot, key) is not { } value)
+                break;
+            return RecordCodec.Encode(new ChainRecord(chain, ChainRecordKind.Write, slot.Version, ObjectVersion.None,
+                [], [new ObjectWrite(key, slot.Flags, slot.Expiry, value)]));
+        }
+
+        return default;
+    }
+}

@@ -1,0 +1,105 @@
+using Corfu.TestKit;
+using Craq.Agent;
+using Craq.Coordination;
+using Craq.Tests.Chains;
+using Craq.Tests.Coordination;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Craq.Tests.Agent;
+
+/// <summary>Agents beside the nodes of a chain: three members, and node 4.</summary>
+public sealed class NodeAgentTests
+{
+    [Fact]
+    public void Killed_member_is_removed_and_another_node_takes_its_place() => Run(async (chain, agents) =>
+    {
+        for (var i = 0; i < 50; i++) await PutAsync(chain, $"k{i}", $"v{i}");
+        var victim = TestChain.NumberOf(chain.Config.Members[1].Node);
+        await agents.KillAsync(victim);
+        await chain.UntilAsync(() => chain.Config.IndexOf(Samples.Id(victim)) < 0, seconds: 60);
+        chain.Directory.SetState(victim, DirectoryNodeState.Gone);
+        await chain.UntilAsync(
+            () => chain.Config is { Members.Length: 3, IsRecordedOpen: true }, seconds: 60);
+        await PutAsync(chain, "after", "v");
+        foreach (var member in chain.Config.Members)
+        {
+            Assert.Equal("v7", await chain.GetAsync(TestChain.NumberOf(member.Node), "k7"));
+            Assert.Equal("v", await chain.GetAsync(TestChain.NumberOf(member.Node), "after"));
+        }
+    });
+
+    [Fact]
+    public void Member_that_one_other_alone_does_not_reach_stays() => Run(async (chain, _) =>
+    {
+        var config = chain.Config;
+        chain.Network.Cut(config.Members[0].Node, config.Members[2].Node);
+        await chain.DelayAsync(30_000);
+        Assert.Equal(3, chain.Config.Members.Count(member => config.IndexOf(member.Node) >= 0));
+    }, nodes: 3);
+
+    [Fact]
+    public void Drained_node_is_replaced_and_leaves() => Run(async (chain, _) =>
+    {
+        for (var i = 0; i < 50; i++) await PutAsync(chain, $"k{i}", $"v{i}");
+        var drained = TestChain.NumberOf(chain.Config.Head.Node);
+        chain.Directory.SetState(drained, DirectoryNodeState.Draining);
+        await chain.UntilAsync(() => chain.Config is { Members.Length: 3, IsRecordedOpen: true }
+            && chain.Config.IndexOf(Samples.Id(drained)) < 0, seconds: 60);
+        foreach (var member in chain.Config.Members)
+            Assert.Equal("v9", await chain.GetAsync(TestChain.NumberOf(member.Node), "k9"));
+    });
+
+    // A learner that has become the head knows no write ids below its base (C13): a client knows a newer mark.
+    private static async Task PutAsync(TestChain chain, string key, string value)
+    {
+        var mark = chain.MarkOf(TestChain.NumberOf(chain.Config.Head.Node));
+        var put = chain.Mutation(TestChain.Put(key, value)) with { NotBefore = mark };
+        Assert.Equal(Status.Ok, (await chain.MutateAsync(put)).Status);
+    }
+
+    private static void Run(Func<TestChain, Agents, Task> body, int nodes = 4) => TestChain.Run(async chain =>
+    {
+        await using var agents = new Agents(chain, nodes);
+        // The placement may wish for other members than the first three.
+        await chain.DelayAsync(10_000);
+        await chain.UntilAsync(() => chain.Config is { Members.Length: 3, IsRecordedOpen: true });
+        await body(chain, agents);
+    }, members: 3, nodes: nodes);
+
+    private sealed class Agents : IAsyncDisposable
+    {
+        private readonly TestChain _chain;
+        private readonly Dictionary<int, NodeAgent> _agents = [];
+
+        public Agents(TestChain chain, int nodes)
+        {
+            _chain = chain;
+            for (var i = 1; i <= nodes; i++)
+            {
+                _agents[i] = NodeAgent.Attach(chain.Node(i), chain.Store(i),
+                    new NodeAgentParts(chain.Access(i), new Registry(), chain.Network.From(Samples.Id(i)),
+                        new CraqNodeOptions(), new CraqAgentOptions()),
+                    chain.Time, SeededContext.Loops, NullLogger.Instance);
+            }
+        }
+
+        public async Task KillAsync(int node)
+        {
+            await _agents[node].DisposeAsync();
+            _agents.Remove(node);
+            await _chain.KillAsync(node);
+        }
+
+        public async ValueTask DisposeAsync()
+        {
+            foreach (var agent in _agents.Values) await agent.DisposeAsync();
+        }
+    }
+
+    private sealed class Registry : INodeRegistry
+    {
+        public ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken) => new((string?)null);
+
+        public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken) => new(true);
+    }
+}

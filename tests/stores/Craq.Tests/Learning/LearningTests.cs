@@ -1,0 +1,176 @@
+using Craq.Learning;
+using Craq.Storage;
+using Craq.Tests.Chains;
+using Craq.Tests.Coordination;
+
+namespace Craq.Tests.Learning;
+
+/// <summary>Node 4 comes to a chain of nodes 1, 2, 3.</summary>
+public sealed class LearningTests
+{
+    [Fact]
+    public void Learner_takes_over_all_objects_and_becomes_a_full_member() => Run(async chain =>
+    {
+        for (var i = 0; i < 300; i++) await chain.PutAsync($"k{i}", $"v{i}");
+        await LearnAsync(chain, 4, index: 1);
+        Assert.Equal(Samples.Ids(1, 4, 2, 3), chain.Config.Members.Select(member => member.Node));
+        await chain.PutAsync("after", "v");
+        for (var i = 0; i < 300; i += 13) Assert.Equal($"v{i}", await chain.GetAsync(4, $"k{i}"));
+        Assert.Equal("v", await chain.GetAsync(4, "after"));
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(3)]
+    public void Learner_joins_at_either_end(int index) => Run(async chain =>
+    {
+        for (var i = 0; i < 20; i++) await chain.PutAsync($"k{i}", $"v{i}");
+        await LearnAsync(chain, 4, index);
+        Assert.Equal(Samples.Id(4), chain.Config.Members[index].Node);
+        // A learner knows no write ids below its base (C13): the client has seen a newer mark.
+        var put = chain.Mutation(TestChain.Put("k1", "new")) with { NotBefore = chain.MarkOf(4) };
+        Assert.Equal(Status.Ok, (await chain.MutateAsync(put)).Status);
+        for (var node = 1; node <= 4; node++) Assert.Equal("new", await chain.GetAsync(node, "k1"));
+        Assert.Equal("v2", await chain.GetAsync(4, "k2"));
+    });
+
+    [Fact]
+    public void Writes_go_on_while_a_node_learns() => Run(async chain =>
+    {
+        for (var i = 0; i < 100; i++) await chain.PutAsync($"k{i}", "old");
+        var learning = LearnAsync(chain, 4, index: 3);
+        for (var i = 0; i < 100; i++) await chain.PutAsync($"k{i}", "new");
+        await learning;
+        for (var i = 0; i < 100; i += 7) Assert.Equal("new", await chain.GetAsync(4, $"k{i}"));
+    });
+
+    [Fact]
+    public void Returning_node_copies_what_has_changed_alone() => Run(async chain =>
+    {
+        for (var i = 0; i < 200; i++) await chain.PutAsync($"k{i}", "old");
+        await chain.UntilAsync(() => chain.MarkOf(2) == chain.LastOf(1));
+        await RemoveAsync(chain, 2);
+        await chain.PutAsync("k7", "new");
+        await chain.MutateAsync(chain.Mutation(new ObjectOperation(ObjectOperationKind.Delete, "k8", 0, 0, default)));
+        await LearnAsync(chain, 2, index: 0);
+        Assert.Equal("new", await chain.GetAsync(2, "k7"));
+        Assert.Null(await chain.GetAsync(2, "k8"));
+        Assert.Equal("old", await chain.GetAsync(2, "k9"));
+        // Copied: the one that changed. Deleted: the one that is gone.
+        Assert.Equal(1, chain.Store(2).Log.Count(record => record.Kind == StoreRecordKind.Copy));
+        Assert.Equal(1, chain.Store(2).Log.Count(record => record.Kind == StoreRecordKind.Remove));
+    });
+
+    [Fact]
+    public void Returning_node_drops_what_was_never_committed() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "old");
+        // The tail does not persist it, and the members before it are removed.
+        chain.Store(3).IsHeld = true;
+        _ = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "lost")));
+        await chain.UntilAsync(() => chain.LastOf(2) > chain.MarkOf(2));
+        chain.Network.Cut(Samples.Id(2), Samples.Id(3));
+        chain.Network.Cut(Samples.Id(1), Samples.Id(3));
+        await chain.KillAsync(3);
+        await chain.StartAsync(3);
+        chain.Network.Heal();
+        chain.Change(Samples.Remove(1));
+        await chain.OpenedAsync();
+        var winner = await chain.GetAsync(3, "x");
+        await LearnAsync(chain, 1, index: 0);
+        for (var node = 1; node <= 3; node++) Assert.Equal(winner, await chain.GetAsync(node, "x"));
+    });
+
+    [Fact]
+    public void Learner_that_restarts_goes_on_with_what_it_has() => Run(async chain =>
+    {
+        for (var i = 0; i < 50; i++) await chain.PutAsync($"k{i}", $"v{i}");
+        var first = Start(chain, 4, index: 3);
+        await chain.UntilAsync(() => chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.Copy));
+        first.Stop();
+        await chain.DelayAsync(100);
+        await chain.KillAsync(4);
+        await chain.StartAsync(4);
+        await LearnAsync(chain, 4, index: 3);
+        for (var i = 0; i < 50; i += 9) Assert.Equal($"v{i}", await chain.GetAsync(4, $"k{i}"));
+    });
+
+    [Fact]
+    public void Learner_answers_no_read_and_is_no_source() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        chain.Network.Holds = (from, to, request) =>
+            from == Samples.Id(4) && request is FetchRequest && IsComplete(chain)
+                ? chain.DelayAsync(2000)
+                : Task.CompletedTask;
+        var learner = Start(chain, 4, index: 3);
+        await chain.UntilAsync(() => IsComplete(chain));
+        foreach (var mode in new[] { ReadMode.Strong, ReadMode.Eventual })
+            Assert.NotEqual(Status.Ok, (await chain.ReadAsync(4, "x", mode)).Status);
+        var asked = await chain.CallAsync(
+            4, new ReconcileRequest(chain.Config.Epoch, chain.Id, ObjectVersion.None, [], []));
+        Assert.NotEqual(Status.Ok, asked.Status);
+        chain.Network.Holds = null;
+        await chain.UntilAsync(() => chain.Config.IndexOf(Samples.Id(4)) >= 0 && chain.Config.IsRecordedOpen);
+        Assert.True(learner.IsEnded);
+    });
+
+    [Fact]
+    public void Source_that_forgot_records_starts_another_round() => TestChain.Run(async chain =>
+    {
+        Attach(chain);
+        for (var i = 0; i < 50; i++) await chain.PutAsync($"k{i}", "old");
+        var held = new TaskCompletionSource();
+        chain.Network.Holds = (from, to, request) =>
+            from == Samples.Id(4) && request is FetchRequest && IsComplete(chain) ? held.Task : Task.CompletedTask;
+        var learner = Start(chain, 4, index: 3);
+        await chain.UntilAsync(() => IsComplete(chain));
+        for (var i = 0; i < 50; i++) await chain.PutAsync($"k{i}", "new");
+        chain.Network.Holds = null;
+        held.SetResult();
+        await chain.UntilAsync(() => learner.IsEnded && chain.Config.IsRecordedOpen);
+        Assert.Equal(2, chain.Store(4).Log.Count(record => record.Kind == StoreRecordKind.Full));
+        for (var i = 0; i < 50; i += 7) Assert.Equal("new", await chain.GetAsync(4, $"k{i}"));
+    }, members: 3, nodes: 4, node: new CraqNodeOptions { MaxHotBytes = 1024 });
+
+    private static void Run(Func<TestChain, Task> body) => TestChain.Run(async chain =>
+    {
+        Attach(chain);
+        await body(chain);
+    }, members: 3, nodes: 4);
+
+    private static void Attach(TestChain chain)
+    {
+        for (var node = 1; node <= 4; node++) Attach(chain, node);
+    }
+
+    private static void Attach(TestChain chain, int node)
+    {
+        var source = new Source(chain.Node(node), chain.Store(node));
+        chain.Node(node).Route(
+            CraqOpcode.Reconcile, (request, reply) => source.Handle((ReconcileRequest)request, reply));
+    }
+
+    private static Learner Start(TestChain chain, int node, int index)
+    {
+        var learner = new Learner(chain.Node(node), chain.Store(node), chain.Access(node),
+            chain.Network.From(Samples.Id(node)), chain.Time, new CraqNodeOptions(), chain.Id) { Index = index };
+        _ = learner.RunAsync();
+        return learner;
+    }
+
+    private static bool IsComplete(TestChain chain) =>
+        chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.Full);
+
+    private static async Task LearnAsync(TestChain chain, int node, int index)
+    {
+        Start(chain, node, index);
+        await chain.UntilAsync(() => chain.Config.IndexOf(Samples.Id(node)) == index && chain.Config.IsRecordedOpen);
+    }
+
+    private static async Task RemoveAsync(TestChain chain, int node)
+    {
+        chain.Change(Samples.Remove(node));
+        await chain.OpenedAsync();
+    }
+}
