@@ -49,6 +49,9 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
         var ruling = ChainRules.Change(state, expected, change,
             _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value));
         if (ruling.Refusal is not null) return new ChangeOutcome(ruling.Refusal, state.Config);
+        // C8: between two epochs that are recorded open there are removals alone.
+        if (change is not ChainChange.Remove && !state.Config.IsRecordedOpen)
+            monitor.Found(CheckerNames.Fence, $"{ruling.State.Config} follows an epoch that is not recorded open");
         _chains[chain] = ruling.State;
         monitor.Learn(ruling.State.Config);
         world.Note("config " + ruling.State.Config);
