@@ -112,11 +112,19 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     public void OnDurable(long lsn)
     {
         ChainEffects effects;
-        lock (_gate)
+        try
         {
-            if (_failed) return;
-            effects = Effects();
-            Release(lsn, effects);
+            lock (_gate)
+            {
+                if (_failed) return;
+                effects = Effects();
+                Release(lsn, effects);
+            }
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or StoreFailedException)
+        {
+            OnFailed(failure);
+            return;
         }
 
         Carry(effects);

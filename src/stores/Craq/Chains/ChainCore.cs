@@ -231,7 +231,7 @@ internal sealed partial class ChainCore
     // Marks are never waited for: a restarted node asks for the rest.
     private void StoreMark(ChainEffects effects)
     {
-        if (effects.Now.Stamp - _markedAt < _options.MarkDelay.Ticks && _run.DirtyCount > 0) return;
+        if (effects.Now.Stamp - _markedAt < _options.MarkDelay.Ticks) return;
         if (TryLogMark() is { } lsn) effects.Appended.Add((lsn, Id));
     }
 
