@@ -114,6 +114,10 @@ internal sealed class TestNode : INodeChains, INodeStoreObserver, IAsyncDisposab
         });
     }
 
+    /// <summary>The newest durable record of each chain.</summary>
+    public Dictionary<ChainId, ObjectVersion> DurableVersions() => _chains.Values.ToDictionary(c => c.Id, c =>
+        c.DurableVersions(Store.DurableUntil) is { Count: > 0 } versions ? versions[^1] : c.Mark);
+
     public TestChain Of(ChainId chain)
     {
         if (!_chains.TryGetValue(chain, out var found)) _chains[chain] = found = new TestChain(chain, Store);
