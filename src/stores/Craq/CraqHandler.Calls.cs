@@ -206,7 +206,9 @@ internal sealed partial class CraqHandler
             return;
         }
 
-        WithChain(plan.Chain, (core, effects) => core.Replan(plan, one, effects.Now));
+        // Without a value there is no answer: the store has failed or is closed, or the chain is gone.
+        if (!WithChain(plan.Chain, (core, effects) => core.Replan(plan, one, effects.Now)))
+            throw new ObjectDisposedException(nameof(CraqHandler));
     }
 
     private async Task AskDirectoryAsync(ChainId chain)
