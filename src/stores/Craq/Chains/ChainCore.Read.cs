@@ -184,6 +184,7 @@ internal sealed partial class ChainCore
     /// memory now.</summary>
     public void Replan(ReadPlan plan, in MissingObject missing, Moment now)
     {
+        plan.RaiseMark(_mark);
         if (TryClean(missing.Key, out var state))
             Show(plan, missing.Index, missing.Key, state, missing.WithValue, now.Wall);
         else plan.Missing.Add(missing with { Slot = null });

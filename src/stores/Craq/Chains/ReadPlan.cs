@@ -9,17 +9,21 @@ internal sealed class ReadPlan(ChainId chain, ReplyTo to, ReadObjectsResponse re
 
     public ReplyTo To => to;
 
-    public ReadObjectsResponse Response => response;
+    public ReadObjectsResponse Response { get; private set; } = response;
 
     public ObjectResult[] Results => results;
 
     /// <summary>Objects that are loaded outside the lock.</summary>
     public List<MissingObject> Missing { get; } = [];
 
+    /// <summary>An object is chosen anew, as of a later mark: the session's next token covers it (C18).</summary>
+    public void RaiseMark(ObjectVersion mark) =>
+        Response = Response with { Mark = ObjectVersion.Max(Response.Mark, mark) };
+
     /// <summary>The same plan with fewer results.</summary>
     public ReadPlan Shortened(ObjectResult[] fewer)
     {
-        var plan = new ReadPlan(chain, to, response, fewer) { Bytes = Bytes };
+        var plan = new ReadPlan(chain, to, Response, fewer) { Bytes = Bytes };
         plan.Missing.AddRange(Missing);
         return plan;
     }
