@@ -35,7 +35,7 @@ internal sealed partial class ChainCore
                 break;
             case StoreRecordKind.Drop:
                 CutAbove(record.Version);
-                _strays.Clear();
+                while (_strays.Count > 0 && _strays.Keys[^1] > record.Version) _strays.RemoveAt(_strays.Count - 1);
                 break;
             case StoreRecordKind.Full:
                 _standing = ChainStanding.Complete;
@@ -102,6 +102,9 @@ internal sealed partial class ChainCore
         _store.Clear(Id, _cleared);
         if (_last < mark)
         {
+            // Records up to the mark are committed, and their objects are clean: the state does not say them again.
+            CleanUpTo(_last);
+            for (; _strays.Count > 0 && _strays.Keys[0] <= mark; _strays.RemoveAt(0)) Clean(_strays.Values[0]);
             Restart(mark);
             ReadWindow(ref r);
         }

@@ -213,7 +213,7 @@ internal sealed partial class ChainCore
         Learned(held);
         if (held.Record.Kind == ChainRecordKind.Clear)
         {
-            _cleared = held.Version;
+            _cleared = ObjectVersion.Max(_cleared, held.Version);
             _store.Clear(Id, _cleared);
         }
 
