@@ -76,11 +76,16 @@ internal sealed partial class ChainCore
         else if (IsFull) _standing = ChainStanding.Outside;
         _view = view;
         _round = IsFull ? RoundPlan.For(config, _self) : null;
-        _hasBegun = IsHead && _last >= ObjectVersion.First(config.Epoch);
+        BeginCollecting();
+    }
+
+    private void BeginCollecting()
+    {
+        _hasBegun = IsHead && _last >= ObjectVersion.First(Epoch);
         _fetching = false;
         _collect.Clear();
         if (!IsHead || _hasBegun) return;
-        foreach (var member in config.Members)
+        foreach (var member in _view!.Config.Members)
         {
             if (member.Node != _self) _collect.Add(member.Node, new Collected());
         }

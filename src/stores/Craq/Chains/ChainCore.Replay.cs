@@ -115,8 +115,8 @@ internal sealed partial class ChainCore
         _standing = standing;
         if (view is not null && view.Config.Epoch > Epoch) _view = view;
         _round = IsFull ? RoundPlan.For(_view!.Config, _self) : null;
-        _hasBegun = IsHead && _last >= ObjectVersion.First(Epoch);
         LinkStrays();
+        BeginCollecting();
     }
 
     private void ReplayChain(in StoreRecord stored)
