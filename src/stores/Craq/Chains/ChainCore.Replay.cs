@@ -7,7 +7,7 @@ namespace Craq.Chains;
 internal sealed partial class ChainCore
 {
     // At recovery: records that stand in the log before those that they follow, for the cleaner has copied those.
-    private readonly SortedList<ObjectVersion, HeldRecord> _strays = [];
+    private readonly SortedDictionary<ObjectVersion, HeldRecord> _strays = [];
 
     /// <summary>Takes a record of the store's log at recovery, in order. What a node restarts with is what it had
     /// made durable; marks that it had not are asked for.</summary>
@@ -35,7 +35,8 @@ internal sealed partial class ChainCore
                 break;
             case StoreRecordKind.Drop:
                 CutAbove(record.Version);
-                while (_strays.Count > 0 && _strays.Keys[^1] > record.Version) _strays.RemoveAt(_strays.Count - 1);
+                var kept = record.Version;
+                foreach (var version in _strays.Keys.Where(version => version > kept).ToArray()) _strays.Remove(version);
                 break;
             case StoreRecordKind.Full:
                 _standing = ChainStanding.Complete;
@@ -56,7 +57,7 @@ internal sealed partial class ChainCore
     {
         if (_strays.Count > 0 && IsFull)
             throw new CorfuException($"The log lacks the records of chain {Id} between {_last} and "
-                + $"{_strays.Keys[0]}: this node's data is damaged. Give the node a new folder.");
+                + $"{_strays.First().Key}: this node's data is damaged. Give the node a new folder.");
         // Those of a learner that has not caught up: it begins again.
         _strays.Clear();
         _durable = _last;
@@ -104,7 +105,12 @@ internal sealed partial class ChainCore
         {
             // Records up to the mark are committed, and their objects are clean: the state does not say them again.
             CleanUpTo(_last);
-            for (; _strays.Count > 0 && _strays.Keys[0] <= mark; _strays.RemoveAt(0)) Clean(_strays.Values[0]);
+            while (_strays.Count > 0 && _strays.First() is var (version, stray) && version <= mark)
+            {
+                Clean(stray);
+                _strays.Remove(version);
+            }
+
             Restart(mark);
             ReadWindow(ref r);
         }
@@ -135,9 +141,9 @@ internal sealed partial class ChainCore
     {
         while (_strays.Count > 0)
         {
-            var next = _strays.Values[0];
+            var next = _strays.First().Value;
             if (next.Version > _last && next.Record.Previous != _last) return;
-            _strays.RemoveAt(0);
+            _strays.Remove(next.Version);
             if (next.Version <= _last) continue;
             Hold(next.Record, next.Bytes, next.Place, 0);
             _hasBegun |= IsHead && next.Record.Kind == ChainRecordKind.Begin && next.Version.Epoch == Epoch;
