@@ -6,6 +6,9 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
+    // Bytes of ids in a chain's state, which has to fit into a page of the log.
+    private const int MaxWindowState = 512 << 10;
+
     // At recovery: records that stand in the log before those that they follow, for the cleaner has copied those.
     private readonly SortedDictionary<ObjectVersion, HeldRecord> _strays = [];
 
@@ -194,8 +197,12 @@ internal sealed partial class ChainCore
     private void WriteWindow(ArrayBufferWriter<byte> output, ObjectVersion until)
     {
         var w = new WireWriter(output);
-        w.Int64(_window.Floor.Value);
         var writes = _window.All().Where(write => write.Version <= until).ToImmutableArray();
+        // The state is one record of the log: the oldest ids stay out, and the floor says so.
+        var (first, bytes) = (writes.Length, 0L);
+        while (first > 0 && (bytes += 36 + writes[first - 1].Result.Length) <= MaxWindowState) first--;
+        w.Int64((first > 0 ? writes[first - 1].Version : _window.Floor).Value);
+        writes = writes[first..];
         w.Array(writes, static (ref w, write) =>
         {
             w.Guid(write.Id.Writer);
