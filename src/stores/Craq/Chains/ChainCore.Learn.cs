@@ -22,7 +22,9 @@ internal sealed partial class ChainCore
     /// <returns>False: the node is full, or the disk has no room.</returns>
     public bool TryLearn(ObjectVersion source, ChainEffects effects)
     {
-        if (IsFull || _fault is not null || _store.Admit(0, StoreUse.Vital) != Status.Ok) return false;
+        // A source behind this node may have objects that were deleted here, and no trace of the deletion (C11).
+        if (IsFull || _fault is not null || source < _mark) return false;
+        if (_store.Admit(0, StoreUse.Vital) != Status.Ok) return false;
         if (_last > _mark && !Planted.Is("dirty-data-rejoins"))
         {
             var place = _store.Append(StoreRecordKind.Drop, Id, _mark, []);

@@ -39,12 +39,17 @@ internal sealed partial class ChainCore
             case StoreRecordKind.Drop:
                 CutAbove(record.Version);
                 var kept = record.Version;
-                foreach (var version in _strays.Keys.Where(version => version > kept).ToArray()) _strays.Remove(version);
+                foreach (var above in _strays.Keys.Where(held => held > kept).ToArray()) _strays.Remove(above);
                 break;
             case StoreRecordKind.Full:
                 _standing = ChainStanding.Complete;
-                if (_last < record.Version) Restart(record.Version);
-                ReadFull(record.Body.ToArray());
+                // Whoever has all records up to the base has their ids too, and those of records above it (C13).
+                if (_last < record.Version)
+                {
+                    Restart(record.Version);
+                    ReadFull(record.Body.ToArray());
+                }
+
                 LinkStrays();
                 CleanUpTo(ObjectVersion.Max(_mark, ObjectVersion.Min(_heard, _last)));
                 break;
@@ -189,7 +194,8 @@ internal sealed partial class ChainCore
     private void ReadFull(ReadOnlyMemory<byte> body)
     {
         var r = new WireReader(body);
-        _cleared = new ObjectVersion(r.Int64());
+        _cleared = ObjectVersion.Max(_cleared, new ObjectVersion(r.Int64()));
+        _store.Clear(Id, _cleared);
         ReadWindow(ref r);
     }
 
