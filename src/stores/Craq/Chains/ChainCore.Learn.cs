@@ -24,7 +24,8 @@ internal sealed partial class ChainCore
     {
         // A source behind this node may have objects that were deleted here, and no trace of the deletion (C11).
         if (IsFull || _fault is not null || source < _mark) return false;
-        if (_store.Admit(0, StoreUse.Vital) != Status.Ok) return false;
+        // The Drop, and a state that has no more ids than this one.
+        if (_store.Admit(Snapshot().State.Length + 256, StoreUse.Vital) != Status.Ok) return false;
         if (_last > _mark && !Planted.Is("dirty-data-rejoins"))
         {
             var place = _store.Append(StoreRecordKind.Drop, Id, _mark, []);
@@ -37,6 +38,9 @@ internal sealed partial class ChainCore
         _learned = [];
         Base = source;
         if (source > _last) Restart(source);
+        // A restart finds the base where the records above it begin, so that it ends with what was here.
+        var state = _store.Append(StoreRecordKind.ChainState, Id, _mark, Snapshot().State.Span);
+        effects.Appended.Add((state.Lsn, Id));
         return true;
     }
 
