@@ -38,6 +38,13 @@ internal sealed partial class ChainCore
             return [];
         }
 
+        // A mark of a later epoch: this head is of the past. Or one that was made up.
+        if (request.NotBefore > _last)
+        {
+            effects.Answer(to, Refused(request, Status.NotInstalled));
+            return [];
+        }
+
         if (_window.Least > request.NotBefore && !request.Id.IsNone)
         {
             effects.Answer(to, new MutateResponse(CraqStatus.Forgotten, Epoch) { Mark = _mark });
@@ -83,6 +90,13 @@ internal sealed partial class ChainCore
         };
         if (evaluation.Status == CraqStatus.Mismatch)
             _window.Refuse(request.Id, new WriteWindow.Refusal(response, evaluation.Depends, request.NotBefore));
+        // Who knows no mark at the floor is refused: where there is none, a record without writes makes it.
+        if (_window.Least > _last && !_last.IsLast && _store.Admit(RecordOverhead, StoreUse.Vital) == Status.Ok)
+        {
+            var record = new ChainRecord(Id, ChainRecordKind.Write, _last.Next(), _last, [], []);
+            Append(record, RecordCodec.Encode(record), effects);
+        }
+
         Refuse(response, evaluation.Depends, to, effects);
     }
 
