@@ -258,7 +258,14 @@ internal sealed partial class CraqHandler
             }
         }
 
-        lock (_gate) _opening.Remove(chain);
+        lock (_gate)
+        {
+            _opening.Remove(chain);
+            // A later epoch that has opened meanwhile found this one at work.
+            if (_stop.IsCancellationRequested || Find(chain) is not { } core || core.Epoch == epoch) return;
+        }
+
+        _ = RecordOpenedAsync(chain);
     }
 
     private async Task RenewAsync(ChainId chain)
