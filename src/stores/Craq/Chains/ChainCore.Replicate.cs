@@ -163,17 +163,19 @@ internal sealed partial class ChainCore
             if (record.Chain != Id || record.Version.Epoch > Epoch) return Status.BadRequest;
             if (record.Version <= _last)
             {
-                if (_run.Find(record.Version) is not { } held || held.Bytes.AsSpan().SequenceEqual(bytes)) continue;
-                Stop($"The chain {Id} has two records of version {record.Version}: copy this node's folder for a "
-                    + "report, then give the node a new one.");
+                // What has left the memory is not compared; what is in memory and lacks the record is another log.
+                if (_run.Find(record.Version)?.Bytes.AsSpan().SequenceEqual(bytes) ?? record.Version <= _run.Floor)
+                    continue;
+                Fail($"The chain {Id} has two records of version {record.Version}: copy this node's folder for a "
+                    + "report, then give the node a new one.", effects);
                 return Status.Failed;
             }
 
             if (record.Previous > _last) return CraqStatus.Gap;
             if (record.Previous < _last)
             {
-                Stop($"The chain {Id} goes on behind {record.Previous}, and this node has {_last}: copy its folder "
-                    + "for a report, then give the node a new one.");
+                Fail($"The chain {Id} goes on behind {record.Previous}, and this node has {_last}: copy its folder "
+                    + "for a report, then give the node a new one.", effects);
                 return Status.Failed;
             }
 

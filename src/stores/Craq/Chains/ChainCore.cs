@@ -244,7 +244,7 @@ internal sealed partial class ChainCore
         return _store.Append(StoreRecordKind.Mark, Id, _mark, []).Lsn;
     }
 
-    /// <summary>The node has failed: the outcome of what waits is unknown.</summary>
+    /// <summary>The node has failed, or the chain at this node: the outcome of what waits is unknown.</summary>
     public void Fail(string reason, ChainEffects effects)
     {
         _fault ??= reason;
@@ -288,8 +288,6 @@ internal sealed partial class ChainCore
         return $"{Epoch} {_standing} last {_last} durable {_durable} mark {_mark} heard {_heard} next {_successor} "
             + $"collected {_hasBegun}/{_fetching}/{collected} waiting {waiting} rounds {_rounds} {_fault}";
     }
-
-    private void Stop(string reason) => _fault ??= reason;
 
     private void Release(WaitingAnswer waiting, ChainEffects effects)
     {
