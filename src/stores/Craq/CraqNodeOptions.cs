@@ -51,6 +51,9 @@ internal sealed record CraqNodeOptions
     /// <summary>A strong read that nothing has confirmed ends as unconfirmed.</summary>
     public TimeSpan ReadLimit { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>A mutation that is not committed by then ends, its outcome unknown.</summary>
+    public TimeSpan WriteLimit { get; init; } = TimeSpan.FromSeconds(10);
+
     /// <summary>Time after which a read that waits for members asks the directory too.</summary>
     public TimeSpan LoggedAfter { get; init; } = TimeSpan.FromMilliseconds(200);
 

@@ -137,11 +137,22 @@ internal sealed partial class ChainCore
     private void WaitForCommit(ReplyTo to, ObjectVersion version, MutateResult result, bool atHead,
         ChainEffects effects)
     {
-        var answer = new WaitingAnswer.Written(to, version, result);
+        var answer = new WaitingAnswer.Written(to, version, result, effects.Now.Stamp);
         _budget.Waiting++;
         if (version <= _mark || (atHead && version <= _durable)) Release(answer, effects);
         else if (atHead) _untilDurable.Enqueue(answer, version);
         else _untilMark.Enqueue(answer, version);
+    }
+
+    // A chain that commits nothing does not keep the places of all others: the outcome is unknown.
+    private void EndWrites(ChainEffects effects)
+    {
+        while (_untilMark.TryPeek(out var oldest, out _) && effects.Now.Stamp - (oldest switch
+        {
+            WaitingAnswer.Written written => written.Since,
+            WaitingAnswer.Refused refused => refused.Waiter.Arrived,
+            _ => effects.Now.Stamp,
+        }) >= _options.WriteLimit.Ticks) Fail(_untilMark.Dequeue(), effects);
     }
 
     // The newest version in log order, dirty or clean (C14).

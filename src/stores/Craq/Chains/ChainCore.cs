@@ -150,6 +150,7 @@ internal sealed partial class ChainCore
         Collect(effects);
         Send(effects);
         EndReads(effects);
+        EndWrites(effects);
         StartRound(effects);
         StoreMark(effects);
         return _run.DirtyCount > 0 || !_rounds.IsEmpty || _storedMark < _mark || (IsHead && !IsOpen)

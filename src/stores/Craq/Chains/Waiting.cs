@@ -4,7 +4,8 @@ namespace Craq.Chains;
 internal abstract record WaitingAnswer(ReplyTo To)
 {
     /// <summary>A mutation whose record is in the log.</summary>
-    internal sealed record Written(ReplyTo To, ObjectVersion Version, MutateResult Result) : WaitingAnswer(To);
+    internal sealed record Written(ReplyTo To, ObjectVersion Version, MutateResult Result, long Since)
+        : WaitingAnswer(To);
 
     /// <summary>Records of a predecessor.</summary>
     internal sealed record Taken(ReplyTo To, Epoch Epoch) : WaitingAnswer(To);
