@@ -6,6 +6,9 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
+    // The arrival of records of earlier runs: a clock may begin at 0 with this one (C17).
+    private const long LongAgo = long.MinValue / 2;
+
     // Bytes of ids in a chain's state, which has to fit into a page of the log.
     private const int MaxWindowState = 512 << 10;
 
@@ -140,7 +143,7 @@ internal sealed partial class ChainCore
         if (record.Version <= _last) Moved(record.Version, stored.Place);
         else
         {
-            _strays[record.Version] = new HeldRecord(record, bytes, stored.Place, 0);
+            _strays[record.Version] = new HeldRecord(record, bytes, stored.Place, LongAgo);
             LinkStrays();
         }
     }
@@ -153,7 +156,7 @@ internal sealed partial class ChainCore
             if (next.Version > _last && next.Record.Previous != _last) return;
             _strays.Remove(next.Version);
             if (next.Version <= _last) continue;
-            Hold(next.Record, next.Bytes, next.Place, 0);
+            Hold(next.Record, next.Bytes, next.Place, LongAgo);
             _hasBegun |= IsHead && next.Record.Kind == ChainRecordKind.Begin && next.Version.Epoch == Epoch;
         }
     }
