@@ -23,25 +23,28 @@ internal sealed partial class CraqHandler
 
     /// <summary>Takes over a config that another node or the directory has told of, if it is newer and concerns this
     /// node.</summary>
-    private void Adopt(ChainView view)
+    /// <returns>False: the store has no room for it at the moment.</returns>
+    private bool Adopt(ChainView view)
     {
         var config = view.Config;
         ChainEffects effects;
+        bool isTaken;
         lock (_gate)
         {
-            if (_failed) return;
+            if (_failed) return true;
             var core = Find(config.Id);
-            if (core is null && (config.IndexOf(Id) < 0 || _chains.Count >= _options.MaxChains)) return;
+            if (core is null && (config.IndexOf(Id) < 0 || _chains.Count >= _options.MaxChains)) return true;
             core ??= Add(config.Id);
-            if (config.Epoch <= core.Epoch) return;
+            if (config.Epoch <= core.Epoch) return true;
             effects = Effects();
-            core.Install(view, effects);
+            isTaken = core.Install(view, effects);
             End(core, effects);
             Settle(effects);
             CommitNow();
         }
 
         Carry(effects);
+        return isTaken;
     }
 
     private async Task CallAsync(ChainCall call)

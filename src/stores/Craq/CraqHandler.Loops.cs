@@ -62,13 +62,13 @@ internal sealed partial class CraqHandler : INodeChains
     private async Task FollowAsync()
     {
         var view = _directory.View;
-        AdoptAll(view);
         while (!_stop.IsCancellationRequested)
         {
             try
             {
-                view = await _directory.WaitAsync(view, _stop.Token);
-                AdoptAll(view);
+                // The log may have no room at the moment, and nothing else brings the config again.
+                if (AdoptAll(view)) view = await _directory.WaitAsync(view, _stop.Token);
+                else if (await PauseAsync()) view = _directory.View;
             }
             catch (OperationCanceledException) when (_stop.IsCancellationRequested)
             {
@@ -81,8 +81,10 @@ internal sealed partial class CraqHandler : INodeChains
         }
     }
 
-    private void AdoptAll(DirectoryView view)
+    // False: a config was not taken.
+    private bool AdoptAll(DirectoryView view)
     {
+        var isWhole = true;
         foreach (var config in view.Chains.Values)
         {
             bool isNewer, isOpened;
@@ -95,9 +97,11 @@ internal sealed partial class CraqHandler : INodeChains
                     && !config.IsRecordedOpen;
             }
 
-            if (isNewer) Adopt(WithEndpoints(config));
+            if (isNewer) isWhole &= Adopt(WithEndpoints(config));
             if (isOpened) _ = RecordOpenedAsync(config.Id);
         }
+
+        return isWhole;
     }
 
     private async Task TickAsync()
