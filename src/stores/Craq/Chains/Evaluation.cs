@@ -37,12 +37,19 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
     private readonly List<MissingValue> _missing = [];
     private readonly List<ulong> _sums = [];
 
+    // Bytes that one evaluation may copy: it is made under the node's lock.
+    private const long MaxJoined = 64 << 20;
+
+    // Of values that are loaded or read, and of those that are joined.
+    private long _bytes;
+    private long _joined;
+
     // In the order of their first operation.
     private readonly List<ObjectKey> _written = [];
 
     public IReadOnlyList<MissingValue> Missing => _missing;
 
-    /// <summary>Ok, <see cref="CraqStatus.Mismatch"/>, or <see cref="Status.Corrupt"/>.</summary>
+    /// <summary>Ok, <see cref="CraqStatus.Mismatch"/>, or <see cref="Status.TooLarge"/>.</summary>
     public Status Status { get; private set; }
 
     /// <summary>Of a mismatch: what did not fit, as in <see cref="MutateResponse.Index"/>.</summary>
@@ -76,6 +83,7 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
         foreach (var key in request.Reads)
         {
             if (Get(key, withValue: true) is not { } item) continue;
+            _bytes += item.Value?.Length ?? 0;
             // Committed when it is shown: the answer waits for that.
             reads.Add(item.IsFound
                 ? item.State.Result(item.Value ?? default, isDirty: false)
@@ -94,7 +102,8 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
             if (!Apply(request.Operations[i], out var item)) Refuse(request.Compares.Length + i, item);
         }
 
-        if (_missing.Count > 0) return false;
+        if (_bytes > MessageLimits.MaxFrame || _joined > MaxJoined) Status = Status.TooLarge;
+        else if (_missing.Count > 0) return false;
         if (Status != Status.Ok) return true;
         if (reads.Count + _sums.Count > 0) Result = new MutateResult(reads.ToImmutable(), [.. _sums]);
         Writes = [.. _written.Select(Written)];
@@ -189,11 +198,14 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
         }
 
         _missing.Add(new MissingValue(key, item.State.Slot));
+        _bytes += item.State.Length;
         return null;
     }
 
-    private static ReadOnlyMemory<byte> Join(ReadOnlyMemory<byte> first, ReadOnlyMemory<byte> second)
+    private ReadOnlyMemory<byte> Join(ReadOnlyMemory<byte> first, ReadOnlyMemory<byte> second)
     {
+        // The request is refused then.
+        if ((_joined += first.Length + second.Length) > MaxJoined) return default;
         var joined = new byte[first.Length + second.Length];
         first.CopyTo(joined);
         second.CopyTo(joined.AsMemory(first.Length));
