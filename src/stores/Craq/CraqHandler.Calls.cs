@@ -178,12 +178,16 @@ internal sealed partial class CraqHandler
             {
                 MissingObject[] missing = [.. plan.Missing];
                 plan.Missing.Clear();
-                foreach (var one in missing) await ReadAsync(plan, one, isLast: tries >= MaxTries);
+                foreach (var one in missing)
+                {
+                    if (one.Index < plan.End) await ReadAsync(plan, one, isLast: tries >= MaxTries);
+                }
             }
 
             plan.To.Send(plan.Response with
             {
-                Objects = System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray(plan.Results),
+                Objects = System.Runtime.InteropServices.ImmutableCollectionsMarshal.AsImmutableArray(
+                    plan.Results[..plan.End]),
             });
         }
         catch (Exception error)

@@ -184,6 +184,12 @@ internal sealed partial class ChainCore
     /// memory now.</summary>
     public void Replan(ReadPlan plan, in MissingObject missing, Moment now)
     {
+        if (missing.Index > 0 && plan.Bytes > MessageLimits.ReadBudget)
+        {
+            plan.EndBefore(missing.Index);
+            return;
+        }
+
         plan.RaiseMark(_mark);
         if (TryClean(missing.Key, out var state))
             Show(plan, missing.Index, missing.Key, state, missing.WithValue, now.Wall);

@@ -11,10 +11,15 @@ internal sealed class ReadPlan(ChainId chain, ReplyTo to, ReadObjectsResponse re
 
     public ReadObjectsResponse Response { get; private set; } = response;
 
-    public ObjectResult[] Results => results;
+    public ObjectResult[] Results { get; } = results;
 
     /// <summary>Objects that are loaded outside the lock.</summary>
     public List<MissingObject> Missing { get; } = [];
+
+    /// <summary>The answer has the results before it.</summary>
+    public int End { get; private set; } = results.Length;
+
+    public void EndBefore(int index) => End = Math.Min(End, index);
 
     /// <summary>An object is chosen anew, as of a later mark: the session's next token covers it (C18).</summary>
     public void RaiseMark(ObjectVersion mark) =>
