@@ -65,8 +65,15 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         {
             if (_failed || !_chains.TryGetValue(chain, out var core)) return false;
             effects = Effects();
-            step(core, effects);
-            End(core, effects);
+            try
+            {
+                step(core, effects);
+            }
+            finally
+            {
+                End(core, effects);
+            }
+
             CommitNow();
         }
 
@@ -198,6 +205,8 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         }
         catch (MalformedDataException)
         {
+            // Records before the damaged one are in the log.
+            Enqueue(effects);
             effects.Answer(reply, request.Fail(Status.BadRequest, Epoch.None));
         }
     }
@@ -285,10 +294,15 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     // Every step of a chain ends so: what it appended waits for the store.
     private void End(ChainCore core, ChainEffects effects)
     {
+        Enqueue(effects);
+        _active.Add(core.Id);
+    }
+
+    private void Enqueue(ChainEffects effects)
+    {
         foreach (var appended in effects.Appended) _undurable.Enqueue(appended);
         _mustCommit |= effects.Appended.Count > 0;
         effects.Appended.Clear();
-        _active.Add(core.Id);
     }
 
     // A store may be durable at once.
