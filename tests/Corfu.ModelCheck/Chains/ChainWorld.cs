@@ -277,8 +277,10 @@ internal sealed class ChainWorld
     {
         var sink = _write = new Sink();
         var put = new ObjectOperation(ObjectOperationKind.Put, s_key, 0, 0, new byte[] { (byte)_writes });
-        var request = new MutateRequest(_cores[node].Epoch, s_chain, new WriteId(new Guid(1, 2, 3, new byte[8]),
-            _writes + 1), ObjectVersion.None, false, [], [], [put]);
+        // Another writer than the prologue's, whose ids the windows know.
+        var writer = new Guid(1, 2, (short)_scenario.Name.Length, new byte[8]);
+        var request = new MutateRequest(_cores[node].Epoch, s_chain, new WriteId(writer, _writes + 1),
+            ObjectVersion.None, false, [], [], [put]);
         Step(node, (core, effects) => core.Mutate(request, new ReplyTo(sink, 1, request.Opcode), null, effects));
     }
 
