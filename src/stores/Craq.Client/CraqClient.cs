@@ -53,6 +53,18 @@ public sealed partial class CraqClient : IAsyncDisposable
         return new CraqKeyspace(_calls, _calls.Map.GetKeyspace(name), ReadTerms.Strong);
     }
 
+    /// <summary>Carries out a transaction over the chains of its parts: strictly serializable with other transactions
+    /// and writes.</summary>
+    /// <remarks>Cancelling it leaves its outcome unknown.</remarks>
+    /// <exception cref="CraqUnavailableException">It was certainly not carried out, and never will be.</exception>
+    public ValueTask<CraqTransactionResult> TransactAsync(
+        CraqTransaction transaction, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(transaction);
+        return _calls.TransactAsync([.. transaction.Build(_calls.Options.MaxValue)
+            .Select(part => part.Chain.Part(part.Mutation))], cancellationToken);
+    }
+
     /// <summary>The chains of the nodes that answer, by name, each with the newest config that one of them knows.
     /// </summary>
     public ValueTask<ImmutableArray<ChainView>> ListChainsAsync(CancellationToken cancellationToken = default) =>

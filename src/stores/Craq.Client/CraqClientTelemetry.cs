@@ -15,8 +15,11 @@ public static class CraqClientTelemetry
     internal static readonly Histogram<double> WriteTime =
         Meter.Duration("craq.client.write.duration", "One mutation, from call to outcome, retries included.");
 
+    internal static readonly Histogram<double> TransactTime = Meter.Duration(
+        "craq.client.transact.duration", "One transaction over chains, from call to outcome, retries included.");
+
     internal static readonly Counter<long> Unknown =
-        Count("write.unknown", "write", "Mutations whose outcome stayed unknown.");
+        Count("write.unknown", "write", "Mutations and transactions whose outcome stayed unknown.");
 
     internal static readonly Counter<long> Retries =
         Count("retry", "retry", "Pauses before another round of attempts.");

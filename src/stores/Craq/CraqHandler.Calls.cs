@@ -9,6 +9,11 @@ internal sealed partial class CraqHandler
     // A value that keeps being cleaned away or replaced while it is read.
     private const int MaxTries = 16;
 
+    /// <summary>One attempt at a request that needs values.</summary>
+    /// <returns>What must be loaded before the next one.</returns>
+    private delegate IReadOnlyList<MissingValue> Evaluate(
+        ChainCore core, LoadedValues loaded, ChainEffects effects);
+
     private void Carry(ChainEffects effects)
     {
         if (effects.IsEmpty) return;
@@ -16,6 +21,9 @@ internal sealed partial class CraqHandler
         foreach (var plan in effects.Plans) _ = ReadAsync(plan);
         foreach (var call in effects.Calls) _ = CallAsync(call);
         foreach (var view in effects.Views) Adopt(view);
+        foreach (var (request, to) in effects.Again) Handle(request, to);
+        if (effects.Again.Count > 0) BatchEnd();
+        foreach (var held in effects.Expired) Resolve?.Invoke(held);
         foreach (var chain in effects.Opened) _ = RecordOpenedAsync(chain);
         foreach (var chain in effects.Logged) _ = AskDirectoryAsync(chain);
         foreach (var chain in effects.Renewals) _ = RenewAsync(chain);
@@ -53,7 +61,7 @@ internal sealed partial class CraqHandler
         try
         {
             using var limit = new CancellationTokenSource(_options.CallLimit, _time);
-            var to = Resolve(call.To);
+            var to = Locate(call.To);
             response = call.Request switch
             {
                 ReplicateRequest request => await _transport.CallAsync(to, request, limit.Token),
@@ -108,38 +116,44 @@ internal sealed partial class CraqHandler
     }
 
     // A node that has been started anew may have another endpoint.
-    private NodeAddress Resolve(NodeAddress address) =>
+    internal NodeAddress Locate(NodeAddress address) =>
         _directory.View.Nodes.TryGetValue(address.Id, out var node)
             ? new NodeAddress(address.Id, node.Endpoint)
             : address;
 
-    // Under the lock: the request's memory is the connection's.
     private void Load(MutateRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing, ChainEffects effects)
+    {
+        var owned = request.ToOwned();
+        Load(owned, owned.Chain, reply, missing, effects,
+            (core, loaded, effects) => core.Mutate(owned, reply, loaded, effects));
+    }
+
+    private void Load(PreparePartRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing,
+        ChainEffects effects)
+    {
+        var owned = request with { Part = request.Part.ToOwned() };
+        Load(owned, owned.Part.Chain, reply, missing, effects,
+            (core, loaded, effects) => core.Prepare(owned, reply, loaded, effects));
+    }
+
+    // Under the lock: the request's memory is the connection's, so its copy is made here.
+    private void Load(Request owned, ChainId chain, ReplyTo reply, IReadOnlyList<MissingValue> missing,
+        ChainEffects effects, Evaluate evaluate)
     {
         if (!_budget.HasPlace)
         {
-            effects.Answer(reply, request.Fail(Status.Overloaded, request.Epoch));
+            effects.Answer(reply, owned.Fail(Status.Overloaded, owned.Epoch));
             return;
         }
 
         _budget.Waiting++;
-        var owned = request with
-        {
-            Compares = [.. request.Compares.Select(compare => compare with
-            {
-                Key = compare.Key.ToOwned(), Value = compare.Value.ToArray(),
-            })],
-            Reads = [.. request.Reads.Select(key => key.ToOwned())],
-            Operations = [.. request.Operations.Select(operation => operation with
-            {
-                Key = operation.Key.ToOwned(), Value = operation.Value.ToArray(),
-            })],
-        };
-        _ = MutateAsync(owned, reply, [.. missing.Select(one => one with { Key = one.Key.ToOwned() })]);
+        _ = EvaluateAsync(owned, chain, reply, [.. missing.Select(one => one with { Key = one.Key.ToOwned() })],
+            evaluate);
     }
 
     // Loads what the evaluation needs, and evaluates again: what was loaded counts only if it is still the newest.
-    private async Task MutateAsync(MutateRequest request, ReplyTo reply, IReadOnlyList<MissingValue> missing)
+    private async Task EvaluateAsync(Request request, ChainId chain, ReplyTo reply,
+        IReadOnlyList<MissingValue> missing, Evaluate evaluate)
     {
         var loaded = new LoadedValues();
         var status = Status.Corrupt;
@@ -149,13 +163,12 @@ internal sealed partial class CraqHandler
             {
                 foreach (var one in missing)
                 {
-                    if (one.Slot is not { } slot) await _store.LoadAsync(request.Chain, one.Key);
+                    if (one.Slot is not { } slot) await _store.LoadAsync(chain, one.Key);
                     else if (await _store.ReadAsync(slot, one.Key) is { } value)
                         loaded.Set(one.Key, slot.Version, value);
                 }
 
-                var isHeld = WithChain(request.Chain,
-                    (core, effects) => missing = core.Mutate(request, reply, loaded, effects));
+                var isHeld = WithChain(chain, (core, effects) => missing = evaluate(core, loaded, effects));
                 if (!isHeld) break;
             }
         }
@@ -166,7 +179,7 @@ internal sealed partial class CraqHandler
             status = Status.Failed;
         }
 
-        lock (_gate) _budget.Waiting--;
+        EndWait();
         if (missing.Count > 0) reply.Send(request.Fail(_failed ? Status.Failed : status, request.Epoch));
     }
 

@@ -57,6 +57,35 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     /// <summary>Requests of that opcode go there. Before the handler is registered.</summary>
     internal void Route(Opcode opcode, Action<Request, ReplyTo> handle) => _others.Add(opcode, handle);
 
+    /// <summary>Takes locks whose transactions get no outcome from their lead. Before the handler is
+    /// registered.</summary>
+    internal Action<ExpiredLock>? Resolve { get; set; }
+
+    /// <summary>Cancelled when the node ends.</summary>
+    internal CancellationToken Stopping => _stop.Token;
+
+    /// <summary>The newest config of a chain that this node knows, held here or not; null: none.</summary>
+    internal ChainView? FindView(ChainId chain)
+    {
+        lock (_gate) return Newest(chain);
+    }
+
+    /// <summary>A request that waits at this node for others; false: there are too many.</summary>
+    internal bool TryWait()
+    {
+        lock (_gate)
+        {
+            if (_failed || !_budget.HasPlace) return false;
+            _budget.Waiting++;
+            return true;
+        }
+    }
+
+    internal void EndWait()
+    {
+        lock (_gate) _budget.Waiting--;
+    }
+
     /// <summary>A short step with a chain, between requests; false: there is none.</summary>
     internal bool WithChain(ChainId chain, Action<ChainCore, ChainEffects> step)
     {
@@ -178,6 +207,15 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                     End(core, effects);
                     if (missing.Count > 0) Load(mutate, reply, missing, effects);
                     break;
+                case PreparePartRequest prepare when Find(prepare.Part.Chain) is { } core:
+                    var needed = core.Prepare(prepare, reply, null, effects);
+                    End(core, effects);
+                    if (needed.Count > 0) Load(prepare, reply, needed, effects);
+                    break;
+                case SettlePartRequest settle when Find(settle.Chain) is { } core:
+                    core.Settle(settle, reply, effects);
+                    End(core, effects);
+                    break;
                 case ReplicateRequest replicate when Find(replicate.Chain) is { } core:
                     core.Replicate(replicate, reply, effects);
                     End(core, effects);
@@ -220,6 +258,8 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         {
             ReadObjectsRequest read => read.Chain,
             MutateRequest mutate => mutate.Chain,
+            PreparePartRequest prepare => prepare.Part.Chain,
+            SettlePartRequest settle => settle.Chain,
             ReplicateRequest or FetchRequest => ChainId.None,
             _ => (ChainId?)null,
         };
@@ -228,9 +268,12 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         var view = ViewOf(chain.Value);
         var status = view is null ? CraqStatus.NotFound : CraqStatus.WrongRole;
         var epoch = view?.Config.Epoch ?? Epoch.None;
-        return request is ReadObjectsRequest
-            ? new ReadObjectsResponse(status, epoch) { View = view }
-            : new MutateResponse(status, epoch) { View = view };
+        return request switch
+        {
+            ReadObjectsRequest => new ReadObjectsResponse(status, epoch) { View = view },
+            MutateRequest => new MutateResponse(status, epoch) { View = view },
+            _ => new PartResponse(status, epoch) { View = view },
+        };
     }
 
     private void Install(InstallChainRequest request, ReplyTo reply, ChainEffects effects)

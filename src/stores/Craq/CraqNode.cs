@@ -1,5 +1,6 @@
 using Craq.Coordination;
 using Craq.Storage;
+using Craq.Transactions;
 
 namespace Craq;
 
@@ -23,6 +24,7 @@ internal sealed class CraqNode : IAsyncDisposable
         ITransport transport, TimeProvider time, CraqNodeOptions options)
     {
         var handler = new CraqHandler(id, store, directory, transport, time, options);
+        _ = new TransactionLead(handler, directory, transport, time, options);
         await handler.RecoverAsync();
         handler.Start();
         return new CraqNode(handler);

@@ -27,6 +27,10 @@ internal sealed record CraqNodeOptions
     /// <summary>Bytes of a record. The default leaves room for a value of one MiB.</summary>
     public int MaxRecord { get; init; } = (1 << 20) + (64 << 10);
 
+    /// <summary>Bytes of the parts of transactions that hold keys of one chain: with its ids they fit into a page of
+    /// the log.</summary>
+    public int MaxLockBytes { get; init; } = 1 << 20;
+
     /// <summary>Bytes under way to a successor.</summary>
     public int WindowBytes { get; init; } = 32 << 20;
 
@@ -56,6 +60,16 @@ internal sealed record CraqNodeOptions
 
     /// <summary>Time after which a read that waits for members asks the directory too.</summary>
     public TimeSpan LoggedAfter { get; init; } = TimeSpan.FromMilliseconds(200);
+
+    /// <summary>A mutation waits so long for a transaction that holds its keys; after that time the chain ends the
+    /// transaction itself if its lead has not.</summary>
+    public TimeSpan LockLimit { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>A transaction whose parts do not all vote within this time is aborted.</summary>
+    public TimeSpan VoteLimit { get; init; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>Time for telling a transaction's outcome to the heads of its parts.</summary>
+    public TimeSpan SettleLimit { get; init; } = TimeSpan.FromSeconds(3);
 
     /// <summary>Time for one request to another node.</summary>
     public TimeSpan CallLimit { get; init; } = TimeSpan.FromSeconds(2);

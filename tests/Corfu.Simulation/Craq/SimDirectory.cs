@@ -123,6 +123,9 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
             Guid transaction, TransactionOutcome wanted, CancellationToken cancellationToken) =>
             WriteAsync(() => directory.Decide(transaction, wanted), cancellationToken);
 
+        public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
+            await WriteAsync(() => directory._decisions.Remove(transaction), cancellationToken);
+
         private async ValueTask<T> WriteAsync<T>(Func<T> act, CancellationToken cancellationToken)
         {
             await HopAsync(cancellationToken);

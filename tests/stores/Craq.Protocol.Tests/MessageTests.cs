@@ -57,7 +57,7 @@ public sealed class MessageTests
         var sampled = SampleMessages.All().Select(sample => sample.Request.Opcode).ToHashSet();
         for (var opcode = 128; opcode < 144; opcode++)
         {
-            // A client may send three of them; for all others the table has no row, or a node's.
+            // A client may send some of them; for all others the table has no row, or a node's.
             var isKnown = SampleMessages.Table.Judge((Opcode)opcode, AccessRole.Caller) == AccessVerdict.Denied
                 && IsRead((Opcode)opcode);
             Assert.Equal(isKnown, sampled.Contains((Opcode)opcode));
@@ -65,11 +65,11 @@ public sealed class MessageTests
     }
 
     [Fact]
-    public void Client_reads_writes_and_learns_of_chains_only()
+    public void Client_reads_writes_transacts_and_learns_of_chains_only()
     {
         var allowed = SampleMessages.All().Select(sample => sample.Request.Opcode)
             .Where(opcode => SampleMessages.Table.Judge(opcode, AccessRole.Client) == AccessVerdict.Allowed);
-        Assert.Equal([CraqOpcode.Read, CraqOpcode.Mutate, CraqOpcode.Chains], allowed);
+        Assert.Equal([CraqOpcode.Read, CraqOpcode.Mutate, CraqOpcode.Chains, CraqOpcode.Transact], allowed);
     }
 
     [Fact]
@@ -90,6 +90,16 @@ public sealed class MessageTests
             new InstallChainRequest(SampleMessages.Epoch, view with { Config = config }));
         Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(
             SampleMessages.Header(CraqOpcode.Install, Status.Ok, body.Length), body, SampleMessages.Table,
+            WireProtocol.Current.Highest));
+    }
+
+    [Fact]
+    public void Parts_that_are_not_in_the_order_of_their_chains_are_refused()
+    {
+        var part = ((TransactRequest)SampleOf((byte)CraqOpcode.Transact).Request).Parts[0];
+        var body = SampleMessages.Body(new TransactRequest(SampleMessages.Epoch, SampleMessages.Id(9), [part, part]));
+        Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(
+            SampleMessages.Header(CraqOpcode.Transact, Status.Ok, body.Length), body, SampleMessages.Table,
             WireProtocol.Current.Highest));
     }
 

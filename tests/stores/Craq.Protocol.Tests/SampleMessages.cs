@@ -124,7 +124,48 @@ internal static class SampleMessages
                 new PingNodeResponse(Status.Ok, Epoch.None, true, NodeHealth.Silent),
                 new PingNodeResponse(Status.Failed, Epoch.None, false, NodeHealth.Unknown),
             ]),
+            .. Transactions(found, value),
         ];
+    }
+
+    private static IEnumerable<(Request Request, Response[] Answers)> Transactions(
+        ObjectResult found, ReadOnlyMemory<byte> value)
+    {
+        var part = new TransactPart(Chain, Version(3),
+            [new ObjectCompare("a", ObjectCompareKind.Version, Version(4), default)], ["b"],
+            [new ObjectOperation(ObjectOperationKind.Put, "a", 1, 0, value)]);
+        PartResponse[] parts =
+        [
+            new PartResponse(Status.Ok, Epoch)
+            {
+                State = PartState.Prepared, Version = Version(7), Mark = Version(8),
+                Result = new MutateResult([found], [17]),
+            },
+            new PartResponse(Status.Ok, Epoch)
+            {
+                State = PartState.Aborted, Version = Version(7), Mark = Version(7), Reason = CraqStatus.Mismatch,
+                Index = 2, Found = Version(4),
+            },
+            new PartResponse(CraqStatus.WrongRole, Epoch) { View = View() },
+            new PartResponse(CraqStatus.Forgotten, Epoch),
+        ];
+        yield return (new TransactRequest(Epoch, Id(9), [part]),
+        [
+            new TransactResponse(Status.Ok, Epoch)
+            {
+                IsCommitted = true,
+                Parts = [new CommittedPart(Version(8), Version(9), new MutateResult([found], []))],
+            },
+            new TransactResponse(Status.Ok, Epoch)
+            {
+                Part = 1, Reason = CraqStatus.Mismatch, Index = 2, Found = Version(4),
+            },
+            new TransactResponse(CraqStatus.WrongRole, Epoch) { View = View() },
+            new TransactResponse(CraqStatus.Unconfirmed, Epoch),
+        ]);
+        yield return (new PreparePartRequest(Epoch, Id(9), [part.Id, new PartId(ChainId.FromName("other"), Version(2))],
+            part), parts);
+        yield return (new SettlePartRequest(Epoch, Chain, Id(9), Version(3), true), parts);
     }
 
     public static byte[] Body(Message message)

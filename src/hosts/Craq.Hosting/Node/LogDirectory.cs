@@ -68,6 +68,9 @@ internal sealed class LogDirectory(
         Guid transaction, TransactionOutcome wanted, CancellationToken cancellationToken) =>
         await (await OpenedAsync(cancellationToken)).DecideAsync(transaction, wanted, cancellationToken);
 
+    public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
+        await (await OpenedAsync(cancellationToken)).DropDecisionAsync(transaction, cancellationToken);
+
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync();

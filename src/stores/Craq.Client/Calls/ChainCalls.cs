@@ -44,6 +44,36 @@ internal sealed class ChainCalls(
         }
     }
 
+    /// <summary>A transaction with a part for each chain, in the order of their ids.</summary>
+    public async ValueTask<CraqTransactionResult> TransactAsync(
+        ImmutableArray<ClientPart> parts, CancellationToken cancellationToken)
+    {
+        foreach (var write in parts.SelectMany(part => part.Mutation.Writes)) Check(write.Key);
+        var began = clock.GetTimestamp();
+        try
+        {
+            while (true)
+            {
+                foreach (var part in parts)
+                {
+                    if (part.Chain.Mark is null)
+                        await retry.RunAsync(new MarkCall(transport, part.Chain), cancellationToken);
+                }
+
+                var call = new TransactCall(transport, parts, entropy.NewGuid());
+                if (await retry.RunAsync(call, cancellationToken) is { } result) return result;
+                if (clock.GetElapsedTime(began) >= options.OperationTimeout)
+                    throw new CraqUnavailableException($"{call.What}: given up, since the chains forget their recent "
+                        + "writes too soon. More memory for the nodes' windows of write ids helps.",
+                        CraqStatus.Forgotten);
+            }
+        }
+        finally
+        {
+            CraqClientTelemetry.TransactTime.Record(clock.GetElapsedTime(began).TotalSeconds);
+        }
+    }
+
     /// <exception cref="ChainNotFoundException">No node knows the keyspace.</exception>
     /// <exception cref="CraqUnavailableException">No node answers.</exception>
     public async ValueTask<KeyspaceView> ViewOfAsync(KeyspaceEntry keyspace, CancellationToken cancellationToken)

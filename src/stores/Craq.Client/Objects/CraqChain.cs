@@ -26,6 +26,8 @@ public sealed class CraqChain : ObjectStore
     public override ValueTask<WriteResult> ClearAsync(CancellationToken cancellationToken = default) =>
         Calls.WriteAsync(_chain, MutateBuilder.Clear().Build(Calls.Options.MaxValue), InSession, cancellationToken);
 
+    internal ClientPart Part(Mutation mutation) => new(_chain, mutation, InSession);
+
     private protected override ValueTask<ChainEntry> ChainOfAsync(
         ObjectKey key, CancellationToken cancellationToken) => ValueTask.FromResult(_chain);
 }

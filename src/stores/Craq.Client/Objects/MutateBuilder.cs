@@ -81,11 +81,13 @@ public sealed class MutateBuilder
             throw new InvalidOperationException(
                 $"A mutation has at most {MutateRequest.MaxItems} compares, reads and writes each: split it.");
         foreach (var write in _writes) CheckValue(write.Value.Length, maxValue);
-        var bytes = _writes.Sum(write => (long)write.Value.Length) + _compares.Sum(one => (long)one.Value.Length);
+        var mutation = new Mutation(
+            _compares.ToImmutable(), _reads.ToImmutable(), _writes.ToImmutable(), _isAtHead);
+        var bytes = mutation.ValueBytes;
         if (bytes > MessageLimits.MaxFrame / 2)
             throw new ArgumentException($"A mutation has at most {MessageLimits.MaxFrame / 2} bytes of values, not "
                 + $"{bytes}: split it.");
-        return new Mutation(_compares.ToImmutable(), _reads.ToImmutable(), _writes.ToImmutable(), _isAtHead);
+        return mutation;
     }
 
     internal static void CheckValue(int length, int maxValue)
@@ -118,6 +120,9 @@ internal sealed record Mutation(ImmutableArray<ObjectCompare> Compares, Immutabl
     public static Mutation Of(ObjectOperation write) => new([], [], [write]);
 
     public static Mutation Of(ObjectCompare compare, ObjectOperation write) => new([compare], [], [write]);
+
+    public long ValueBytes =>
+        Writes.Sum(write => (long)write.Value.Length) + Compares.Sum(one => (long)one.Value.Length);
 
     /// <summary>Whether the mismatch can never turn into a match: a version names one write for ever, so an object that
     /// does not have it now never has it again (C1).</summary>

@@ -1,7 +1,7 @@
 namespace Craq.Protocol;
 
-/// <summary>The requests of a CRAQ node. A client reads, writes and learns of chains; all else is between
-/// nodes.</summary>
+/// <summary>The requests of a CRAQ node. A client reads, writes, transacts and learns of chains; all else is
+/// between nodes.</summary>
 public static class CraqMessages
 {
     public static void AddTo(RequestTable table)
@@ -15,6 +15,9 @@ public static class CraqMessages
         Add(table, CraqOpcode.Fetch, FetchRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Reconcile, ReconcileRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Ping, PingNodeRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Transact, TransactRequest.Read, AccessRole.Client);
+        Add(table, CraqOpcode.Prepare, PreparePartRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Settle, SettlePartRequest.Read, AccessRole.Node);
     }
 
     private static void Add(RequestTable table, Opcode opcode, RequestReader read, AccessRole lowest) =>

@@ -95,6 +95,7 @@ internal sealed partial class ChainCore
     private void EndEpoch(ChainEffects effects)
     {
         _window.ForgetRefusals();
+        EndBlocked(Status.Sealed, effects);
         _successor.BecomeProbe(0);
         var waiting = new List<(WaitingAnswer Answer, ObjectVersion Version)>();
         while (_untilMark.TryDequeue(out var answer, out var version)) waiting.Add((answer, version));
@@ -111,6 +112,12 @@ internal sealed partial class ChainCore
 
                 _budget.Waiting--;
                 effects.Answer(written.To, new MutateResponse(CraqStatus.Unconfirmed, Epoch));
+            }
+            else if (answer is WaitingAnswer.Part part)
+            {
+                // The lead asks the head of this epoch: its records say the same, if they have it.
+                _budget.Waiting--;
+                effects.Answer(part.To, new PartResponse(Status.Sealed, Epoch) { View = _view });
             }
             else if (answer is WaitingAnswer.Refused refused) EndWaiter(refused.Waiter, Status.Sealed, effects);
             else Release(answer, effects);

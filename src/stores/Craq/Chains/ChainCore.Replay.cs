@@ -179,6 +179,7 @@ internal sealed partial class ChainCore
     {
         _run.Restart(at);
         _window.Restart(at);
+        _locks.Restart();
         _last = _durable = at;
         _mark = ObjectVersion.Max(_mark, at);
         _heard = ObjectVersion.Max(_heard, _mark);
@@ -189,6 +190,7 @@ internal sealed partial class ChainCore
         if (version >= _last) return;
         _run.Cut(version);
         _window.Cut(version);
+        _locks.Cut(version);
         _last = version;
         _durable = ObjectVersion.Min(_durable, version);
         _heard = ObjectVersion.Min(_heard, version);
@@ -202,7 +204,7 @@ internal sealed partial class ChainCore
         ReadWindow(ref r);
     }
 
-    // Writes up to there, oldest first; those above are in the records.
+    // Writes and locks as of there, oldest first; those above are in the records.
     private void WriteWindow(ArrayBufferWriter<byte> output, ObjectVersion until)
     {
         var w = new WireWriter(output);
@@ -219,6 +221,7 @@ internal sealed partial class ChainCore
             w.Int64(write.Version.Value);
             w.Bytes(write.Result.Span);
         });
+        w.Array([.. _locks.AsOf(until)], static (ref w, held) => w.Bytes(held.Bytes));
         w.Flush();
     }
 
@@ -231,5 +234,8 @@ internal sealed partial class ChainCore
             int.MaxValue);
         _window.Lower(floor);
         foreach (var write in writes) _window.Add(write.Id, write.Version, write.Result);
+        foreach (var bytes in r.Array(4 + RecordCodec.FixedSize, static (ref r) => r.Bytes().ToArray(),
+            int.MaxValue))
+            _locks.Add(HeldLock.Of(RecordCodec.Decode(bytes, valuesChecked: false), bytes));
     }
 }

@@ -161,6 +161,8 @@ internal sealed partial class ChainCore
             var bytes = sent.ToArray();
             var record = RecordCodec.Decode(bytes);
             if (record.Chain != Id || record.Version.Epoch > Epoch) return Status.BadRequest;
+            // Refused before any of it is kept.
+            if (record.Kind == ChainRecordKind.Lock) HeldLock.Of(record, bytes);
             if (record.Version <= _last)
             {
                 // What has left the memory is not compared; what is in memory and lacks the record is another log.

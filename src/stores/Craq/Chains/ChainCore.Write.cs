@@ -12,9 +12,9 @@ internal sealed partial class ChainCore
     private const int RecordOverhead = 512;
 
     /// <summary>
-    /// A mutation at the head. 1. The window answers a repeated one (C13). 2. It is evaluated on the newest versions
-    /// (C14). 3. A refusal waits for what it depends on, and for a round (C3, C6). 4. A record gets the next version
-    /// (C1) and goes to the log; the answer waits for its commit.
+    /// A mutation at the head. 1. The window answers a repeated one (C13). 2. It waits for transactions that hold its
+    /// keys. 3. It is evaluated on the newest versions (C14). 4. A refusal waits for what it depends on, and for a
+    /// round (C3, C6). 5. A record gets the next version (C1) and goes to the log; the answer waits for its commit.
     /// </summary>
     /// <returns>What must be loaded before the request is made again; empty: it is taken or answered.</returns>
     public IReadOnlyList<MissingValue> Mutate(MutateRequest request, ReplyTo to, LoadedValues? loaded,
@@ -51,6 +51,7 @@ internal sealed partial class ChainCore
             return [];
         }
 
+        if (IsBlocked(request, to, effects)) return [];
         var evaluation = new Evaluation(request, TryNewest, loaded, effects.Now.Wall);
         if (!evaluation.Run()) return evaluation.Missing;
         var isClear = request.Operations.Any(operation => operation.Kind == ObjectOperationKind.Clear);
@@ -69,6 +70,7 @@ internal sealed partial class ChainCore
         if (!_budget.HasPlace) return Status.Overloaded;
         var clears = request.Operations.Count(operation => operation.Kind == ObjectOperationKind.Clear);
         if (clears > 0 && request.Operations.Length > 1) return Status.BadRequest;
+        if (PartOutcome.IsTransaction(request.Id)) return Status.BadRequest;
         return null;
     }
 
@@ -125,13 +127,19 @@ internal sealed partial class ChainCore
             return;
         }
 
-        var record = new ChainRecord(Id, isClear ? ChainRecordKind.Clear : ChainRecordKind.Write, _last.Next(), _last,
-            [new RecordOrigin(request.Id, Encode(evaluation.Result))], writes);
-        var encoded = RecordCodec.Encode(record);
+        var result = Owned(evaluation.Result);
+        AppendNext(new ChainRecord(Id, isClear ? ChainRecordKind.Clear : ChainRecordKind.Write, ObjectVersion.None,
+            _last, [new RecordOrigin(request.Id, Encode(evaluation.Result))], writes), effects);
+        WaitForCommit(to, _last, result, request.AtHead, effects);
+    }
+
+    // The head's record of the next version. What is held owns its memory.
+    private void AppendNext(ChainRecord record, ChainEffects effects)
+    {
+        var encoded = RecordCodec.Encode(record with { Version = _last.Next() });
         Append(RecordCodec.Decode(encoded, valuesChecked: false), encoded, effects);
-        WaitForCommit(to, record.Version, Owned(evaluation.Result), request.AtHead, effects);
-        if (record.Version.Counter > ObjectVersion.MaxCounter - RenewalReserve
-            && record.Version.Counter % 1024 == 0) effects.Renewals.Add(Id);
+        if (_last.Counter > ObjectVersion.MaxCounter - RenewalReserve && _last.Counter % 1024 == 0)
+            effects.Renewals.Add(Id);
     }
 
     private void WaitForCommit(ReplyTo to, ObjectVersion version, MutateResult result, bool atHead,
@@ -150,6 +158,7 @@ internal sealed partial class ChainCore
         while (_untilMark.TryPeek(out var oldest, out _) && effects.Now.Stamp - (oldest switch
         {
             WaitingAnswer.Written written => written.Since,
+            WaitingAnswer.Part part => part.Since,
             WaitingAnswer.Refused refused => refused.Waiter.Arrived,
             _ => effects.Now.Stamp,
         }) >= _options.WriteLimit.Ticks) Fail(_untilMark.Dequeue(), effects);

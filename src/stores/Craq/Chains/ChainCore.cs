@@ -153,11 +153,13 @@ internal sealed partial class ChainCore
         EndWrites(effects);
         StartRound(effects);
         StoreMark(effects);
+        TickLocks(effects);
         return _run.DirtyCount > 0 || !_rounds.IsEmpty || _storedMark < _mark || (IsHead && !IsOpen)
-            || _undurable.Count > 0 || (IsFull && !IsTail && !_successor.IsLevel(_last));
+            || _undurable.Count > 0 || (IsFull && !IsTail && !_successor.IsLevel(_last))
+            || !_locks.IsEmpty || _blocked.Count > 0;
     }
 
-    // A record goes to the log, to the memory, and its ids into the window.
+    // A record goes to the log, to the memory, and its ids into the window or its keys into the lock table.
     private void Append(ChainRecord record, byte[] bytes, ChainEffects effects)
     {
         var place = _store.Append(StoreRecordKind.Chain, Id, record.Version, bytes);
@@ -170,7 +172,16 @@ internal sealed partial class ChainCore
     {
         _run.Add(new HeldRecord(record, bytes, place, now));
         _last = record.Version;
+        if (record.Kind == ChainRecordKind.Lock)
+        {
+            var held = HeldLock.Of(record, bytes);
+            held.ResolveAt = now + _options.LockLimit.Ticks;
+            _locks.Add(held);
+            return;
+        }
+
         foreach (var origin in record.Origins) _window.Add(origin.Id, record.Version, origin.Result);
+        if (record.Transaction != Guid.Empty) _locks.Settle(record.Transaction, record.Version);
     }
 
     // At the tail of an open epoch durable means committed; a Begin that is durable there opens it (C4, C5).
@@ -206,6 +217,7 @@ internal sealed partial class ChainCore
     {
         while (_run.OldestDirty is { } oldest && oldest.Version <= mark) Clean(_run.Commit());
         _mark = mark;
+        _locks.Commit(mark);
     }
 
     // The versions of a committed record become the clean ones.
@@ -253,6 +265,7 @@ internal sealed partial class ChainCore
         while (_untilDurable.TryDequeue(out var answer, out _)) Fail(answer, effects);
         while (_untilLsn.TryDequeue(out var waiting)) Fail(waiting.Answer, effects);
         foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, Status.Failed, effects);
+        EndBlocked(Status.Failed, effects);
     }
 
     private void Fail(WaitingAnswer waiting, ChainEffects effects)
@@ -263,10 +276,11 @@ internal sealed partial class ChainCore
             return;
         }
 
-        if (waiting is WaitingAnswer.Written) _budget.Waiting--;
+        if (waiting is WaitingAnswer.Written or WaitingAnswer.Part) _budget.Waiting--;
         effects.Answer(waiting.To, waiting switch
         {
             WaitingAnswer.Written => new MutateResponse(CraqStatus.Unconfirmed, Epoch),
+            WaitingAnswer.Part => new PartResponse(Status.Failed, Epoch),
             WaitingAnswer.Taken => new ReplicateResponse(Status.Failed, Epoch),
             _ => new InstallChainResponse(Status.Failed, Epoch),
         });
@@ -302,6 +316,10 @@ internal sealed partial class ChainCore
                     Mark = _mark,
                     Result = written.Result,
                 });
+                break;
+            case WaitingAnswer.Part part:
+                _budget.Waiting--;
+                effects.Answer(part.To, part.Outcome.ToResponse(Epoch, part.Version, _mark));
                 break;
             case WaitingAnswer.Taken taken:
                 effects.Answer(taken.To, taken.Epoch == Epoch

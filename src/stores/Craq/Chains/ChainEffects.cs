@@ -30,11 +30,17 @@ internal sealed class ChainEffects(Moment now)
     /// <summary>Chains whose head has few versions left.</summary>
     public List<ChainId> Renewals { get; } = [];
 
+    /// <summary>Mutations to make again: a lock that they met has gone.</summary>
+    public List<(MutateRequest Request, ReplyTo To)> Again { get; } = [];
+
+    /// <summary>Locks whose transactions get no outcome from their lead.</summary>
+    public List<ExpiredLock> Expired { get; } = [];
+
     /// <summary>Chains that wait for the store to be durable up to there, in the order of the log.</summary>
     public List<(long Lsn, ChainId Chain)> Appended { get; } = [];
 
     public bool IsEmpty => Answers.Count + Calls.Count + Plans.Count + Views.Count + Opened.Count + Logged.Count
-        + Renewals.Count == 0;
+        + Renewals.Count + Again.Count + Expired.Count == 0;
 
     public void Answer(ReplyTo to, Response response) => Answers.Add((to, response));
 }

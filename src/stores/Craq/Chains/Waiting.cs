@@ -7,6 +7,10 @@ internal abstract record WaitingAnswer(ReplyTo To)
     internal sealed record Written(ReplyTo To, ObjectVersion Version, MutateResult Result, long Since)
         : WaitingAnswer(To);
 
+    /// <summary>A vote on a part of a transaction, or the part's end: a record that is in the log.</summary>
+    internal sealed record Part(ReplyTo To, ObjectVersion Version, PartOutcome Outcome, long Since)
+        : WaitingAnswer(To);
+
     /// <summary>Records of a predecessor.</summary>
     internal sealed record Taken(ReplyTo To, Epoch Epoch) : WaitingAnswer(To);
 

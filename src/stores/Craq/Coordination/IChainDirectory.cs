@@ -25,6 +25,10 @@ internal interface IChainDirectory
     /// <summary>Decides a transaction, or learns how it was decided: the first record counts (C15).</summary>
     ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionOutcome wanted,
         CancellationToken cancellationToken);
+
+    /// <summary>All parts of the transaction have ended: its decision says nothing that their chains do not say
+    /// (C15).</summary>
+    ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken);
 }
 
 /// <summary>One state of the directory.</summary>

@@ -15,15 +15,19 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
     public void Handle(ReconcileRequest request, ReplyTo reply)
     {
         var refusal = (Status?)Status.NotInstalled;
-        var mark = ObjectVersion.None;
+        var (mark, isLocked) = (ObjectVersion.None, false);
         handler.WithChain(request.Chain, (core, _) =>
         {
             // A learner is no source (C10), and a member of another epoch may lack what this one has committed.
             refusal = core.RefusesLearner(request.Epoch);
             mark = core.Mark;
+            isLocked = core.Locks.AsOf(mark).Any();
         });
         // The base was this chain's mark somewhere: a member that has not reached it waits for its own predecessor.
         if (refusal is null && request.Base > mark) refusal = CraqStatus.Behind;
+        // A learner has the locks of the records above its base: none may be held as of it (C15).
+        if (refusal is null && isLocked && request.Prefixes.IsEmpty && request.Keys.IsEmpty)
+            refusal = CraqStatus.Behind;
         if (refusal is not null) reply.Send(request.Fail(refusal.Value, request.Epoch));
         else if (request.Prefixes.IsEmpty && request.Keys.IsEmpty)
             reply.Send(new ReconcileResponse(Status.Ok, request.Epoch) { Base = mark });

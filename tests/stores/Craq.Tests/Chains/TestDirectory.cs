@@ -10,6 +10,9 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
     private readonly Dictionary<Guid, TransactionOutcome> _decisions = [];
     private long _revision;
 
+    /// <summary>Outcomes of transactions that are not dropped.</summary>
+    public IReadOnlyDictionary<Guid, TransactionOutcome> Decisions => _decisions;
+
     public DirectoryView View { get; private set; } = DirectoryView.Empty with { Nodes = nodes };
 
     public ChainState this[ChainId chain] => _chains[chain];
@@ -58,6 +61,9 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
 
         public DirectoryView View { get; private set; } = directory.View;
 
+        /// <summary>Answers with decisions wait for it; the decisions are made.</summary>
+        public Func<Task>? Decided { get; set; }
+
         public async ValueTask<DirectoryView> ReadAsync(CancellationToken cancellationToken)
         {
             await ReachAsync();
@@ -94,7 +100,15 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         {
             await ReachAsync();
             directory._decisions.TryAdd(transaction, wanted);
-            return directory._decisions[transaction];
+            var outcome = directory._decisions[transaction];
+            if (Decided is { } decided) await decided();
+            return outcome;
+        }
+
+        public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken)
+        {
+            await ReachAsync();
+            directory._decisions.Remove(transaction);
         }
 
         private async Task ReachAsync()

@@ -1,0 +1,243 @@
+using Craq.Storage;
+
+namespace Craq.Chains;
+
+/// <summary>Parts of transactions at the head of their chain (CRAQ 4.1.3).</summary>
+/// <remarks>
+/// A part begins with a Lock record, or ends at once with an Unlock that says why; it ends with a Write or an Unlock.
+/// What ends it stays in the window: a later copy of its Prepare gets the same answer (C13, C15).
+/// </remarks>
+internal sealed partial class ChainCore
+{
+    private readonly LockTable _locks = new();
+
+    // Mutations of locked keys, in the order of their arrival.
+    private readonly List<(MutateRequest Request, ReplyTo To, long Arrived)> _blocked = [];
+
+    public LockTable Locks => _locks;
+
+    /// <summary>
+    /// A part at the head. 1. The window answers for a part that has ended, the lock table for one that has begun. 2. A
+    /// window that may have forgotten it says so. 3. The part is evaluated on the newest versions, without waiting
+    /// for locks (C14). 4. Its vote, yes or no, is a record: it is shown when that is committed (C15).
+    /// </summary>
+    /// <returns>As of a mutation.</returns>
+    public IReadOnlyList<MissingValue> Prepare(PreparePartRequest request, ReplyTo to, LoadedValues? loaded,
+        ChainEffects effects)
+    {
+        var part = request.Part;
+        var clears = part.Operations.Any(operation => operation.Kind == ObjectOperationKind.Clear);
+        var refusal = clears || request.Parts.All(other => other.Chain != Id)
+            ? Status.BadRequest
+            : RefusesPart(request.Epoch);
+        if (refusal is not null)
+        {
+            effects.Answer(to, new PartResponse(refusal.Value, Epoch) { View = ViewFor(refusal.Value) });
+            return [];
+        }
+
+        if (AnswersPart(request.Transaction, part.NotBefore, to, effects)) return [];
+        var keys = KeysOf(part);
+        if (keys.Any(_locks.Holds))
+        {
+            EndPart(request.Transaction, PartOutcome.Refused(CraqStatus.Locked), [], to, effects);
+            return [];
+        }
+
+        var mutation = new MutateRequest(Epoch, Id, WriteId.None, part.NotBefore, false, part.Compares, part.Reads,
+            part.Operations);
+        var evaluation = new Evaluation(mutation, TryNewest, loaded, effects.Now.Wall);
+        if (!evaluation.Run()) return evaluation.Missing;
+        if (evaluation.Status == CraqStatus.Mismatch)
+            EndPart(request.Transaction, PartOutcome.Refused(CraqStatus.Mismatch, evaluation.Index, evaluation.Found),
+                [], to, effects);
+        else if (evaluation.Status != Status.Ok)
+            effects.Answer(to, new PartResponse(evaluation.Status, Epoch));
+        else BeginPart(request, keys, evaluation, to, effects);
+        return [];
+    }
+
+    /// <summary>A part's outcome at the head: its writes, as the Lock holds them, or its end without any. An abort of a
+    /// part that never began is a record too, so that a late Prepare finds it (C15).</summary>
+    public void Settle(SettlePartRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (RefusesPart(request.Epoch) is { } refusal)
+        {
+            effects.Answer(to, new PartResponse(refusal, Epoch) { View = ViewFor(refusal) });
+            return;
+        }
+
+        var held = _locks.Find(request.Transaction);
+        if (held is null && AnswersPart(request.Transaction, request.NotBefore, to, effects)) return;
+        if (held is null && request.IsCommitted)
+            effects.Answer(to, new PartResponse(CraqStatus.Forgotten, Epoch));
+        else if (held is null || !request.IsCommitted)
+            EndPart(request.Transaction, PartOutcome.Aborted, [], to, effects);
+        else
+            EndPart(request.Transaction, PartOutcome.Of(PartState.Committed, held.Result), held.Record.Writes, to,
+                effects);
+    }
+
+    private Status? RefusesPart(Epoch epoch)
+    {
+        if (_fault is not null) return Status.Failed;
+        if (!IsHead) return CraqStatus.WrongRole;
+        if (epoch != Epoch) return epoch < Epoch ? Status.Sealed : Status.NotInstalled;
+        if (!IsOpen) return CraqStatus.NotOpen;
+        return _budget.HasPlace ? null : Status.Overloaded;
+    }
+
+    // Whether the records, or the lack of them, say what there is to say of the part.
+    private bool AnswersPart(Guid transaction, ObjectVersion notBefore, ReplyTo to, ChainEffects effects)
+    {
+        if (_window.TryFind(PartOutcome.IdOf(transaction), out var version, out var result))
+            WaitForCommit(to, version, PartOutcome.Decode(result), effects);
+        else if (_locks.Find(transaction) is { } held)
+            WaitForCommit(to, held.Record.Version, PartOutcome.Of(PartState.Prepared, held.Result), effects);
+        else if (_window.Floor > notBefore) effects.Answer(to, new PartResponse(CraqStatus.Forgotten, Epoch));
+        else return false;
+        return true;
+    }
+
+    private void BeginPart(PreparePartRequest request, ImmutableArray<ObjectKey> keys, Evaluation evaluation,
+        ReplyTo to, ChainEffects effects)
+    {
+        var result = Owned(evaluation.Result);
+        var record = new ChainRecord(Id, ChainRecordKind.Lock, ObjectVersion.None, _last,
+            [new RecordOrigin(PartOutcome.IdOf(request.Transaction), HeldLock.Encode(request.Parts, result))],
+            evaluation.Writes)
+        {
+            Transaction = request.Transaction,
+            Locked = keys,
+        };
+        if (TryAppendPart(record, to, effects) is { } version)
+            WaitForCommit(to, version, PartOutcome.Of(PartState.Prepared, result), effects);
+    }
+
+    private void EndPart(Guid transaction, PartOutcome outcome, ImmutableArray<ObjectWrite> writes, ReplyTo to,
+        ChainEffects effects)
+    {
+        var kind = outcome.State == PartState.Committed ? ChainRecordKind.Write : ChainRecordKind.Unlock;
+        var record = new ChainRecord(Id, kind, ObjectVersion.None, _last,
+            [new RecordOrigin(PartOutcome.IdOf(transaction), outcome.Encode())], writes)
+        {
+            Transaction = transaction,
+        };
+        if (TryAppendPart(record, to, effects) is not { } version) return;
+        WaitForCommit(to, version, outcome, effects);
+        Unblock(effects);
+    }
+
+    // Null: there is no room, and the request has that answer.
+    private ObjectVersion? TryAppendPart(ChainRecord record, ReplyTo to, ChainEffects effects)
+    {
+        var bytes = RecordOverhead + record.Origins[0].Result.Length;
+        foreach (var key in record.Locked) bytes += 8 + key.Bytes.Length;
+        foreach (var write in record.Writes) bytes += 64 + write.Key.Bytes.Length + (write.Value?.Length ?? 0);
+        var isLock = record.Kind == ChainRecordKind.Lock;
+        var use = record.Writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
+        var admitted = isLock && bytes > _options.MaxRecord ? Status.TooLarge
+            : isLock && _locks.Bytes + bytes > Math.Max(_options.MaxLockBytes, bytes) ? Status.Overloaded
+            : _last.IsLast || !_budget.HasRoom(bytes) ? Status.Overloaded
+            : _store.Admit(bytes, use);
+        if (admitted != Status.Ok)
+        {
+            effects.Answer(to, new PartResponse(admitted, Epoch));
+            return null;
+        }
+
+        AppendNext(record, effects);
+        return _last;
+    }
+
+    private void WaitForCommit(ReplyTo to, ObjectVersion version, PartOutcome outcome, ChainEffects effects)
+    {
+        var answer = new WaitingAnswer.Part(to, version, outcome, effects.Now.Stamp);
+        _budget.Waiting++;
+        if (version <= _mark) Release(answer, effects);
+        else _untilMark.Enqueue(answer, version);
+    }
+
+    private static ImmutableArray<ObjectKey> KeysOf(TransactPart part) =>
+    [
+        .. part.Compares.Select(compare => compare.Key).Concat(part.Reads)
+            .Concat(part.Operations.Select(operation => operation.Key)).Distinct(),
+    ];
+
+    // A mutation of a locked key waits for the transaction: it comes behind or before all of that.
+    private bool IsBlocked(MutateRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (_locks.IsEmpty || !Meets(request)) return false;
+        _budget.Waiting++;
+        _blocked.Add((request.ToOwned(), to, effects.Now.Stamp));
+        return true;
+    }
+
+    private bool Meets(MutateRequest request)
+    {
+        foreach (var compare in request.Compares)
+        {
+            if (_locks.Holds(compare.Key)) return true;
+        }
+
+        foreach (var key in request.Reads)
+        {
+            if (_locks.Holds(key)) return true;
+        }
+
+        foreach (var operation in request.Operations)
+        {
+            if (operation.Kind == ObjectOperationKind.Clear || _locks.Holds(operation.Key)) return true;
+        }
+
+        return false;
+    }
+
+    // Mutations whose keys are free are made again.
+    private void Unblock(ChainEffects effects)
+    {
+        for (var i = 0; i < _blocked.Count; i++)
+        {
+            var (request, to, _) = _blocked[i];
+            if (!_locks.IsEmpty && Meets(request)) continue;
+            _blocked.RemoveAt(i--);
+            _budget.Waiting--;
+            effects.Again.Add((request, to));
+        }
+    }
+
+    // Another epoch, or a failure: none of these has written anything.
+    private void EndBlocked(Status status, ChainEffects effects)
+    {
+        foreach (var (_, to, _) in _blocked)
+        {
+            _budget.Waiting--;
+            effects.Answer(to, new MutateResponse(status, Epoch) { View = ViewFor(status) });
+        }
+
+        _blocked.Clear();
+    }
+
+    // Mutations end their waiting, and locks whose lead is silent are resolved. Both are liveness, by this clock.
+    private void TickLocks(ChainEffects effects)
+    {
+        var now = effects.Now.Stamp;
+        while (_blocked is [var (_, to, arrived), ..] && now - arrived >= _options.LockLimit.Ticks)
+        {
+            _blocked.RemoveAt(0);
+            _budget.Waiting--;
+            effects.Answer(to, new MutateResponse(CraqStatus.Locked, Epoch));
+        }
+
+        if (_locks.IsEmpty || !IsHead || !IsOpen) return;
+        foreach (var held in _locks.Held)
+        {
+            if (now < held.ResolveAt) continue;
+            held.ResolveAt = now + _options.LockLimit.Ticks;
+            effects.Expired.Add(new ExpiredLock(Id, held.Transaction, held.Parts));
+        }
+    }
+}
+
+/// <summary>A part that has held its keys for too long: the head of its chain ends it.</summary>
+internal sealed record ExpiredLock(ChainId Chain, Guid Transaction, ImmutableArray<PartId> Parts);
