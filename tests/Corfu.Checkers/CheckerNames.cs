@@ -44,7 +44,7 @@ public static class CheckerNames
     public const string HandOver = "hand-over";
     public const string Unhandled = "unhandled";
 
-    // Of the object store.
+    // Checkers of the object store.
     public const string ObjectLinear = "object-linear";
     public const string Bounded = "bounded";
     public const string Session = "session";

@@ -56,7 +56,8 @@ public sealed partial class CraqClient : IAsyncDisposable
     /// <summary>Carries out a transaction over the chains of its parts: strictly serializable with other transactions
     /// and writes.</summary>
     /// <remarks>Cancelling it leaves its outcome unknown.</remarks>
-    /// <exception cref="CraqUnavailableException">It was certainly not carried out, and never will be.</exception>
+    /// <exception cref="CraqUnavailableException">The transaction was certainly not carried out, and never will
+    /// be.</exception>
     public ValueTask<CraqTransactionResult> TransactAsync(
         CraqTransaction transaction, CancellationToken cancellationToken = default)
     {

@@ -3,14 +3,14 @@ using Craq.Coordination;
 
 namespace Craq;
 
-/// <summary>What the chains' steps want done outside the lock.</summary>
+/// <summary>The effects that the chains' steps want outside the lock.</summary>
 internal sealed partial class CraqHandler
 {
     // A value that keeps being cleaned away or replaced while it is read.
     private const int MaxTries = 16;
 
-    /// <summary>One attempt at a request that needs values.</summary>
-    /// <returns>What must be loaded before the next one.</returns>
+    /// <summary>An attempt at a request that needs values.</summary>
+    /// <returns>The values that must be loaded before the next attempt.</returns>
     private delegate IReadOnlyList<MissingValue> Evaluate(
         ChainCore core, LoadedValues loaded, ChainEffects effects);
 

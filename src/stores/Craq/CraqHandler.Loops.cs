@@ -4,8 +4,8 @@ using Craq.Storage;
 
 namespace Craq;
 
-/// <summary>What a node does on its own: it recovers its chains, follows the directory, and repeats what got no
-/// answer.</summary>
+/// <summary>The work that a node does on its own: it recovers its chains, follows the directory, and repeats what got
+/// no answer.</summary>
 internal sealed partial class CraqHandler : INodeChains
 {
     private Task _loops = Task.CompletedTask;

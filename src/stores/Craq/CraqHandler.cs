@@ -27,7 +27,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     private readonly HashSet<ChainId> _active = [];
     private readonly HashSet<ChainId> _opening = [];
 
-    // What waits for durability, in the order of the log.
+    // Records that wait for durability, in the order of the log.
     private readonly Queue<(long Lsn, ChainId Chain)> _undurable = new();
     private bool _mustCommit;
     private volatile bool _failed;

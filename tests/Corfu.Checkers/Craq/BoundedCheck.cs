@@ -4,7 +4,7 @@ namespace Corfu.Checkers;
 public static class BoundedCheck
 {
     /// <param name="commits">By version: when it was committed; versions that never were are left out.</param>
-    /// <param name="slack">What clocks may differ by within the bound's time, as a factor: 1.05 for 5 %.</param>
+    /// <param name="slack">The factor that clocks may differ by within the bound's time: 1.05 for 5 %.</param>
     public static List<Violation> Check(ObjectHistory history, IReadOnlyList<VersionFact> commits, double slack = 1)
     {
         List<Violation> found = [];

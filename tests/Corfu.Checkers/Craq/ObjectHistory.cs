@@ -60,10 +60,10 @@ public enum ObjectMode
 }
 
 /// <summary>A call about objects of one chain.</summary>
-/// <param name="Id">Its name in findings, and the id of its write.</param>
+/// <param name="Id">The name of the call in findings, and the id of its write.</param>
 public sealed record ObjectCall(string Id, string Chain, ObjectMode Mode, long Start, long End, ObjectFate Fate)
 {
-    /// <summary>Of a write: the version that it has, if that is known; 0 otherwise.</summary>
+    /// <summary>The version of a write, if that is known; 0 otherwise.</summary>
     public long Version { get; init; }
 
     /// <summary>Everything up to it was committed when the answer was made; 0: not told.</summary>
@@ -76,20 +76,21 @@ public sealed record ObjectCall(string Id, string Chain, ObjectMode Mode, long S
 
     public IReadOnlyList<ObjectAct> Acts { get; init; } = [];
 
-    /// <summary>Of a mismatch: the index of the test that failed; behind the last one, of the act that did not
+    /// <summary>The index of the test that failed, after a mismatch; behind the last one, of the act that did not
     /// fit.</summary>
     public int Failed { get; init; }
 
-    /// <summary>Of a mismatch: the version of the object that did not fit; 0: it was absent, or not told.</summary>
+    /// <summary>The version of the object that did not fit, after a mismatch; 0: it was absent, or not
+    /// told.</summary>
     public long FailedVersion { get; init; }
 
     /// <summary>The session that the call belongs to; null: none.</summary>
     public string? Session { get; init; }
 
-    /// <summary>Of a bounded read.</summary>
+    /// <summary>The number of uncommitted versions that a bounded read allows.</summary>
     public int MaxAhead { get; init; }
 
-    /// <summary>Of a bounded read, in the unit of From; 0: any.</summary>
+    /// <summary>The age that a bounded read allows, in the unit of From; 0: any.</summary>
     public long MaxAge { get; init; }
 
     public long From { get; init; }
@@ -156,7 +157,7 @@ public enum ObjectActKind
     Clear,
 }
 
-/// <param name="Sum">Of an Add that was done: the answer; null: not told.</param>
+/// <param name="Sum">The answer of an Add that was done; null: not told.</param>
 public sealed record ObjectAct(string Key, ObjectActKind Kind, string Value = "", long Delta = 0, ulong? Sum = null)
 {
     public override string ToString() => Kind switch

@@ -4,8 +4,8 @@ namespace Corfu.Checkers;
 
 /// <summary>The model of one object.</summary>
 /// <param name="Value">Null: absent.</param>
-/// <param name="Version">Of the newest write, a deletion too; the version is at least that where it is not
-/// exact.</param>
+/// <param name="Version">The version of the newest write, a deletion too; where it is not exact, at least that
+/// version.</param>
 /// <param name="IsExact">False behind a write whose version is not known.</param>
 internal readonly record struct ObjectState(string? Value, long Version, bool IsExact)
 {

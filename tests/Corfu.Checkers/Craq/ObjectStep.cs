@@ -43,7 +43,7 @@ internal sealed class ObjectStep
         }
     }
 
-    /// <summary>Its place among the steps of known versions: a write before the reads of its version; 0: not
+    /// <summary>The place among the steps of known versions: a write before the reads of its version; 0: not
     /// known.</summary>
     public long Place => IsWrite
         ? Call.Version > 0 ? Call.Version * 2 : 0

@@ -23,7 +23,7 @@ public static class SessionCheck
         return found;
     }
 
-    // What the session has seen for certain, or written.
+    // The newest version that the session has seen for certain, or written.
     private static long Known(ObjectCall call) => call.Fate switch
     {
         ObjectFate.Done => Math.Max(call.Mark, call.Writes ? call.Version : 0),

@@ -78,7 +78,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Cleared_chain_has_only_what_was_written_after()
+    public async Task Cleared_chain_has_only_later_writes()
     {
         var node = await OpenAsync();
         for (var i = 0; i < 50; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 10));
@@ -92,7 +92,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Forgotten_chain_has_nothing_when_it_comes_back()
+    public async Task Forgotten_chain_is_empty_on_return()
     {
         var node = await OpenAsync();
         for (var i = 0; i < 50; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 10));
@@ -203,7 +203,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Dirty_records_and_old_objects_outlive_their_segments()
+    public async Task Dirty_records_and_old_objects_outlive_deleted_segments()
     {
         var node = await OpenAsync();
         await node.WriteAsync(TestNode.Chain(7), TestNode.Put("old", 900));
@@ -235,7 +235,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Full_disk_refuses_writes_then_deletes_and_never_what_is_vital()
+    public async Task Full_disk_refuses_writes_then_deletes_and_never_vital_records()
     {
         var node = await OpenAsync();
         Files.Capacity = 12 * TestNode.Small.SegmentSize;
@@ -269,7 +269,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     [InlineData(4)]
     [InlineData(5)]
     [InlineData(6)]
-    public async Task Any_history_with_restarts_gives_the_objects_of_its_records(int seed)
+    public async Task Any_history_with_restarts_gives_the_objects_of_the_records(int seed)
     {
         var random = new Random(seed);
         var node = await OpenAsync();
@@ -287,7 +287,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Start_from_a_checkpoint_reads_the_records_behind_it()
+    public async Task Start_from_a_checkpoint_reads_the_later_records()
     {
         var node = await OpenAsync();
         for (var i = 0; i < 1500; i++)

@@ -7,7 +7,7 @@ using Xunit;
 
 namespace Corfu.Conformance;
 
-/// <summary>One chain over a node's store, as the node's core uses it, and what its objects must be.</summary>
+/// <summary>A chain over a node's store, as the node's core uses it, and what its objects must be.</summary>
 internal sealed class TestChain(ChainId id, NodeStore store)
 {
     private readonly SortedList<ObjectVersion, (ChainRecord Record, StorePlace Place)> _dirty = [];
@@ -99,7 +99,7 @@ internal sealed class TestChain(ChainId id, NodeStore store)
         _loggedMark = Mark;
     }
 
-    /// <summary>What was appended up to there is clean.</summary>
+    /// <summary>All records up to the mark are clean.</summary>
     public void Advance(ObjectVersion mark)
     {
         if (mark <= Mark) return;

@@ -107,7 +107,7 @@ public abstract class AddressMapConformance
             Enter(map, Keys * 2);
             token = map.BeginCheckpoint();
             var end = Task.Run(() => map.EndCheckpointAsync(token.Value).AsTask());
-            // What is entered beside the checkpoint may be in it, and is entered again as it would be from the log.
+            // Entries made beside the checkpoint may be in it, and are made again as they would be from the log.
             var later = Enter(map, 2000);
             await end;
             var listed = new Dictionary<long, PageEntry>();

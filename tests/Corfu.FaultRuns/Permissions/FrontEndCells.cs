@@ -17,7 +17,7 @@ namespace Corfu.FaultRuns.Permissions;
 /// server.</summary>
 internal static class FrontEndCells
 {
-    /// <summary>What the access file of the run grants to <see cref="Granted"/>.</summary>
+    /// <summary>The rights that the access file of the run grants to <see cref="Granted"/>.</summary>
     public const string Grants = """
         { "callers": { "granted": {
             "read": ["objects:x", "stream:x", "log"], "write": ["objects:x", "stream:x", "log"], "cluster": "read" } } }

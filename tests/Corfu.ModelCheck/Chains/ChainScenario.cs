@@ -5,8 +5,8 @@ using Craq.Coordination;
 
 namespace Corfu.ModelCheck.Chains;
 
-/// <summary>One chain over three nodes with something going on.</summary>
-/// <param name="Writes">Of one object, one after the other, each repeated until it is acknowledged.</param>
+/// <summary>A chain over three nodes with something going on.</summary>
+/// <param name="Writes">Writes of one object, one after the other, each repeated until it is acknowledged.</param>
 /// <param name="Reads">Strong reads, one after the other, at any nodes.</param>
 /// <param name="Changes">In this order, whenever the directory's rules allow them.</param>
 /// <param name="Losses">Requests or answers that may be lost.</param>

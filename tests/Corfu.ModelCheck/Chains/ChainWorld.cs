@@ -20,8 +20,11 @@ internal sealed class ChainWorld
     private static readonly ObjectKey s_key = "x";
     private static readonly CraqNodeOptions s_options = new()
     {
-        Retry = TimeSpan.FromTicks(1), ReadLimit = TimeSpan.MaxValue, LoggedAfter = TimeSpan.MaxValue,
-        RoundSpacing = TimeSpan.Zero, MarkDelay = TimeSpan.MaxValue,
+        Retry = TimeSpan.FromTicks(1),
+        ReadLimit = TimeSpan.MaxValue,
+        LoggedAfter = TimeSpan.MaxValue,
+        RoundSpacing = TimeSpan.Zero,
+        MarkDelay = TimeSpan.MaxValue,
     };
 
     private static readonly ImmutableSortedDictionary<NodeId, DirectoryNode> s_nodes = Enumerable.Range(0, Nodes)
@@ -100,7 +103,7 @@ internal sealed class ChainWorld
         {
             var flight = _flights[i];
             if (flight.Sink is { Answer: null }) continue;
-            // One connection from node to node keeps the order of requests.
+            // A connection from node to node keeps the order of requests.
             if (flight.Sink is null && _flights.FindIndex(other => other.Sink is null && other.From == flight.From
                 && other.To == flight.To) != i) continue;
             moves.Add(new ChainMove(flight.Sink is null ? ChainMoveKind.Deliver : ChainMoveKind.Answer, i));
@@ -205,7 +208,7 @@ internal sealed class ChainWorld
         });
     }
 
-    // Its requests under way, and answers that it owed, are gone with it.
+    // Requests of the node under way, and answers that it owed, are gone with it.
     private void Restart(int node)
     {
         var owed = _flights.Where(flight => flight.To == node && flight.Sink is { Answer: null }).ToList();
@@ -319,7 +322,7 @@ internal sealed class ChainWorld
         if (_scenario.Reads > 0) CheckCommitted(shown);
     }
 
-    // What a client has heard of is durable at all full members of the newest epoch that is open.
+    // A version that a client has heard of is durable at all full members of the newest epoch that is open.
     private void CheckCommitted(ObjectVersion version)
     {
         if (version.IsNone) return;
@@ -399,5 +402,5 @@ internal enum ChainMoveKind
     Change,
 }
 
-/// <param name="Index">Of what is under way, or of the node.</param>
+/// <param name="Index">The index of the message under way, or of the node.</param>
 internal readonly record struct ChainMove(ChainMoveKind Kind, int Index);

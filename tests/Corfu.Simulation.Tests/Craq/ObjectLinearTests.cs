@@ -109,7 +109,7 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
-    public void Unknown_write_does_not_take_effect_before_its_call()
+    public void Unknown_write_does_not_take_effect_before_the_call()
     {
         Read("x", 6, "u", 1, 2);
         Unknown(3, 4, new ObjectAct("x", ObjectActKind.Put, "u"));
@@ -189,7 +189,7 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
-    public void Test_without_a_write_stands_where_its_mutation_does()
+    public void Test_without_a_write_stands_at_the_version_of_the_mutation()
     {
         Put("x", "a", 1, 2, version: 5);
         Write(3, 4, 7, new ObjectAct("x", ObjectActKind.Delete));
@@ -212,7 +212,7 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
-    public void Thousands_of_operations_are_checked_with_unknown_ones_among_them()
+    public void Thousands_of_operations_are_checked_with_unknown_writes_in_between()
     {
         var random = new Random(7);
         var value = "";

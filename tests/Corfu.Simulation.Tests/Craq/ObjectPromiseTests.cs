@@ -23,7 +23,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Session_that_misses_its_own_write_is_found()
+    public void Session_without_a_write_of_the_session_is_found()
     {
         Write("w1", 9, 1, 2, session: "s");
         SessionRead(5, mark: 10, 3, 4);
@@ -31,7 +31,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Session_answer_below_its_token_is_found()
+    public void Session_answer_below_the_token_is_found()
     {
         SessionRead(9, mark: 12, 1, 2);
         SessionRead(9, mark: 11, 3, 4);
@@ -39,7 +39,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Session_that_misses_what_its_mark_covers_is_found()
+    public void Session_without_a_write_below_the_mark_is_found()
     {
         Write("w1", 8, 1, 2, session: null);
         _history.Calls.Add(Session("y", 9, mark: 9, 3, 4));
@@ -67,7 +67,7 @@ public sealed class ObjectPromiseTests
     [InlineData(5, 0, 400, true)]
     [InlineData(7, 1, 0, false)]
     [InlineData(7, 2, 0, true)]
-    public void Bounded_read_is_held_to_its_bounds(long version, int ahead, long age, bool passes)
+    public void Bounded_read_is_held_to_the_bounds(long version, int ahead, long age, bool passes)
     {
         _history.Calls.Add(new ObjectCall("b", "c", ObjectMode.Bounded, 1, 2, ObjectFate.Done)
         {
@@ -124,7 +124,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Writes_as_they_were_told_pass()
+    public void Writes_as_told_pass()
     {
         Write("w1", 5, 1, 2, session: null);
         Write("w0", 1, 1, 2, session: null);
@@ -164,7 +164,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Transactions_in_some_order_pass_with_plain_writes_among_them()
+    public void Transactions_in_some_order_pass_with_plain_writes_in_between()
     {
         Transaction("a", 1, 10, TxFate.Committed, [("p/x", 1)], [("p/x", 2), ("q/y", 5)]);
         Transaction("b", 2, 11, TxFate.Committed, [("p/x", 2), ("q/y", 5)], []);

@@ -31,7 +31,7 @@ internal sealed class ChainTruth(World world, ChainId id)
     /// <summary>Whether Begin of the epoch is durable at all its full members.</summary>
     public bool IsOpen(Epoch epoch) => _open.Contains(epoch);
 
-    /// <returns>What is wrong with the config; null: nothing.</returns>
+    /// <returns>The fault of the config; null: nothing.</returns>
     public string? Learn(ChainConfig config)
     {
         if (_configs.TryGetValue(config.Epoch, out var known))
@@ -42,7 +42,7 @@ internal sealed class ChainTruth(World world, ChainId id)
         return null;
     }
 
-    /// <returns>What is wrong with the record; null: nothing.</returns>
+    /// <returns>The fault of the record; null: nothing.</returns>
     public string? Learn(ReadOnlyMemory<byte> body)
     {
         var record = RecordCodec.Decode(body.ToArray());
@@ -60,7 +60,7 @@ internal sealed class ChainTruth(World world, ChainId id)
 
     /// <summary>Takes note that a member's disk holds more.</summary>
     /// <param name="logs">The disks of all nodes.</param>
-    /// <returns>What is wrong; null: nothing.</returns>
+    /// <returns>The fault that was found; null: nothing.</returns>
     public string? Advance(Func<NodeId, NodeChain?> logs)
     {
         foreach (var (epoch, config) in _configs)

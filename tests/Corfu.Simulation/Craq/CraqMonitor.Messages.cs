@@ -3,10 +3,9 @@ using Corfu.Simulation.Kernel.Network;
 using Craq;
 using Craq.Protocol;
 using RecordCodec = Craq.Protocol.RecordCodec;
+using ObjectReadMode = Craq.ReadMode;
 
 namespace Corfu.Simulation.Craq;
-
-using ReadMode = global::Craq.ReadMode;
 
 internal sealed partial class CraqMonitor
 {
@@ -38,13 +37,13 @@ internal sealed partial class CraqMonitor
             if (found.Version > (held?.Last ?? default))
                 Found(CheckerNames.NodeDurable,
                     $"{NameOf(node)} shows {found.Version}, and its log has {held?.Last} durable");
-            if (request.Mode is ReadMode.Strong or ReadMode.Session && found.Version > truth.Committed)
+            if (request.Mode is ObjectReadMode.Strong or ObjectReadMode.Session && found.Version > truth.Committed)
                 Found(CheckerNames.CommittedOnly,
                     $"{NameOf(node)} shows {found.Version} to a {request.Mode} read, and {truth.Committed} is "
                     + "committed");
         }
 
-        if (request.Mode != ReadMode.Strong) return;
+        if (request.Mode != ObjectReadMode.Strong) return;
         if (truth.ConfigOf(answer.Epoch) is { } config && config.IndexOf(node) < 0)
             Found(CheckerNames.Learn, $"{NameOf(node)} answers a strong read and is no member of {config}");
         if (!truth.IsOpen(answer.Epoch))

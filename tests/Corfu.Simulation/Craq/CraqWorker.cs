@@ -4,10 +4,9 @@ using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Craq;
 using Craq.Protocol;
+using ObjectReadMode = Craq.ReadMode;
 
 namespace Corfu.Simulation.Craq;
-
-using ReadMode = global::Craq.ReadMode;
 
 /// <summary>A loop of a client: a session of its own, which reads and writes objects of all chains.</summary>
 internal sealed class CraqWorker(
@@ -21,11 +20,13 @@ internal sealed class CraqWorker(
 
     public SimRandom Random => random;
 
-    public async Task<ObjectCall> ReadAsync(string chain, ReadMode mode, params ImmutableArray<ObjectKey> keys)
+    public async Task<ObjectCall> ReadAsync(string chain, ObjectReadMode mode, params ImmutableArray<ObjectKey> keys)
     {
         var id = ChainId.FromName(chain);
-        var token = mode == ReadMode.Session ? MarkOf(id) : default;
-        var (ahead, age) = mode == ReadMode.Bounded ? (random.Pick([0, 1, 3]), random.Pick([0, 5, 50, 500])) : (0, 0);
+        var token = mode == ObjectReadMode.Session ? MarkOf(id) : default;
+        var (ahead, age) = mode == ObjectReadMode.Bounded
+            ? (random.Pick([0, 1, 3]), random.Pick([0, 5, 50, 500]))
+            : (0, 0);
         var number = history.Begin(new ObjectCall($"{session} read {++_reads}", chain, ModeOf(mode), 0,
             ObjectHistory.Never, ObjectFate.Unknown)
         {
@@ -179,11 +180,11 @@ internal sealed class CraqWorker(
             _ => ObjectActKind.Clear,
         }, Text(operation.Value), operation.Delta, sum);
 
-    private static ObjectMode ModeOf(ReadMode mode) => mode switch
+    private static ObjectMode ModeOf(ObjectReadMode mode) => mode switch
     {
-        ReadMode.Strong => ObjectMode.Strong,
-        ReadMode.Session => ObjectMode.Session,
-        ReadMode.Bounded => ObjectMode.Bounded,
+        ObjectReadMode.Strong => ObjectMode.Strong,
+        ObjectReadMode.Session => ObjectMode.Session,
+        ObjectReadMode.Bounded => ObjectMode.Bounded,
         _ => ObjectMode.Eventual,
     };
 

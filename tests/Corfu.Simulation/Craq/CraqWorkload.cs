@@ -4,16 +4,18 @@ using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Craq;
 using Craq.Protocol;
+using ObjectReadMode = Craq.ReadMode;
 
 namespace Corfu.Simulation.Craq;
 
-using ReadMode = global::Craq.ReadMode;
-
-/// <summary>What the clients of a run do: reads of every mode, writes of every kind, alone and in batches.</summary>
+/// <summary>The calls of a run's clients: reads of every mode, writes of every kind, alone and in batches.</summary>
 internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Ledger ledger)
 {
-    private static readonly ReadMode[] s_modes =
-        [ReadMode.Strong, ReadMode.Strong, ReadMode.Session, ReadMode.Bounded, ReadMode.Eventual];
+    private static readonly ObjectReadMode[] s_modes =
+    [
+        ObjectReadMode.Strong, ObjectReadMode.Strong, ObjectReadMode.Session, ObjectReadMode.Bounded,
+        ObjectReadMode.Eventual,
+    ];
 
     private CraqPlan Plan => cluster.Plan;
 
@@ -32,7 +34,7 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
         {
             foreach (var key in Keys())
             {
-                var mode = worker.Random.Chance(0.5) ? ReadMode.Strong : ReadMode.Session;
+                var mode = worker.Random.Chance(0.5) ? ObjectReadMode.Strong : ObjectReadMode.Session;
                 while ((await worker.ReadAsync(chain, mode, new ObjectKey(key))).Fate != ObjectFate.Done)
                 {
                 }
@@ -105,7 +107,7 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
     private async Task CompareAsync(CraqWorker worker, string chain, string key)
     {
         var random = worker.Random;
-        var mode = random.Pick([ReadMode.Strong, ReadMode.Eventual]);
+        var mode = random.Pick([ObjectReadMode.Strong, ObjectReadMode.Eventual]);
         var read = await worker.ReadAsync(chain, mode, new ObjectKey(key));
         var seen = read.Seen.Count > 0 ? read.Seen[0] : null;
         var compare = random.Next(4) switch

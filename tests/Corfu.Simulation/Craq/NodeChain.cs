@@ -38,7 +38,7 @@ internal sealed class NodeChain
 
     public bool Holds(ObjectVersion version) => _records.Contains(version);
 
-    /// <returns>What this chain lacks of a former one; null: nothing.</returns>
+    /// <returns>The part of a former chain that this one lacks; null: nothing.</returns>
     public string? Lacks(NodeChain before)
     {
         if (Installed < before.Installed) return $"the config of {before.Installed}";
@@ -46,7 +46,7 @@ internal sealed class NodeChain
         if (Mark < before.Mark) return $"the mark {before.Mark}";
         foreach (var version in before._records)
         {
-            // What was clean may be gone from the log, where the objects are not.
+            // Records that were clean may be gone from the log, where the objects are not.
             if (version > before.Mark && !_records.Contains(version)) return $"the record {version}";
         }
 

@@ -10,10 +10,10 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
 {
     private readonly Queue<Pending> _pending = new();
 
-    // What is durable for certain.
+    // Chains as they are durable for certain.
     private SortedDictionary<ChainId, NodeChain> _chains = [];
 
-    // What a starting process reads back: durable once it has started. Null: it runs.
+    // Chains as a starting process reads them back: durable once it has started. Null: it runs.
     private SortedDictionary<ChainId, NodeChain>? _recovering;
 
     public NodeId Id => id;

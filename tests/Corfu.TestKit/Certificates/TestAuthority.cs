@@ -103,7 +103,7 @@ public sealed record TestOrder
 
     public string[] FurtherUris { get; init; } = [];
 
-    /// <summary>Where the certificate says that its issuer's can be had; null: nowhere.</summary>
+    /// <summary>The place where the certificate says that its issuer's can be had; null: none.</summary>
     public string? IssuerAddress { get; init; }
 
     public string[] Uses { get; init; } = [ServerUse, ClientUse];

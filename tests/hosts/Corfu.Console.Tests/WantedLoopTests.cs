@@ -2,7 +2,7 @@ using Corfu.WebConsole.Collecting;
 
 namespace Corfu.WebConsole.Tests;
 
-/// <summary>What keeps the pages new.</summary>
+/// <summary>The loop that keeps the pages new.</summary>
 public sealed class WantedLoopTests
 {
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(5);

@@ -78,7 +78,7 @@ public sealed class EmbeddedCraqTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Keyspace_spreads_over_its_chains_and_is_cleared_whole()
+    public async Task Keyspace_spreads_over_several_chains_and_is_cleared_whole()
     {
         await _admin.CreateKeyspaceAsync("cache", 4, Placement.Default);
         await _admin.CreateKeyspaceAsync("cache", 4, Placement.Default);

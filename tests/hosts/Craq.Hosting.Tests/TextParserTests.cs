@@ -10,7 +10,7 @@ public sealed class TextParserTests
     private const int MaxValue = 100;
 
     [Fact]
-    public void Storage_command_has_its_numbers_and_its_block()
+    public void Storage_command_has_numbers_and_a_block()
     {
         var command = Single("set k 7 60 5 noreply\r\nhello\r\n");
         Assert.Equal((TextVerb.Set, "k", 7U, 60L, true),
@@ -63,7 +63,7 @@ public sealed class TextParserTests
     }
 
     [Fact]
-    public void Block_without_its_end_is_a_bad_chunk_and_the_next_line_counts()
+    public void Block_without_an_end_is_a_bad_chunk_and_the_next_line_counts()
     {
         var commands = All("set k 0 0 2\r\nabcdef\r\nget k\r\n");
         Assert.Equal([CommandReader.BadData, null], commands.Select(command => command.Error));
@@ -88,7 +88,7 @@ public sealed class TextParserTests
 
     /// <summary>Bytes may arrive one by one.</summary>
     [Fact]
-    public void Commands_do_not_depend_on_how_their_bytes_arrive()
+    public void Commands_do_not_depend_on_the_split_of_the_bytes()
     {
         var bytes = "set k 1 2 3\r\nabc\r\nset big 0 0 999\r\n"u8.ToArray()
             .Concat(new byte[999]).Concat("\r\nset k 0 0 1\r\nxyz\r\ngets a b\r\nquit\r\n"u8.ToArray()).ToArray();

@@ -18,7 +18,7 @@ public sealed class ConnectionTests
     [InlineData("craq://a:1?certs=/x", "'certs=/x' means nothing")]
     [InlineData("craqs://a:1?insecure", "'insecure' means nothing")]
     [InlineData("craq://a:1?dc=", "'dc=' means nothing")]
-    public void Faulty_connection_string_says_what_is_wrong(string? text, string said)
+    public void Faulty_connection_string_names_the_fault(string? text, string said)
     {
         Assert.False(CraqConnectionString.TryParse(text, out _, out var error));
         Assert.Contains(said, error);
@@ -62,7 +62,7 @@ public sealed class ConnectionTests
 
     /// <summary>All nodes that the client knows have been replaced; its endpoints still lead to a node.</summary>
     [Fact]
-    public async Task Client_finds_nodes_by_its_endpoints_when_no_known_node_answers()
+    public async Task Client_finds_nodes_by_the_endpoints_when_no_known_node_answers()
     {
         await using var setup = new Setup();
         await using var client = await CraqClient.ConnectAsync(

@@ -58,7 +58,7 @@ internal sealed class FakeNodes : ITransport
 
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
         _scripts.Keys.FirstOrDefault(node => Address(node.Value.ToByteArray()[0]).Endpoint == endpoint) is
-            { IsNone: false } found
+        { IsNone: false } found
             ? ValueTask.FromResult(new NodeDescription(
                 new ClusterId(new Guid(9, 0, 0, new byte[8])), [new RoleIdentity(CraqRole.Role, found)]))
             : ValueTask.FromException<NodeDescription>(

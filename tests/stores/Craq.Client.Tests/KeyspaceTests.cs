@@ -7,7 +7,7 @@ public sealed class KeyspaceTests
         new("cache", [.. Enumerable.Range(0, 4).Select(i => ChainId.FromName($"cache-{i}"))]);
 
     [Fact]
-    public async Task Objects_are_read_from_the_chain_of_their_key_in_the_order_of_the_keys()
+    public async Task Objects_are_read_from_the_chains_of_the_keys_in_the_order_of_the_keys()
     {
         await using var setup = WithKeyspace();
         ImmutableArray<ObjectKey> keys = [.. Enumerable.Range(0, 50).Select(i => new ObjectKey($"key{i}"))];
@@ -41,7 +41,7 @@ public sealed class KeyspaceTests
     }
 
     [Fact]
-    public async Task Keyspace_that_nodes_do_not_know_is_an_error_with_its_name()
+    public async Task Keyspace_unknown_to_nodes_is_an_error_with_the_name()
     {
         await using var setup = WithKeyspace();
         var error = await Assert.ThrowsAsync<ChainNotFoundException>(

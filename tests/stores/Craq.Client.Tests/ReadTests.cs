@@ -142,8 +142,11 @@ public sealed class ReadTests
         setup.Nodes.First<ReadObjectsRequest>(3, read =>
         {
             var found = Setup.Found(read);
-            return found with { Objects = found.Objects.SetItem(1, new ObjectResult(
-                Status.Corrupt, Setup.Version(3), false, 0, 0, 0, default)) };
+            return found with
+            {
+                Objects = found.Objects.SetItem(1, new ObjectResult(
+                Status.Corrupt, Setup.Version(3), false, 0, 0, 0, default))
+            };
         });
         var found = await setup.Chain.GetManyAsync(["a", "b", "c"]);
         Assert.Equal(["a", "b", "c"], found.Select(one => System.Text.Encoding.ASCII.GetString(one.Value.Span)));
@@ -163,7 +166,7 @@ public sealed class ReadTests
     }
 
     [Fact]
-    public async Task Chain_that_nodes_do_not_know_is_an_error_with_its_name()
+    public async Task Chain_unknown_to_nodes_is_an_error_with_the_name()
     {
         await using var setup = new Setup();
         var error = await Assert.ThrowsAsync<ChainNotFoundException>(

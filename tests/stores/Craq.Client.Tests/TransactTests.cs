@@ -8,7 +8,7 @@ public sealed class TransactTests
     private static readonly CraqClientOptions s_short = new() { OperationTimeout = TimeSpan.FromMilliseconds(500) };
 
     [Fact]
-    public async Task Transaction_goes_to_the_head_of_its_first_part_behind_marks_of_all_chains()
+    public async Task Transaction_goes_to_the_head_of_the_first_part_behind_marks_of_all_chains()
     {
         await using var setup = Start(_ => Committed(2));
         var (result, _) = await TransactAsync(setup);
@@ -43,7 +43,9 @@ public sealed class TransactTests
     {
         await using var setup = Start(request => Aborted(CraqStatus.Mismatch) with
         {
-            Part = request.Parts[0].Chain == s_bills ? 0 : 1, Index = 3, Found = Setup.Version(4),
+            Part = request.Parts[0].Chain == s_bills ? 0 : 1,
+            Index = 3,
+            Found = Setup.Version(4),
         });
         var (result, bills) = await TransactAsync(setup);
         Assert.Equal((CraqTransactionOutcome.Aborted, CraqTransactionRefusal.Mismatch),
@@ -77,7 +79,7 @@ public sealed class TransactTests
     }
 
     [Fact]
-    public async Task Forgotten_transaction_that_did_nothing_is_made_anew_behind_newer_marks()
+    public async Task Forgotten_transaction_without_effect_is_made_anew_behind_newer_marks()
     {
         var attempts = 0;
         await using var setup = Start(_ => ++attempts == 1 ? Aborted(CraqStatus.Forgotten) : Committed(2));

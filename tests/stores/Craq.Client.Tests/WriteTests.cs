@@ -195,7 +195,7 @@ public sealed class WriteTests
     }
 
     [Fact]
-    public async Task Mutation_is_sent_whole_and_its_results_come_back()
+    public async Task Mutation_is_sent_whole_and_the_results_come_back()
     {
         await using var setup = new Setup();
         setup.Nodes.First<MutateRequest>(1, one => Setup.Written() with

@@ -73,7 +73,7 @@ public sealed class MessageTests
     }
 
     [Fact]
-    public void Config_of_another_epoch_than_its_frame_is_refused()
+    public void Config_of_another_epoch_than_the_frame_is_refused()
     {
         var body = SampleMessages.Body(new InstallChainRequest(SampleMessages.Epoch, SampleMessages.View()));
         var header = SampleMessages.Header(CraqOpcode.Install, Status.Ok, body.Length) with { Epoch = new Epoch(6) };
@@ -94,7 +94,7 @@ public sealed class MessageTests
     }
 
     [Fact]
-    public void Parts_that_are_not_in_the_order_of_their_chains_are_refused()
+    public void Parts_out_of_the_order_of_the_chains_are_refused()
     {
         var part = ((TransactRequest)SampleOf((byte)CraqOpcode.Transact).Request).Parts[0];
         var body = SampleMessages.Body(new TransactRequest(SampleMessages.Epoch, SampleMessages.Id(9), [part, part]));

@@ -12,7 +12,7 @@ public sealed class ObjectVersionTests
     }
 
     [Fact]
-    public void Version_prints_its_epoch_and_its_counter()
+    public void Version_prints_the_epoch_and_the_counter()
     {
         Assert.Equal("e5:1", ObjectVersion.First(new Epoch(5)).ToString());
         Assert.Equal("e5:2", ObjectVersion.First(new Epoch(5)).Next().ToString());
@@ -32,7 +32,7 @@ public sealed class ObjectVersionTests
         Assert.Throws<ArgumentException>(() => new ObjectKey(new byte[length]));
 
     [Fact]
-    public void Keys_are_equal_by_their_bytes()
+    public void Keys_with_equal_bytes_are_equal()
     {
         ObjectKey a = "user:1", b = new("user:1"u8.ToArray());
         Assert.True(a == b);

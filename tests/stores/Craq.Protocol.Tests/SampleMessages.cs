@@ -45,8 +45,11 @@ internal static class SampleMessages
         ReadOnlyMemory<byte> value = new byte[] { 4, 5, 6 };
         var found = new ObjectResult(Status.Ok, Version(4), true, 7, 99, 3, value);
         var absent = new ObjectResult(CraqStatus.NotFound, Version(3), false, 0, 0, 0, default);
-        ImmutableArray<ReadOnlyMemory<byte>> records = [RecordCodec.Encode(Record())];
-        return
+        return [.. Objects(found, absent, value), .. Nodes(), .. Transactions(found, value)];
+    }
+
+    private static (Request Request, Response[] Answers)[] Objects(
+        ObjectResult found, ObjectResult absent, ReadOnlyMemory<byte> value) =>
         [
             (new ReadObjectsRequest(Epoch, Chain, ReadMode.Bounded, ["a", "b"], Version(2), 3, 250, false),
             [
@@ -83,6 +86,13 @@ internal static class SampleMessages
                 },
                 new ChainsResponse(Status.Denied, Epoch),
             ]),
+        ];
+
+    private static (Request Request, Response[] Answers)[] Nodes()
+    {
+        ImmutableArray<ReadOnlyMemory<byte>> records = [RecordCodec.Encode(Record())];
+        return
+        [
             (new ReplicateRequest(Epoch, Chain, Version(7), Version(6), records),
             [
                 new ReplicateResponse(Status.Ok, Epoch) { Last = Version(8), Mark = Version(8) },
@@ -124,7 +134,6 @@ internal static class SampleMessages
                 new PingNodeResponse(Status.Ok, Epoch.None, true, NodeHealth.Silent),
                 new PingNodeResponse(Status.Failed, Epoch.None, false, NodeHealth.Unknown),
             ]),
-            .. Transactions(found, value),
         ];
     }
 

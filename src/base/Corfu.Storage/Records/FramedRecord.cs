@@ -20,7 +20,7 @@ public readonly record struct FramedHeader(byte Kind, long Number, long Epoch, i
     long Previous, long Floor, uint Incarnation, uint LogId);
 
 /// <summary>A record's place in its log.</summary>
-/// <param name="Address">Of its header.</param>
+/// <param name="Address">The address of its header.</param>
 /// <param name="Lsn">The record's end, aligned: it is durable once the store is durable up to here.</param>
 /// <param name="IsIntact">False where a part of the body behind the checked part is damaged.</param>
 /// <param name="Damage">Set where the checked part is damaged: CRC-32C of the seed and that part must give the

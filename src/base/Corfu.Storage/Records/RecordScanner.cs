@@ -9,10 +9,10 @@ public abstract class ScanRules
     /// <summary>The kind of the first record of each run.</summary>
     public abstract byte OpenKind { get; }
 
-    /// <summary>What an operator does about a damaged log: the end of each message.</summary>
+    /// <summary>The cure for a damaged log, for an operator: the end of each message.</summary>
     public abstract string Cure { get; }
 
-    /// <summary>What keeps the log, for messages.</summary>
+    /// <summary>The kind of server that keeps the log, for messages.</summary>
     public abstract string Owner { get; }
 
     /// <summary>The part of the body behind the checked one is what was written.</summary>

@@ -125,7 +125,7 @@ internal static class CraqChainCommand
         var output = result.InvocationConfiguration.Output;
         if (json)
             await output.WriteLineAsync(JsonSerializer.Serialize(
-                CraqChainJson.Of(chain), CliJson.Indented.CraqChainJson));
+                CraqChainJson.Of(chain), CraqCliJson.Indented.CraqChainJson));
         else await CraqReport.WriteChainsAsync(output, new CraqOverview([], [chain], []), false);
         return ExitCode.Ok;
     }

@@ -33,7 +33,7 @@ internal static class CraqObjectCommand
                 }
 
                 await result.InvocationConfiguration.Output.WriteLineAsync(result.GetValue(json)
-                    ? JsonSerializer.Serialize(CraqObjectJson.Of(key, found), CliJson.Lines.CraqObjectJson)
+                    ? JsonSerializer.Serialize(CraqObjectJson.Of(key, found), CraqCliJson.Lines.CraqObjectJson)
                     : Encoding.UTF8.GetString(found.Value.Span));
                 return ExitCode.Ok;
             });

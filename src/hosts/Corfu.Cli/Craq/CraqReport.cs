@@ -16,7 +16,7 @@ internal static class CraqReport
         if (json)
         {
             await output.WriteLineAsync(JsonSerializer.Serialize(
-                CraqJson.Of(nodes, log, overview), CliJson.Indented.CraqJson));
+                CraqJson.Of(nodes, log, overview), CraqCliJson.Indented.CraqJson));
             return;
         }
 
@@ -44,7 +44,7 @@ internal static class CraqReport
     {
         CraqChainJson[] chains = [.. overview.Chains.Select(CraqChainJson.Of)];
         return json
-            ? output.WriteLineAsync(JsonSerializer.Serialize(chains, CliJson.Indented.CraqChainJsonArray))
+            ? output.WriteLineAsync(JsonSerializer.Serialize(chains, CraqCliJson.Indented.CraqChainJsonArray))
             : TextTable.WriteAsync(output, ["CHAIN", "EPOCH", "STATE", "MEMBERS", "PROTOCOL", "READS"],
                 chains.Select(chain => new[]
                 {

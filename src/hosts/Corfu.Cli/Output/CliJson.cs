@@ -24,10 +24,6 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(DrillRecord))]
 [JsonSerializable(typeof(BackupSignature))]
 [JsonSerializable(typeof(AuditEntry))]
-[JsonSerializable(typeof(CraqJson))]
-[JsonSerializable(typeof(CraqChainJson))]
-[JsonSerializable(typeof(CraqChainJson[]))]
-[JsonSerializable(typeof(CraqObjectJson))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>

@@ -15,7 +15,7 @@ internal sealed class CommandDeadline : IDisposable
 
     private static readonly string[] s_connecting = ["--connect", "--source", "--join", "--survivor"];
 
-    // These connect by a folder, or by an argument.
+    // Commands that connect by a folder, or by an argument.
     private static readonly string[] s_connectingElsewise = ["cluster status", "cert show"];
 
     // The same, without a limit of their own: a unit with a long log takes minutes until it serves.

@@ -107,7 +107,7 @@ public sealed class Collector : IAsyncDisposable
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // What was known of the cluster is shown no longer: no answer behind it is new.
+    // The former state of the cluster is shown no longer: no answer behind it is new.
     private void Failed(Exception e)
     {
         ConsoleLog.RoundFailed(Logger, e);

@@ -34,7 +34,7 @@ internal sealed class SealRound(ITransport transport, TimeProvider time, Reconfi
 
     /// <summary>False when a unit is sealed beyond the next epoch: <see cref="Superseded"/>.</summary>
     /// <exception cref="ReconfigurationException">A first survivor, or all of a new chain, did not answer.</exception>
-    /// <exception cref="CorfuDeniedException">Of those, the ones that answered deny this side the right to
+    /// <exception cref="CorfuDeniedException">The units among those that answered deny this side the right to
     /// seal.</exception>
     public async ValueTask<bool> RunAsync(Membership membership, CancellationToken cancellationToken)
     {

@@ -3,7 +3,7 @@ namespace Craq.Calls;
 /// <summary>A part as the client sends it.</summary>
 internal sealed record ClientPart(ChainEntry Chain, Mutation Mutation, CraqSession? Session);
 
-/// <summary>One transaction at its lead, the head of its first part's chain.</summary>
+/// <summary>A transaction at its lead, the head of its first part's chain.</summary>
 /// <remarks>
 /// 1. The client knows a mark of every chain before it first sends (C13). 2. Every attempt has the same id and the same
 /// marks, so that any lead finds the same outcome. 3. An attempt without an answer may commit, now or later.

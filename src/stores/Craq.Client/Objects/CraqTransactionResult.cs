@@ -30,7 +30,7 @@ public enum CraqTransactionRefusal
     Unavailable = 3,
 }
 
-/// <summary>What became of a transaction.</summary>
+/// <summary>The outcome of a transaction.</summary>
 public sealed class CraqTransactionResult
 {
     private readonly ImmutableDictionary<ChainId, CommittedPart> _parts;
@@ -45,17 +45,17 @@ public sealed class CraqTransactionResult
 
     public CraqTransactionRefusal Refusal { get; internal init; }
 
-    /// <summary>Of an aborted transaction: the chain that refused its part.</summary>
+    /// <summary>The chain that refused its part of an aborted transaction.</summary>
     public ChainId RefusedBy { get; internal init; }
 
-    /// <summary>Of a mismatch: the compare that failed, in the order of the part's builder; behind the last one, the
-    /// operation that did not fit its object. -1: none.</summary>
+    /// <summary>The compare that failed, after a mismatch, in the order of the part's builder; behind the last one,
+    /// the operation that did not fit its object. -1: none.</summary>
     public int MismatchIndex { get; internal init; } = -1;
 
-    /// <summary>Of a mismatch: the version of the object that did not fit.</summary>
+    /// <summary>The version of the object that did not fit, after a mismatch.</summary>
     public ObjectVersion MismatchVersion { get; internal init; }
 
-    /// <summary>Of <see cref="CraqTransactionRefusal.Unavailable"/>: what the chain answered.</summary>
+    /// <summary>The answer of the chain after <see cref="CraqTransactionRefusal.Unavailable"/>.</summary>
     public Status Status { get; internal init; }
 
     /// <summary>The objects that the part of a chain read, as they were before the writes: together with those of the

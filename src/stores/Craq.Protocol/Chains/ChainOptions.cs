@@ -7,7 +7,7 @@ public sealed record ChainOptions
 
     public ChainProtocol Protocol { get; init; }
 
-    /// <summary>What proves that a strong read's epoch is the newest.</summary>
+    /// <summary>The proof that a strong read's epoch is the newest.</summary>
     public EpochProof Reads { get; init; }
 
     /// <summary>How values go down the chain.</summary>

@@ -1,7 +1,7 @@
 namespace Craq;
 
-/// <summary>Where the replicas of a chain stand (CRAQ 3.1). Node lists and datacenters are the directory's; a placement
-/// says the wish.</summary>
+/// <summary>The places wished for a chain's replicas (CRAQ 3.1). Node lists and datacenters are the
+/// directory's.</summary>
 /// <param name="Groups">Parts of the chain in order, a datacenter each. Empty: <paramref name="Datacenters"/> of all,
 /// chosen by hash, with <paramref name="Size"/> replicas each.</param>
 /// <param name="Datacenters">Implicit placement: their count. 0: all.</param>
@@ -38,7 +38,7 @@ public sealed record Placement(ImmutableArray<PlacementGroup> Groups, int Datace
     /// <summary>Datacenters chosen by hash, with the same number of replicas each.</summary>
     public static Placement Implicit(int datacenters, int size) => new([], datacenters, size);
 
-    /// <summary>These datacenters, in this order, with the same number of replicas each.</summary>
+    /// <summary>Datacenters by name, in this order, with the same number of replicas each.</summary>
     public static Placement Explicit(int size, params ReadOnlySpan<string> datacenters)
     {
         var groups = ImmutableArray.CreateBuilder<PlacementGroup>(datacenters.Length);
@@ -46,7 +46,7 @@ public sealed record Placement(ImmutableArray<PlacementGroup> Groups, int Datace
         return new Placement(groups.MoveToImmutable(), 0, size);
     }
 
-    /// <summary>These datacenters, in this order, with a number of replicas each.</summary>
+    /// <summary>Datacenters by name, in this order, with a number of replicas each.</summary>
     public static Placement Sized(params ReadOnlySpan<PlacementGroup> groups) => new([.. groups], 0, 0);
 
     private static int AtMost(long size) => (int)Math.Min(size, ChainConfig.MaxMembers);

@@ -1,6 +1,6 @@
 namespace Craq.Protocol;
 
-/// <summary>What the messages of chains share.</summary>
+/// <summary>Parts that the messages of chains share.</summary>
 internal static class ChainAnswer
 {
     // Last in every body that has it: what follows a failed status is a view, or nothing.

@@ -80,7 +80,7 @@ public sealed record MutateResponse(Status Status, Epoch Epoch) : Response(Statu
     }
 }
 
-/// <summary>What a mutation read and computed; kept in its record for repeated requests.</summary>
+/// <summary>The reads and sums of a mutation; kept in its record for repeated requests.</summary>
 /// <param name="Reads">In the order of the request's reads, as they were before the writes.</param>
 /// <param name="Sums">The results of the <see cref="ObjectOperationKind.Add"/> operations, in order.</param>
 public sealed record MutateResult(ImmutableArray<ObjectResult> Reads, ImmutableArray<ulong> Sums)
@@ -145,7 +145,7 @@ public enum ObjectCompareKind : byte
 
 /// <summary>A write of one object, evaluated at the head.</summary>
 /// <param name="Expiry">As in <see cref="ObjectWrite"/>; 0: never. <see cref="KeepExpiry"/>: as before.</param>
-/// <param name="Delta">Of Add: with wrap at 2^64 upwards, and a stop at 0 downwards.</param>
+/// <param name="Delta">The number that Add adds: with wrap at 2^64 upwards, and a stop at 0 downwards.</param>
 public readonly record struct ObjectOperation(ObjectOperationKind Kind, ObjectKey Key, uint Flags, long Expiry,
     ReadOnlyMemory<byte> Value, long Delta = 0)
 {
@@ -179,7 +179,7 @@ public enum ObjectOperationKind : byte
     None = 0,
     Put = 1,
 
-    /// <summary>Of an absent object: a mismatch.</summary>
+    /// <summary>The end of the object; absent: a mismatch.</summary>
     Delete = 2,
 
     /// <summary>Behind the value that is there; absent: a mismatch.</summary>

@@ -60,17 +60,17 @@ public sealed record PartResponse(Status Status, Epoch Epoch) : Response(Status,
     /// <summary>Everything up to it was committed when the answer was made.</summary>
     public ObjectVersion Mark { get; init; }
 
-    /// <summary>Of an aborted part: <see cref="CraqStatus.Mismatch"/> or <see cref="CraqStatus.Locked"/> where the
-    /// chain itself refused it; Ok: it was told.</summary>
+    /// <summary>The reason of an aborted part: <see cref="CraqStatus.Mismatch"/> or <see cref="CraqStatus.Locked"/>
+    /// where the chain itself refused it; Ok: it was told.</summary>
     public Status Reason { get; init; }
 
-    /// <summary>Of a mismatch, as <see cref="MutateResponse.Index"/>.</summary>
+    /// <summary>The test that failed, after a mismatch, as <see cref="MutateResponse.Index"/>.</summary>
     public int Index { get; init; }
 
-    /// <summary>Of a mismatch: the version of the object that did not fit.</summary>
+    /// <summary>The version of the object that did not fit, after a mismatch.</summary>
     public ObjectVersion Found { get; init; }
 
-    /// <summary>What the part read and computed; its reads are as of the lock.</summary>
+    /// <summary>The reads and sums of the part; the reads are as of the lock.</summary>
     public MutateResult Result { get; init; } = MutateResult.Empty;
 
     public ChainView? View { get; init; }

@@ -78,9 +78,9 @@ public sealed record ReadObjectsResponse(Status Status, Epoch Epoch) : Response(
 
 /// <summary>An object of a read answer.</summary>
 /// <param name="Status">Ok, <see cref="CraqStatus.NotFound"/>, or <see cref="Status.Corrupt"/>.</param>
-/// <param name="Version">Of an absent object the version that deleted it, if that is still known.</param>
+/// <param name="Version">An absent object has the version that deleted it, if that is still known.</param>
 /// <param name="IsDirty">The version was not known to be committed.</param>
-/// <param name="Length">Of the value, also where the value is not asked for.</param>
+/// <param name="Length">The length of the value, also where the value is not asked for.</param>
 public readonly record struct ObjectResult(Status Status, ObjectVersion Version, bool IsDirty, uint Flags, long Expiry,
     int Length, ReadOnlyMemory<byte> Value)
 {

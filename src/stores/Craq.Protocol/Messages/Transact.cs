@@ -54,10 +54,10 @@ public sealed record TransactResponse(Status Status, Epoch Epoch) : Response(Sta
     /// <inheritdoc cref="Part"/>
     public Status Reason { get; init; }
 
-    /// <summary>Of a mismatch, as <see cref="MutateResponse.Index"/>.</summary>
+    /// <summary>The test that failed, after a mismatch, as <see cref="MutateResponse.Index"/>.</summary>
     public int Index { get; init; }
 
-    /// <summary>Of a mismatch: the version of the object that did not fit.</summary>
+    /// <summary>The version of the object that did not fit, after a mismatch.</summary>
     public ObjectVersion Found { get; init; }
 
     public ChainView? View { get; init; }
@@ -89,7 +89,7 @@ public sealed record TransactResponse(Status Status, Epoch Epoch) : Response(Sta
 }
 
 /// <summary>A committed part.</summary>
-/// <param name="Version">Of what it wrote; of a part without writes the record that ended its lock.</param>
+/// <param name="Version">The version of its writes; without writes, of the record that ended its lock.</param>
 public sealed record CommittedPart(ObjectVersion Version, ObjectVersion Mark, MutateResult Result)
 {
     internal const int SmallestSize = 8 + 8 + 8;

@@ -12,7 +12,7 @@ public sealed record ChainRecord(ChainId Chain, ChainRecordKind Kind, ObjectVers
     /// <summary>The transaction whose part it locks, commits or unlocks; empty outside transactions.</summary>
     public Guid Transaction { get; init; }
 
-    /// <summary>Of a Lock: the keys that the part reads, compares and writes.</summary>
+    /// <summary>The keys that the part of a Lock reads, compares and writes.</summary>
     public ImmutableArray<ObjectKey> Locked { get; init; } = [];
 
     public override string ToString() => $"{Version} {Kind} behind {Previous}";

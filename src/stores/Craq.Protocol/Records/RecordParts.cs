@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Craq.Protocol;
 
-/// <summary>One write within the bytes of a record, without decoding the rest.</summary>
+/// <summary>A write within the bytes of a record, without decoding the rest.</summary>
 /// <param name="Key">A slice of the record, as is <paramref name="Value"/>.</param>
 /// <param name="Value">Null: the object is deleted.</param>
 /// <param name="Check">The check of the value as it was written.</param>

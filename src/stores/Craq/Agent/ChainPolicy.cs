@@ -69,7 +69,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     }
 
     /// <summary>The chains that this node is to learn: repairs first, and few at a time.</summary>
-    /// <param name="learning">Those that it learns already: they are gone on with.</param>
+    /// <param name="learning">Chains that it learns already: they are gone on with.</param>
     public ImmutableArray<WantedChain> Wanted(TimeSpan now, IReadOnlyCollection<ChainId> learning)
     {
         if (!_view.Nodes.TryGetValue(self, out var me) || me.State != DirectoryNodeState.Active) return [];
@@ -125,7 +125,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         return gone;
     }
 
-    // One at a time: the next one waits until this one has an epoch of its own.
+    // Removals go one at a time: the next one waits until this one has an epoch of its own.
     private ChainAction? Removal(ChainConfig config, SortedDictionary<NodeId, bool> gone, TimeSpan now)
     {
         var turn = config.Members.TakeWhile(member => member.Node != self)

@@ -54,7 +54,7 @@ internal sealed partial class CraqAgent
         NodeAddress[] others = [.. _watched
             .Where(peer => peer.Key != suspect && !_detector.Judge(peer.Key, _clock.Now).IsCertain)
             .Select(peer => new NodeAddress(peer.Key, peer.Value)).OrderBy(peer => peer.Id)];
-        // Of all agents those are asked that share a chain with the suspect: they watch it.
+        // Agents that share a chain with the suspect are asked, and no others: they watch it.
         var sharing = others.Where(peer => _policy.Own.Any(config =>
             config.IndexOf(suspect) >= 0 && config.IndexOf(peer.Id) >= 0)).ToArray();
         var asked = sharing.Take(_options.MaxAsked).Select(peer => _transport.TryCallAsync(

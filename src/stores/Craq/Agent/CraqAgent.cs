@@ -204,7 +204,7 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         }
     }
 
-    // One agent's suspicion alone removes nobody, and few are removed in a short time.
+    // The suspicion of one agent alone removes nobody, and few are removed in a short time.
     private async Task<bool> MayRemoveAsync(NodeId node, bool isCertain)
     {
         if (isCertain) return true;
@@ -239,6 +239,6 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     private partial void LogFailed(string chain, Exception error);
 }
 
-/// <summary>What an agent works with.</summary>
+/// <summary>The parts that an agent works with.</summary>
 internal sealed record CraqAgentParts(
     IChainDirectory Directory, INodeRegistry Registry, ITransport Transport, ILearners Learners);

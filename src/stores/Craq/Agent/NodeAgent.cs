@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Craq.Agent;
 
-/// <summary>What a node does besides serving: its agent, its learners and its side as a source. Attached before the
+/// <summary>The work of a node besides serving: its agent, its learners and its side as a source. Attached before the
 /// node's handler is registered.</summary>
 internal sealed class NodeAgent : IAsyncDisposable
 {
@@ -35,7 +35,7 @@ internal sealed class NodeAgent : IAsyncDisposable
     }
 }
 
-/// <param name="Directory">Of this process.</param>
+/// <param name="Directory">The directory of this process.</param>
 /// <param name="Registry">The node's own registration.</param>
 internal sealed record NodeAgentParts(IChainDirectory Directory, INodeRegistry Registry, ITransport Transport,
     CraqNodeOptions Node, CraqAgentOptions Agent);

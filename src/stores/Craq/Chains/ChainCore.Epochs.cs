@@ -91,7 +91,8 @@ internal sealed partial class ChainCore
         }
     }
 
-    // What waited in the epoch before. A mutation's record may still be committed: a full member goes on to wait.
+    // Ends the requests that waited in the epoch before. A mutation's record may still be committed: a full member
+    // goes on to wait.
     private void EndEpoch(ChainEffects effects)
     {
         _window.ForgetRefusals();

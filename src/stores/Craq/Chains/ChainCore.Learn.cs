@@ -87,7 +87,7 @@ internal sealed partial class ChainCore
 
     /// <summary>The clean state as of the base is here. The record must be durable before the node asks for its
     /// promotion (C11).</summary>
-    /// <returns>What the store must be durable up to; null: the disk has no room.</returns>
+    /// <returns>The position that the store must be durable up to; null: the disk has no room.</returns>
     public long? Complete(ChainEffects effects)
     {
         if (_standing != ChainStanding.Learning) return null;

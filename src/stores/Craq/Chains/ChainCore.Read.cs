@@ -56,7 +56,7 @@ internal sealed partial class ChainCore
         StartRound(effects);
     }
 
-    /// <summary>What the directory said of the newest epoch, asked at that moment; null: nothing.</summary>
+    /// <summary>The answer of the directory about the newest epoch, asked at that moment; null: none.</summary>
     public void OnLogged(Epoch? newest, long asked, ChainEffects effects)
     {
         _isLogging = false;

@@ -69,7 +69,7 @@ internal sealed partial class ChainCore
         if (_strays.Count > 0 && IsFull)
             throw new CorfuException($"The log lacks the records of chain {Id} between {_last} and "
                 + $"{_strays.First().Key}: this node's data is damaged. Give the node a new folder.");
-        // Those of a learner that has not caught up: it begins again.
+        // Strays of a learner that has not caught up: it begins again.
         _strays.Clear();
         _durable = _last;
         RaiseMark(effects);

@@ -165,7 +165,8 @@ internal sealed partial class ChainCore
             if (record.Kind == ChainRecordKind.Lock) HeldLock.Of(record, bytes);
             if (record.Version <= _last)
             {
-                // What has left the memory is not compared; what is in memory and lacks the record is another log.
+                // A record that has left the memory is not compared; a run in memory that lacks the record is another
+                // log.
                 if (_run.Find(record.Version)?.Bytes.AsSpan().SequenceEqual(bytes) ?? record.Version <= _run.Floor)
                     continue;
                 Fail($"The chain {Id} has two records of version {record.Version}: copy this node's folder for a "

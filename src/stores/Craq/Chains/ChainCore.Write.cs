@@ -16,7 +16,7 @@ internal sealed partial class ChainCore
     /// keys. 3. It is evaluated on the newest versions (C14). 4. A refusal waits for what it depends on, and for a
     /// round (C3, C6). 5. A record gets the next version (C1) and goes to the log; the answer waits for its commit.
     /// </summary>
-    /// <returns>What must be loaded before the request is made again; empty: it is taken or answered.</returns>
+    /// <returns>The values to load before the request is made again; empty: it is taken or answered.</returns>
     public IReadOnlyList<MissingValue> Mutate(MutateRequest request, ReplyTo to, LoadedValues? loaded,
         ChainEffects effects)
     {

@@ -19,7 +19,7 @@ internal enum ChainStanding
     Complete,
 }
 
-/// <summary>One chain at one node, as a state machine: a message or an event in, effects out. Not thread-safe; every
+/// <summary>A chain at one node, as a state machine: a message or an event in, effects out. Not thread-safe; every
 /// call is made under the node's lock.</summary>
 /// <remarks>
 /// Invariants: <c>mark &lt;= durable &lt;= last</c>, in the order of the chain. The mark is known to be committed and
@@ -286,7 +286,7 @@ internal sealed partial class ChainCore
         });
     }
 
-    /// <summary>What an answer to that call would be taken for: the place of its round, 0 for others; -1: it says
+    /// <summary>The meaning that an answer to that call would have: the place of its round, 0 for others; -1: it says
     /// little or nothing any more. For models.</summary>
     public int PlaceOf(ChainCall call) => call.Request.Epoch != Epoch ? -1 : call.Request switch
     {

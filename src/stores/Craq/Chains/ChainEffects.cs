@@ -5,8 +5,8 @@ namespace Craq.Chains;
 /// <param name="Wall">Unix time in milliseconds, for the expiry of objects alone (C21).</param>
 internal readonly record struct Moment(long Stamp, long Wall);
 
-/// <summary>What the steps of chains want done outside the node's lock: answers, requests to members, reads of values.
-/// Filled under the lock, carried out behind it.</summary>
+/// <summary>The effects that the steps of chains want outside the node's lock: answers, requests to members, reads of
+/// values. Filled under the lock, carried out behind it.</summary>
 internal sealed class ChainEffects(Moment now)
 {
     public Moment Now { get; } = now;

@@ -21,7 +21,7 @@ internal sealed class LoadedValues
     }
 }
 
-/// <summary>What an evaluation needs from the disk before it can be repeated.</summary>
+/// <summary>A value that an evaluation needs from the disk before it can be repeated.</summary>
 /// <param name="Slot">Null: the slot of the key itself.</param>
 internal readonly record struct MissingValue(ObjectKey Key, Storage.ObjectSlot? Slot);
 
@@ -29,7 +29,7 @@ internal readonly record struct MissingValue(ObjectKey Key, Storage.ObjectSlot? 
 /// <returns>False: the slot is not in memory.</returns>
 internal delegate bool FindNewest(ObjectKey key, out KeyState state);
 
-/// <summary>One mutation at the head: compares, reads and operations on the newest versions, in log order
+/// <summary>A mutation at the head: compares, reads and operations on the newest versions, in log order
 /// (C14).</summary>
 internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedValues? loaded, long wall)
 {
@@ -40,7 +40,7 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
     // Bytes that one evaluation may copy: it is made under the node's lock.
     private const long MaxJoined = 64 << 20;
 
-    // Of values that are loaded or read, and of those that are joined.
+    // Bytes of the values that are loaded or read, and of those that are joined.
     private long _bytes;
     private long _joined;
 
@@ -52,10 +52,10 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
     /// <summary>Ok, <see cref="CraqStatus.Mismatch"/>, or <see cref="Status.TooLarge"/>.</summary>
     public Status Status { get; private set; }
 
-    /// <summary>Of a mismatch: what did not fit, as in <see cref="MutateResponse.Index"/>.</summary>
+    /// <summary>The place of a mismatch, as in <see cref="MutateResponse.Index"/>.</summary>
     public int Index { get; private set; }
 
-    /// <summary>Of a mismatch: the version of the object that did not fit.</summary>
+    /// <summary>The version of the object that did not fit, after a mismatch.</summary>
     public ObjectVersion Found { get; private set; }
 
     /// <summary>The newest dirty version that the outcome depends on: a refusal waits for its commit (C3).</summary>

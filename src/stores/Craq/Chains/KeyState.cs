@@ -3,7 +3,7 @@ using Craq.Storage;
 namespace Craq.Chains;
 
 /// <summary>The state of an object as of one version: absent, in a dirty record, or in a clean slot.</summary>
-/// <param name="Version">Of an absent object the version that deleted it, if it is known.</param>
+/// <param name="Version">The object's version; of an absent one the version that deleted it, if it is known.</param>
 /// <param name="Dirty">Null: the object is clean or absent.</param>
 /// <param name="IsDirty">The version is not known to be committed.</param>
 internal readonly record struct KeyState(

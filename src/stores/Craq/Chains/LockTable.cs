@@ -3,7 +3,7 @@ using System.Buffers;
 namespace Craq.Chains;
 
 /// <summary>A part of a transaction that holds its keys.</summary>
-/// <param name="record">Its Lock.</param>
+/// <param name="record">The part's Lock.</param>
 /// <param name="bytes">The record, encoded.</param>
 internal sealed class HeldLock(ChainRecord record, byte[] bytes, ImmutableArray<PartId> parts, MutateResult result)
 {
@@ -14,7 +14,7 @@ internal sealed class HeldLock(ChainRecord record, byte[] bytes, ImmutableArray<
     /// <summary>All parts of the transaction.</summary>
     public ImmutableArray<PartId> Parts => parts;
 
-    /// <summary>What the part read and computed.</summary>
+    /// <summary>The values that the part read and computed.</summary>
     public MutateResult Result => result;
 
     public Guid Transaction => record.Transaction;
@@ -118,7 +118,7 @@ internal sealed class LockTable
         }
     }
 
-    /// <summary>What was here is told otherwise.</summary>
+    /// <summary>The contents so far are dropped: they are told otherwise.</summary>
     public void Restart()
     {
         _locks.Clear();

@@ -1,6 +1,6 @@
 namespace Craq.Chains;
 
-/// <summary>What the chains of a node share of its memory. Under the node's lock.</summary>
+/// <summary>The memory that the chains of a node share. Under the node's lock.</summary>
 internal sealed class NodeBudget(CraqNodeOptions options)
 {
     // Committed records in memory, in the order in which they were committed, over all chains.

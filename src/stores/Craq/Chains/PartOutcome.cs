@@ -2,10 +2,10 @@ using System.Buffers;
 
 namespace Craq.Chains;
 
-/// <summary>What a chain knows of its part of a transaction, as its records say it.</summary>
-/// <param name="Reason">Of an aborted part that the chain refused itself: why.</param>
-/// <param name="Index">Of a mismatch, as in <see cref="MutateResponse.Index"/>.</param>
-/// <param name="Found">Of a mismatch: the version of the object that did not fit.</param>
+/// <summary>The knowledge of a chain about its part of a transaction, as its records say it.</summary>
+/// <param name="Reason">The cause of the refusal, where the part is aborted and the chain refused it itself.</param>
+/// <param name="Index">The place of a mismatch, as in <see cref="MutateResponse.Index"/>.</param>
+/// <param name="Found">The version of the object that did not fit, after a mismatch.</param>
 internal sealed record PartOutcome(PartState State, Status Reason, int Index, ObjectVersion Found, MutateResult Result)
 {
     // A client counts its writes from 1: a transaction's id in a window is none of theirs.

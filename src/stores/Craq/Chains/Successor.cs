@@ -1,6 +1,6 @@
 namespace Craq.Chains;
 
-/// <summary>What a member knows of its successor in this epoch, and the records under way to it.</summary>
+/// <summary>The knowledge of a member about its successor in this epoch, and the records under way to it.</summary>
 /// <remarks>Invariant: in <see cref="SuccessorState.Stream"/> the successor holds everything up to <see cref="Sent"/>,
 /// or it is under way.</remarks>
 internal sealed class Successor(CraqNodeOptions options)
@@ -73,7 +73,7 @@ internal sealed class Successor(CraqNodeOptions options)
 
 internal enum SuccessorState
 {
-    /// <summary>What it holds is unknown: ask.</summary>
+    /// <summary>The records that the successor holds are unknown: ask.</summary>
     Probe,
 
     /// <summary>The question is under way.</summary>

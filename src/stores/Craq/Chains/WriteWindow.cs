@@ -34,7 +34,7 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
         return found && !Planted.Is("retry-applies-again");
     }
 
-    /// <summary>What a request was refused for.</summary>
+    /// <summary>The refusal of a request, and its cause.</summary>
     /// <param name="Depends">The newest version that the refusal depends on.</param>
     internal sealed record Refusal(MutateResponse Response, ObjectVersion Depends, ObjectVersion NotBefore);
 
@@ -80,7 +80,7 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
         foreach (var entry in kept) _order.Enqueue(entry);
     }
 
-    /// <summary>What was below a learner's base is unknown.</summary>
+    /// <summary>The writes below a learner's base are unknown.</summary>
     public void Restart(ObjectVersion floor)
     {
         Cut(ObjectVersion.None);

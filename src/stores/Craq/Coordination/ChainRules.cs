@@ -2,7 +2,7 @@ namespace Craq.Coordination;
 
 /// <summary>When a chain's config may change. Pure: every replica of the directory decides alike.</summary>
 /// <remarks>
-/// One change makes one epoch, whatever it is. Promotions, reorders and options need a config that is recorded open, so
+/// A change makes one epoch, whatever it is. Promotions, reorders and options need a config that is recorded open, so
 /// that between two such configs there are removals alone; each of them keeps <see cref="ChainConfig.Kept"/> members of
 /// the base. So every later epoch that opens has members in common with this one (C8), see <see
 /// cref="EpochWitnesses"/>.

@@ -31,7 +31,7 @@ internal interface IChainDirectory
     ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken);
 }
 
-/// <summary>One state of the directory.</summary>
+/// <summary>A state of the directory.</summary>
 /// <param name="Revision">Rises with every change.</param>
 internal sealed record DirectoryView(long Revision, ImmutableSortedDictionary<ChainId, ChainConfig> Chains,
     ImmutableSortedDictionary<NodeId, DirectoryNode> Nodes,
@@ -54,11 +54,11 @@ internal enum DirectoryNodeState
     /// <summary>An operator wants its chains elsewhere.</summary>
     Draining = 1,
 
-    /// <summary>Its lease has ended, or other nodes took it out: it registers again.</summary>
+    /// <summary>The node's lease has ended, or other nodes took it out: it registers again.</summary>
     Gone = 2,
 }
 
-/// <summary>One change of a chain's config. The directory's rules say when it is allowed.</summary>
+/// <summary>A change of a chain's config. The directory's rules say when it is allowed.</summary>
 internal abstract record ChainChange
 {
     /// <summary>Takes members out by force.</summary>

@@ -2,7 +2,7 @@ using Craq.Storage;
 
 namespace Craq.Learning;
 
-/// <summary>One round of a learner: makes its clean objects those of its source as of a base, and copies only what
+/// <summary>A round of a learner: makes its clean objects those of its source as of a base, and copies only what
 /// differs (CRAQ 5.3).</summary>
 /// <param name="from">The source's mark, at which the learner began.</param>
 /// <param name="call">Asks the source; throws where it does not answer.</param>

@@ -2,7 +2,7 @@ using Craq.Coordination;
 
 namespace Craq.Reads;
 
-/// <summary>What joins a round.</summary>
+/// <summary>A request that joins a round.</summary>
 internal interface IRoundWaiter
 {
     /// <summary>The stamp of its arrival.</summary>
@@ -104,7 +104,7 @@ internal sealed class ReadRounds
     /// <summary>Starts a round for all that wait, if there are some and a round may start.</summary>
     /// <param name="spacing">A round that is not the only one, or follows one that proved nothing, starts so long
     /// after the newest.</param>
-    /// <returns>Its number, to ask all other members; null: none starts, or it needs no answer and is over.</returns>
+    /// <returns>The round's number, to ask all others; null: none starts, or it needs no answer and is over.</returns>
     public long? TryStart(RoundPlan plan, long now, long spacing, List<IRoundWaiter> done)
     {
         if (_next.Count == 0 || _running.Count >= MaxRunning) return null;

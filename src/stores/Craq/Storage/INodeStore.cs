@@ -50,8 +50,8 @@ internal interface INodeStore : IAsyncDisposable
     void Set(ChainId chain, ObjectKey key, in ObjectSlot slot);
 
     /// <summary>The object has been deleted, committed, or was dropped by a learner.</summary>
-    /// <param name="version">Of the deletion; an object of a newer version stays.</param>
-    /// <param name="address">Of the record that says so, from its <see cref="StorePlace"/>.</param>
+    /// <param name="version">The version of the deletion; an object of a newer version stays.</param>
+    /// <param name="address">The address of the record that says so, from its <see cref="StorePlace"/>.</param>
     void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address);
 
     /// <summary>All objects of the chain with versions below are absent: a Clear is committed. During recovery also for

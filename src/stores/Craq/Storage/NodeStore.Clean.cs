@@ -179,7 +179,7 @@ internal sealed partial class NodeStore
     public bool TryCarryState(ChainId chain, ObjectVersion newest, NodeSegment segment, INodeChains chains)
     {
         if (!_chains.TryGetValue(chain, out var held)) return true;
-        // What is dead in the segment is so by this mark, and must be for a recovery too.
+        // Records dead in the segment are so by this mark, and must be for a recovery too.
         if (!chains.TryLogMark(chain)) return false;
         if (held.StateAddress > segment.Last && held.StateMark >= newest) return true;
         if (chains.Snapshot(chain) is not { } snapshot)

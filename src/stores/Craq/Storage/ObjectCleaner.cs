@@ -59,7 +59,7 @@ internal sealed class ObjectCleaner : IAsyncDisposable
 
     private async ValueTask<bool> EmptyAsync(NodeSegment segment)
     {
-        // What is read back must have been written.
+        // Records that are read back must have been written.
         await _store.WaitDurableAsync();
         var copies = new List<PendingCopy>();
         var newest = new Dictionary<ChainId, ObjectVersion>();
@@ -117,7 +117,7 @@ internal sealed class ObjectCleaner : IAsyncDisposable
                     await _store.LoadAsync(waitsFor);
                     break;
                 case KeepOutcome.Busy:
-                    // What was copied may be what fills the memory.
+                    // Copies made so far may be what fills the memory.
                     await _store.WaitDurableAsync();
                     await PauseAsync();
                     break;

@@ -39,7 +39,7 @@ internal readonly record struct ObjectEntry
 
     /// <summary>Remembers the version of a deletion, so that an older copy in the log does not count in a
     /// recovery.</summary>
-    /// <param name="address">Of the record that says so.</param>
+    /// <param name="address">The address of the record that says so.</param>
     public static ObjectEntry Removed(ObjectVersion version, long address, int holding) =>
         new(version, address, holding);
 

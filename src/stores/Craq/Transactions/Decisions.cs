@@ -25,7 +25,7 @@ internal sealed class Decisions(
     }
 
     /// <summary>Tells parts the outcome.</summary>
-    /// <returns>Their answers, in order. What a part says itself counts: it may have ended before.</returns>
+    /// <returns>The answers of the parts, in order. What a part says itself counts: it may have ended before.</returns>
     public async Task<PartResponse[]> SettleAsync(
         Guid transaction, IEnumerable<PartId> parts, TransactionOutcome outcome)
     {

@@ -88,8 +88,8 @@ internal sealed class TransactionLead
         }));
     }
 
-    // What the chains say counts, whatever this lead has heard from the log: the decision of a transaction that had
-    // ended before is gone, and another one in its place changes nothing.
+    // The answers of the chains count, whatever this lead has heard from the log: the decision of a transaction that
+    // had ended before is gone, and another one in its place changes nothing.
     private static TransactResponse Answer(TransactRequest request, PartResponse[] votes, PartResponse[] answers)
     {
         if (answers.All(answer => answer.State == PartState.Committed))

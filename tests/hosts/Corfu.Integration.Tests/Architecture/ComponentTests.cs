@@ -16,6 +16,7 @@ public sealed class ComponentTests
         ["Corfu.Client"] = (7, 11),
         ["Corfu.Cli"] = (11, 6),
         ["Corfu.Protocol"] = (3, 4),
+        ["Craq"] = (9, 3),
     };
 
     public static TheoryData<string> Projects =>

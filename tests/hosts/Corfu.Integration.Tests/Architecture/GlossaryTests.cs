@@ -7,14 +7,15 @@ public sealed partial class GlossaryTests
 {
     // Names of other projects, words of .NET, and words with the meaning that any reader knows.
     private const string PlainWords = """
-        aborted ack address answer apply attribute buffer builder call canonical change codec collection config
-        connection copy corfu damaged data denied device dictionary durable element embedded endpoint entropy
-        exception extension failed fault file folder format formatter found frame grpc handler hash header health
-        history i id image immutable in info key kind large leased limit list listen lookup loop many memory message
-        method mode name newest not only open operation option order ordinal orlean ping process progress queue range
-        read reader reason reconfigurer registry reload reply report request response result row server service set
-        setting shape silo sorted state status store stored tango tcp telemetry test tl too tree trimmed tx type
-        unavailable unknown value wire worker write
+        aborted ack address answer apply attribute buffer builder call canonical change codec collection committed
+        config connection copy corfu craq damaged data denied detector device dictionary durable element embedded
+        endpoint entropy exception extension failed faster fault file folder format formatter found frame framed grpc
+        handler hash header health history i id image immutable in info key kind large leased limit list listen lookup
+        loop many map memory message method mode name newest not observer only opcode open operation option order
+        ordinal orlean path ping prefix process progress protocol queue range read reader reason reconfigurer refused
+        registry reload reply report request response result row rule server service set setting shape silo size
+        sorted state status store stored string tango tcp telemetry term test tl too tree trimmed tx type unavailable
+        unknown value wire worker write
         """;
 
     private static readonly string[] s_publicTypes =

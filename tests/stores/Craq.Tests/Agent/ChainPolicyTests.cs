@@ -31,7 +31,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Later_members_give_the_earlier_ones_their_turn()
+    public void Later_members_give_the_earlier_members_a_turn()
     {
         var policy = Policy(3, View(Open(3), Active(3)));
         Assert.Empty(Decide(policy, dead: [2]));
@@ -43,7 +43,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Chain_is_never_cut_below_its_least()
+    public void Chain_is_never_cut_below_the_least_members()
     {
         var two = ChainRules.Opened(Open(3).Must(Remove(3)));
         Assert.Empty(Decide(Policy(1, View(two, Active(3))), dead: [2]));
@@ -60,7 +60,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Silent_member_of_a_leased_chain_is_evicted_before_it_is_removed()
+    public void Silent_member_of_a_leased_chain_is_evicted_before_removal()
     {
         var chain = Open(Placement.Implicit(1, 3), s_leased, [.. Active(3).Values]);
         Assert.IsType<ChainAction.Evict>(Assert.Single(Decide(Policy(1, View(chain, Active(3))), dead: [2])));
@@ -69,7 +69,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Node_without_a_lease_proposes_nothing()
+    public void Node_without_a_lease_makes_no_proposal()
     {
         var nodes = Active(3).SetItem(Id(1), Node(1, state: DirectoryNodeState.Gone));
         Assert.Empty(Decide(Policy(1, View(Open(3), nodes)), dead: [2]));
@@ -87,7 +87,7 @@ public class ChainPolicyTests
         Assert.Equal(_options.MaxMoves, wanted.Length);
         if (PlacementRules.Wish(short2.Placement, short2.Id, Active(4).Values).Any(member => member.Node == Id(4)))
             Assert.True(wanted[0].IsRepair);
-        // What is being learnt is gone on with.
+        // A chain that is being learnt is gone on with.
         var last = view.Chains.Values.Last(config => PlacementRules.Wish(config.Placement, config.Id, Active(4).Values)
             .Any(member => member.Node == Id(4))).Id;
         Assert.Equal(last, policy.Wanted(_now, [last])[0].Config.Id);
@@ -115,7 +115,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Drained_node_leaves_when_the_others_are_members()
+    public void Drained_node_leaves_when_the_other_nodes_are_members()
     {
         var nodes = Active(4).SetItem(Id(1), Node(1, state: DirectoryNodeState.Draining));
         var full = Open(Placement.Implicit(1, 3), ChainOptions.Default, [.. Active(4).Values]);
@@ -138,7 +138,7 @@ public class ChainPolicyTests
     }
 
     [Fact]
-    public void Learner_gets_the_place_that_the_wish_gives_it()
+    public void Learner_gets_the_place_in_the_wish()
     {
         var wish = PlacementRules.Wish(Placement.Implicit(1, 4), Known, Active(4).Values)
             .Select(member => member.Node).ToArray();

@@ -11,7 +11,7 @@ namespace Craq.Tests.Agent;
 public sealed class NodeAgentTests
 {
     [Fact]
-    public void Killed_member_is_removed_and_another_node_takes_its_place() => Run(async (chain, agents) =>
+    public void Killed_member_is_removed_and_another_node_takes_the_place() => Run(async (chain, agents) =>
     {
         for (var i = 0; i < 50; i++) await PutAsync(chain, $"k{i}", $"v{i}");
         var victim = TestChain.NumberOf(chain.Config.Members[1].Node);

@@ -94,7 +94,7 @@ public sealed class PaperTests
 
     /// <summary>2.4: eventual reads return the newest object version known to the node.</summary>
     [Fact]
-    public void Eventual_read_shows_the_newest_version_of_its_node() => TestChain.Run(async chain =>
+    public void Eventual_read_shows_the_newest_version_of_the_node() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "old");
         chain.Store(3).IsHeld = true;
@@ -128,7 +128,7 @@ public sealed class PaperTests
 
     /// <summary>2.4: the maximum-bounded mode limits by time; a partitioned node does not keep it.</summary>
     [Fact]
-    public void Bounded_read_of_a_node_cut_off_ends_behind_its_age() => TestChain.Run(async chain =>
+    public void Bounded_read_of_a_node_cut_off_ends_behind_the_age() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         Assert.Equal(Status.Ok, (await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 500)).Status);
@@ -179,7 +179,7 @@ public sealed class PaperTests
 
     /// <summary>5.3, back-propagation: a head that lacks what its successors have takes it from them.</summary>
     [Fact]
-    public void Head_collects_what_its_successors_have() => TestChain.Run(async chain =>
+    public void Head_collects_the_records_of_the_successors() => TestChain.Run(async chain =>
     {
         // The chain becomes 3, 1, 2 while 1 and 2 have a record that 3 has not.
         chain.Network.Cut(Samples.Id(2), Samples.Id(3));
@@ -247,7 +247,7 @@ public sealed class PaperTests
     /// <summary>5.2: here every write is on the disks of all members before its answer: the chain returns with it after
     /// all nodes were killed.</summary>
     [Fact]
-    public void Chain_returns_after_all_its_nodes_were_killed() => TestChain.Run(async chain =>
+    public void Chain_returns_after_all_nodes_were_killed() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         for (var node = 1; node <= 3; node++) await chain.KillAsync(node);

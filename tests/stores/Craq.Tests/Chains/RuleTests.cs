@@ -21,7 +21,7 @@ public sealed class RuleTests
 
     /// <summary>C2.</summary>
     [Fact]
-    public void Record_is_taken_behind_its_predecessor_only() => TestChain.Run(async chain =>
+    public void Record_is_taken_behind_the_predecessor_only() => TestChain.Run(async chain =>
     {
         var version = await chain.PutAsync("x", "v");
         var ahead = version.Next();
@@ -34,7 +34,7 @@ public sealed class RuleTests
 
     /// <summary>C2.</summary>
     [Fact]
-    public void Record_is_passed_on_and_shown_only_when_it_is_durable() => TestChain.Run(async chain =>
+    public void Record_is_passed_on_and_shown_only_when_durable() => TestChain.Run(async chain =>
     {
         chain.Store(1).IsHeld = true;
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v")));
@@ -47,7 +47,7 @@ public sealed class RuleTests
 
     /// <summary>C3.</summary>
     [Fact]
-    public void Refusal_by_a_dirty_version_waits_for_its_commit() => TestChain.Run(async chain =>
+    public void Refusal_by_a_dirty_version_waits_for_the_commit() => TestChain.Run(async chain =>
     {
         chain.Store(3).IsHeld = true;
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v")));
@@ -65,7 +65,7 @@ public sealed class RuleTests
 
     /// <summary>C5.</summary>
     [Fact]
-    public void Epoch_is_not_open_before_all_its_members_have_installed_it() => TestChain.Run(async chain =>
+    public void Epoch_is_not_open_before_all_members_have_installed_the_config() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         chain.Network.Cut(Samples.Id(3), Samples.Id(1));
@@ -155,14 +155,14 @@ public sealed class RuleTests
 
     /// <summary>C12.</summary>
     [Fact]
-    public void Config_is_answered_only_when_it_is_durable() => TestChain.Run(async chain =>
+    public void Config_is_answered_only_when_durable() => TestChain.Run(async chain =>
     {
         chain.Store(3).IsHeld = true;
         chain.Access(3).IsCut = true;
         var config = chain.Change(new ChainChange.Renew());
         await chain.DelayAsync(1000);
         Assert.False(chain.Config.IsRecordedOpen);
-        // What was not durable is not there behind a crash.
+        // A config that was not durable is not there behind a crash.
         await chain.KillAsync(3);
         await chain.StartAsync(3);
         await chain.OpenedAsync();
@@ -200,7 +200,7 @@ public sealed class RuleTests
 
     /// <summary>C13: the client has heard the refusal, so a late copy is refused too.</summary>
     [Fact]
-    public void Copy_of_a_refused_request_is_refused_although_it_would_fit_now() => TestChain.Run(async chain =>
+    public void Copy_of_a_refused_request_is_refused_although_a_new_request_would_pass() => TestChain.Run(async chain =>
     {
         var request = chain.Mutation(TestChain.Put("x", "w")) with
         {
@@ -214,7 +214,7 @@ public sealed class RuleTests
 
     /// <summary>C17.</summary>
     [Fact]
-    public void Age_of_a_confirmation_counts_from_its_sending() => TestChain.Run(async chain =>
+    public void Age_of_a_confirmation_counts_from_the_sending() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         chain.Network.Holds = (_, _, request) =>
@@ -277,7 +277,7 @@ public sealed class RuleTests
     });
 
     [Fact]
-    public void Restarted_member_takes_what_it_lacks_from_its_predecessor() => TestChain.Run(async chain =>
+    public void Restarted_member_takes_missing_records_from_the_predecessor() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v0");
         await chain.KillAsync(2);
@@ -291,7 +291,7 @@ public sealed class RuleTests
     });
 
     [Fact]
-    public void Clear_hides_everything_below_it() => TestChain.Run(async chain =>
+    public void Clear_hides_all_earlier_versions() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("a", "1");
         var clear = new ObjectOperation(ObjectOperationKind.Clear, "-", 0, 0, default);
@@ -329,7 +329,7 @@ public sealed class RuleTests
     }, members: 1);
 
     [Fact]
-    public void Full_disk_refuses_writes_and_nothing_has_changed() => TestChain.Run(async chain =>
+    public void Full_disk_refuses_writes_without_a_change() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         chain.Store(1).Admission = Status.NoSpace;
@@ -352,7 +352,7 @@ public sealed class RuleTests
     [InlineData(ObjectOperationKind.Delete, null, "", null)]
     [InlineData(ObjectOperationKind.Touch, null, "", null)]
     [InlineData(ObjectOperationKind.Add, "x", "", null)]
-    public void Operation_fits_its_object_or_is_a_mismatch(
+    public void Operation_fits_the_object_or_is_a_mismatch(
         ObjectOperationKind kind, string? before, string operand, string? after) => TestChain.Run(async chain =>
     {
         if (before is not null) await chain.PutAsync("x", before);

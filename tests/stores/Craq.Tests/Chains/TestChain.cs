@@ -5,7 +5,7 @@ using Craq.Tests.Coordination;
 
 namespace Craq.Tests.Chains;
 
-/// <summary>One chain over nodes 1, 2, ... in this process, in one thread, under a clock that moves when nothing else
+/// <summary>A chain over nodes 1, 2, ... in this process, in one thread, under a clock that moves when nothing else
 /// can. Node 99 is the client.</summary>
 internal sealed class TestChain : IAsyncDisposable
 {
@@ -131,7 +131,7 @@ internal sealed class TestChain : IAsyncDisposable
         return answer.Version;
     }
 
-    /// <summary>One attempt at the head.</summary>
+    /// <summary>A single attempt at the head.</summary>
     public async Task<MutateResponse> MutateAsync(MutateRequest request) =>
         await CallAsync(NumberOf(Config.Head.Node), request);
 

@@ -38,7 +38,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Promotion_takes_the_place_it_names() =>
+    public void Promotion_takes_the_named_place() =>
         Assert.Equal(Ids(1, 4, 2, 3), Open(3).Must(Promote(4, 1)).Members());
 
     [Fact]
@@ -131,7 +131,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Chain_of_all_nodes_keeps_the_majority_of_its_members()
+    public void Chain_of_all_nodes_keeps_the_majority_of_the_members()
     {
         var state = Open(Placement.Implicit(1, 0), ChainOptions.Default, [.. Active(5).Values]);
         Assert.Equal(3, state.Config.Kept);
@@ -173,7 +173,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Chain_without_its_base_changes_only_where_an_operator_names_the_destroyed()
+    public void Chain_without_a_base_changes_only_where_an_operator_names_the_destroyed()
     {
         // Nodes 1 to 3 are the base; 4 is promoted, and the epoch does not open.
         var state = Open(3, 3).Must(Promote(4, 3));
@@ -193,7 +193,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Member_of_a_leased_chain_is_removed_behind_its_lease_or_its_release()
+    public void Member_of_a_leased_chain_is_removed_behind_the_lease_or_the_release()
     {
         var leased = ChainOptions.Default with { Reads = EpochProof.Leased };
         var state = Open(Placement.Implicit(1, 3), leased, [.. Active(3).Values]);
@@ -207,7 +207,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Leases_are_waited_for_until_the_epoch_without_them_is_recorded_open()
+    public void Leases_are_waited_for_until_an_epoch_without_leases_is_recorded_open()
     {
         var leased = ChainOptions.Default with { Reads = EpochProof.Leased };
         var state = Open(Placement.Implicit(1, 3), leased, [.. Active(3).Values])
@@ -226,7 +226,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void New_chain_needs_the_least_members_of_its_placement()
+    public void New_chain_needs_the_least_members_of_the_placement()
     {
         var one = ImmutableArray.Create(new ChainMember(Id(1), "east"));
         var (state, refusal) = ChainRules.Create(Known, "chain", Placement.Default, ChainOptions.Default, one);

@@ -86,7 +86,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Owner_stops_before_others_may_expire_the_lease()
+    public async Task Owner_stops_before_another_node_may_expire_the_lease()
     {
         var (dying, mine) = await _world.StartAsync();
         var (_, other) = await _world.StartAsync();
@@ -122,7 +122,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Released_member_proves_nothing_and_may_be_removed()
+    public async Task Released_member_has_no_proof_and_may_be_removed()
     {
         var directory = await _world.StartAsync(nodes: 2);
         var lease = await _world.RegisterAsync(directory, Node(3));
@@ -138,7 +138,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Evicted_node_registers_again_when_no_leased_chain_has_it()
+    public async Task Evicted_node_registers_again_when_no_leased_chain_has_the_node()
     {
         var directory = await _world.StartAsync(nodes: 2);
         var lease = await _world.RegisterAsync(directory, Node(3));
@@ -259,7 +259,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Wait_ends_with_its_caller_or_the_directory()
+    public async Task Wait_ends_with_the_caller_or_the_directory()
     {
         var (_, directory) = await _world.StartAsync();
         using var stop = new CancellationTokenSource();

@@ -65,7 +65,7 @@ public class PlacementRulesTests
     }
 
     [Fact]
-    public void Lost_node_changes_only_its_chains_and_those_by_one_member()
+    public void Lost_node_changes_only_chains_with_the_node_by_one_member_each()
     {
         var (changed, heirs) = (0, new HashSet<NodeId>());
         for (var i = 0; i < 1000; i++)

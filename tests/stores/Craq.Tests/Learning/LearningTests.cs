@@ -45,7 +45,7 @@ public sealed class LearningTests
     });
 
     [Fact]
-    public void Returning_node_copies_what_has_changed_alone() => Run(async chain =>
+    public void Returning_node_copies_changed_objects_alone() => Run(async chain =>
     {
         for (var i = 0; i < 200; i++) await chain.PutAsync($"k{i}", "old");
         await chain.UntilAsync(() => chain.MarkOf(2) == chain.LastOf(1));
@@ -62,7 +62,7 @@ public sealed class LearningTests
     });
 
     [Fact]
-    public void Returning_node_drops_what_was_never_committed() => Run(async chain =>
+    public void Returning_node_drops_records_never_committed() => Run(async chain =>
     {
         await chain.PutAsync("x", "old");
         // The tail does not persist it, and the members before it are removed.
@@ -82,7 +82,7 @@ public sealed class LearningTests
     });
 
     [Fact]
-    public void Learner_that_restarts_goes_on_with_what_it_has() => Run(async chain =>
+    public void Restarted_learner_goes_on_with_the_copied_objects() => Run(async chain =>
     {
         for (var i = 0; i < 50; i++) await chain.PutAsync($"k{i}", $"v{i}");
         var first = Start(chain, 4, index: 3);
@@ -154,7 +154,8 @@ public sealed class LearningTests
     private static Learner Start(TestChain chain, int node, int index)
     {
         var learner = new Learner(chain.Node(node), chain.Store(node), chain.Access(node),
-            chain.Network.From(Samples.Id(node)), chain.Time, new CraqNodeOptions(), chain.Id) { Index = index };
+            chain.Network.From(Samples.Id(node)), chain.Time, new CraqNodeOptions(), chain.Id)
+        { Index = index };
         _ = learner.RunAsync();
         return learner;
     }

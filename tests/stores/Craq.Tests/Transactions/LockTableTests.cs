@@ -28,7 +28,7 @@ public sealed class LockTableTests
     }
 
     [Fact]
-    public void Part_that_ended_behind_a_version_held_its_keys_as_of_it()
+    public void Part_that_ended_behind_a_version_held_the_keys_as_of_the_version()
     {
         var table = new LockTable();
         table.Add(Lock(10));
@@ -46,7 +46,8 @@ public sealed class LockTableTests
     {
         var last = world.With(3, 1, core => core.Last);
         var record = RecordCodec.Encode(new ChainRecord(
-            world.Ids[1], ChainRecordKind.Lock, last.Next(), last, [], []) { Transaction = s_transaction });
+            world.Ids[1], ChainRecordKind.Lock, last.Next(), last, [], [])
+        { Transaction = s_transaction });
         var answer = await world.Nodes.CallAsync(3,
             new ReplicateRequest(world.Config(1).Epoch, world.Ids[1], last, ObjectVersion.None, [record]));
         Assert.Equal(Status.BadRequest, answer.Status);
@@ -54,7 +55,7 @@ public sealed class LockTableTests
     });
 
     [Fact]
-    public void Checkpoint_of_a_chain_has_its_locks_and_its_ended_parts() => TestTransactions.Run(async world =>
+    public void Checkpoint_of_a_chain_has_the_locks_and_the_ended_parts() => TestTransactions.Run(async world =>
     {
         var aborted = world.Request(world.Part(0, TestChain.Put("x", "a")) with
         {
@@ -79,7 +80,7 @@ public sealed class LockTableTests
     });
 
     [Fact]
-    public void Nodes_that_were_all_killed_go_on_with_their_locks() => TestTransactions.Run(async world =>
+    public void Nodes_go_on_with_the_locks_after_all_nodes_were_killed() => TestTransactions.Run(async world =>
     {
         world.HangOnceDecided(1);
         _ = world.SendAsync(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));

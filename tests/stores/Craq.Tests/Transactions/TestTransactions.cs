@@ -62,7 +62,7 @@ internal sealed class TestTransactions(TestChain nodes)
         await nodes.CallAsync(HeadOf(chain), new MutateRequest(Config(chain).Epoch, Ids[chain], nodes.NextId(),
             ObjectVersion.None, false, [], [], [.. operations]));
 
-    /// <summary>What a strong read at the head shows; null: no object.</summary>
+    /// <summary>The value that a strong read at the head shows; null: no object.</summary>
     public async Task<string?> GetAsync(int chain, string key)
     {
         var answer = await nodes.CallAsync(HeadOf(chain),

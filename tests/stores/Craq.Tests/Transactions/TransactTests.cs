@@ -37,7 +37,7 @@ public sealed class TransactTests
     });
 
     [Fact]
-    public void Mismatch_of_one_part_aborts_all_of_them() => TestTransactions.Run(async world =>
+    public void Mismatch_of_one_part_aborts_all_parts() => TestTransactions.Run(async world =>
     {
         await world.MutateAsync(1, TestChain.Put("x", "there"));
         var answer = await world.SendAsync(world.Part(0, TestChain.Put("x", "a")),
@@ -178,7 +178,7 @@ public sealed class TransactTests
     });
 
     [Fact]
-    public void Late_Prepare_finds_the_abort_and_locks_nothing() => TestTransactions.Run(async world =>
+    public void Late_Prepare_finds_the_abort_and_takes_no_lock() => TestTransactions.Run(async world =>
     {
         world.Nodes.Network.Holds = (_, to, request) => request is PreparePartRequest && to == Samples.Id(2)
             ? Task.FromException(new TransportException("Held back.", outcomeUnknown: true))
@@ -249,7 +249,7 @@ public sealed class TransactTests
     }, s_patient);
 
     [Fact]
-    public void Transaction_at_another_node_than_its_lead_is_sent_there() => TestTransactions.Run(async world =>
+    public void Transaction_at_another_node_than_the_lead_is_sent_to_the_lead() => TestTransactions.Run(async world =>
     {
         var request = world.Request(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));
         var answer = await world.Nodes.CallAsync(2, request);
