@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Corfu.Storage;
 
 namespace Craq.Hosting;
 
@@ -21,7 +22,7 @@ public sealed class ProcessCraq(NodeCommandLine command, TimeProvider? time = nu
     public async Task<(CraqFolder Folder, ImmutableArray<string> Problems)> UpAsync(
         string path, CraqShape shape, CancellationToken cancellationToken = default)
     {
-        Directory.CreateDirectory(path);
+        PrivateFolder.Create(path);
         using var held = NodeProcess.Hold(path);
         var folder = await CraqFolder.OpenOrCreateAsync(path, shape, cancellationToken);
         var missing = folder.Manifest.Nodes.Where(node => NodeProcess.RunningIn(folder.NodePath(node)) is null);
