@@ -1,7 +1,7 @@
 namespace Corfu.Storage;
 
 /// <summary>A store's port to its address map, key to slot: FasterKV, or the simulator's. A shortcut only, rebuilt from
-/// the log where there is no checkpoint (R3). One caller at a time, but <see cref="LoadAsync"/>,
+/// the log where there is no checkpoint. One caller at a time, but <see cref="LoadAsync"/>,
 /// <see cref="ScanAsync"/>, <see cref="EndCheckpointAsync"/> and <see cref="Forget"/> run beside the others.</summary>
 public interface IAddressMap<TKey, TSlot> : IDisposable
     where TKey : unmanaged

@@ -12,7 +12,7 @@ public readonly record struct FramedRecord(byte Kind, long Number, long Epoch, R
 /// <param name="Previous">Address of the record before this one, 0 for the first. A missing record becomes visible by
 /// it.</param>
 /// <param name="Floor">Everything below was durable when this record was written; always a record's end. Damage below
-/// the floor of a later record is corruption, not a torn tail (R6).</param>
+/// the floor of a later record is corruption, not a torn tail.</param>
 /// <param name="Incarnation">Counts the runs of the store: bytes that an earlier run left behind the tail never pass
 /// for new ones.</param>
 /// <param name="LogId">Derived from the store's identity: another store's file never passes for this one's.</param>

@@ -2,7 +2,7 @@ using static System.Buffers.Binary.BinaryPrimitives;
 
 namespace Corfu.Storage;
 
-/// <summary>The record format (docs/formats/log.md gives the byte offsets, a golden test pins them). R6: the check is
+/// <summary>The record format (docs/formats/log.md gives the byte offsets, a golden test pins them). The check is
 /// bound to the log address, so a record is valid only where it was written.</summary>
 public static class RecordFraming
 {

@@ -26,7 +26,7 @@ public abstract class ScanRules
     public virtual bool Excuses(long before, long last) => false;
 }
 
-/// <summary>The recovery scan (R6). Records form a chain by their previous-addresses, so the scan ignores the framing
+/// <summary>The recovery scan. Records form a chain by their previous-addresses, so the scan ignores the framing
 /// in between (FASTER's frames, commit records, page padding): the scan looks for the next valid record and checks
 /// whether that continues the chain. A valid record that does not continue it, and whose floor lies above the chain's
 /// end, proves that something acknowledged is damaged or missing: refuse. Without such a proof the chain's end is the

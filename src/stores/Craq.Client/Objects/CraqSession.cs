@@ -13,8 +13,8 @@ public sealed class CraqSession
 
     public ObjectVersion MarkOf(ChainId chain) => _marks.GetValueOrDefault(chain);
 
-    /// <summary>Later session reads of the chain are not older than the version. Invariant: a mark never falls
-    /// (C18).</summary>
+    /// <summary>Later session reads of the chain are not older than the version. Invariant: a mark never
+    /// falls.</summary>
     public void Observe(ChainId chain, ObjectVersion version)
     {
         if (version.IsNone || MarkOf(chain) >= version) return;

@@ -125,7 +125,7 @@ internal sealed record Mutation(ImmutableArray<ObjectCompare> Compares, Immutabl
         Writes.Sum(write => (long)write.Value.Length) + Compares.Sum(one => (long)one.Value.Length);
 
     /// <summary>Whether the mismatch can never turn into a match: a version names one write for ever, so an object that
-    /// does not have it now never has it again (C1).</summary>
+    /// does not have it now never has it again.</summary>
     public bool IsFinalMismatch(int index) =>
         index < Compares.Length && Compares[index] is { Kind: ObjectCompareKind.Version, Version.IsNone: false };
 }

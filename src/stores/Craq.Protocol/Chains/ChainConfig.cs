@@ -6,7 +6,7 @@ namespace Craq;
 /// <param name="Base">The counting members of the last epoch that was recorded open, as that epoch counted
 /// them.</param>
 /// <param name="Kept">Invariant: at least as many members of <paramref name="Base"/> are members in every epoch until
-/// the next one is recorded open (C8).</param>
+/// the next one is recorded open.</param>
 public sealed record ChainConfig(ChainId Id, string Name, Epoch Epoch, ImmutableArray<ChainMember> Members,
     ImmutableArray<ChainMember> Base, int Kept, Placement Placement, ChainOptions Options)
 {

@@ -6,7 +6,7 @@ namespace Craq;
 /// assigned it, then a counter. Printed <c>e5:17</c>. The default stands before all writes, and is the version of an
 /// absent object.</summary>
 /// <remarks>Invariant: one version names one write for ever. Within an epoch one head counts, and a head of a later
-/// epoch begins above all versions of the earlier ones (C1).</remarks>
+/// epoch begins above all versions of the earlier ones.</remarks>
 public readonly record struct ObjectVersion : IComparable<ObjectVersion>
 {
     /// <summary>Bits of the counter; the epoch has the 23 above them.</summary>

@@ -2,7 +2,7 @@ namespace Craq.Protocol;
 
 /// <summary>A write of a chain, the same bytes in every member's log and on the wire (<see cref="RecordCodec"/>).
 /// Immutable once the head has assigned its version.</summary>
-/// <param name="Previous">The record before it in the chain: a member takes a record behind this one only (C2).</param>
+/// <param name="Previous">The record before it in the chain: a member takes a record behind this one only.</param>
 /// <param name="Origins">The requests that it carries out; more than one for a batch on one key. Empty for
 /// <see cref="ChainRecordKind.Begin"/>.</param>
 /// <param name="Writes">The objects that it writes, with the values that the head evaluated.</param>
@@ -23,7 +23,7 @@ public enum ChainRecordKind : byte
 {
     None = 0,
 
-    /// <summary>The first record of an epoch: committed, it opens the epoch (C5).</summary>
+    /// <summary>The first record of an epoch: committed, it opens the epoch.</summary>
     Begin = 1,
 
     Write = 2,
@@ -41,7 +41,7 @@ public enum ChainRecordKind : byte
 
 /// <summary>A request that a record carries out.</summary>
 /// <param name="Result">The answer's result as it was sent (<see cref="MutateResult"/>), so that a repeated request
-/// gets the same one (C13). Empty: there is nothing besides the version.</param>
+/// gets the same one. Empty: there is nothing besides the version.</param>
 public readonly record struct RecordOrigin(WriteId Id, ReadOnlyMemory<byte> Result);
 
 /// <summary>The new state of one object.</summary>
