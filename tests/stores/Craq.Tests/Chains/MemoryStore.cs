@@ -25,6 +25,12 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
 
     public Status Admission { get; set; }
 
+    /// <summary>No record has room, however vital.</summary>
+    public bool IsFull { get; set; }
+
+    /// <summary>Reads of a key's value that come too late: the value has been cleaned away.</summary>
+    public Func<ObjectKey, Task<bool>>? Loses { get; set; }
+
     public int Syncs { get; private set; }
 
     public IReadOnlyList<StoreRecord> Log => _log;
@@ -36,6 +42,10 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
         return new MemoryStore(time, _log.Take((int)DurableUntil));
     }
 
+    /// <summary>Another disk with these records, in this order.</summary>
+    public MemoryStore With(IEnumerable<StoreRecord> records) => new(time, records.Select((record, index) =>
+        record with { Place = new StorePlace(index, record.Body.Length, index + 1) }).ToArray());
+
     public ValueTask RecoverAsync(Action<StoreRecord> visit)
     {
         foreach (var record in _log) visit(record);
@@ -44,7 +54,8 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
 
     public ValueTask AttachAsync(INodeChains? chains) => ValueTask.CompletedTask;
 
-    public Status Admit(int bytes, StoreUse use) => use == StoreUse.Writes ? Admission : Status.Ok;
+    public Status Admit(int bytes, StoreUse use) => IsFull ? Status.NoSpace
+        : use == StoreUse.Writes ? Admission : Status.Ok;
 
     public StorePlace Append(StoreRecordKind kind, ChainId chain, ObjectVersion version, ReadOnlySpan<byte> body)
     {
@@ -100,6 +111,7 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
     public async ValueTask<ReadOnlyMemory<byte>?> ReadAsync(ObjectSlot slot, ObjectKey key)
     {
         await Task.Yield();
+        if (Loses is { } loses && await loses(key)) return null;
         var write = RecordCodec.Decode(_log[(int)slot.Address].Body).Writes[slot.Write];
         return write.Key == key ? write.Value : throw new CorfuException("The slot is another key's.");
     }

@@ -1,6 +1,7 @@
 using System.Text;
 using Corfu.TestKit;
 using Craq.Coordination;
+using Craq.Storage;
 using Craq.Tests.Coordination;
 
 namespace Craq.Tests.Chains;
@@ -76,6 +77,22 @@ internal sealed class TestChain : IAsyncDisposable
         var store = _stores[id];
         store.IsHeld = true;
         if (_nodes.Remove(id, out var node)) await node.DisposeAsync();
+    }
+
+    /// <summary>The node's process is killed, and starts with another log.</summary>
+    public async Task RestartAsync(int number, Func<IEnumerable<StoreRecord>, IEnumerable<StoreRecord>> log)
+    {
+        await KillAsync(number);
+        _stores[Samples.Id(number)] = Store(number).With(log(Store(number).Crash().Log));
+        await StartAsync(number);
+    }
+
+    /// <summary>The record of a chain's state that the cleaner and checkpoints write, as of now.</summary>
+    public StoreRecord StateOf(int number)
+    {
+        ChainSnapshot? snapshot = null;
+        Node(number).WithChain(Id, (core, _) => snapshot = core.Snapshot());
+        return new StoreRecord(StoreRecordKind.ChainState, Id, snapshot!.Mark, snapshot.State, default);
     }
 
     /// <summary>Waits until the newest epoch is recorded open.</summary>
@@ -157,6 +174,13 @@ internal sealed class TestChain : IAsyncDisposable
         var mark = ObjectVersion.None;
         Node(number).WithChain(Id, (core, _) => mark = core.Mark);
         return mark;
+    }
+
+    public Epoch EpochOf(int number)
+    {
+        var epoch = Epoch.None;
+        Node(number).WithChain(Id, (core, _) => epoch = core.Epoch);
+        return epoch;
     }
 
     public ObjectVersion LastOf(int number)

@@ -64,6 +64,9 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         /// <summary>Answers with decisions wait for it; the decisions are made.</summary>
         public Func<Task>? Decided { get; set; }
 
+        /// <summary>The report of an open epoch waits for it.</summary>
+        public Func<Task>? Opening { get; set; }
+
         public async ValueTask<DirectoryView> ReadAsync(CancellationToken cancellationToken)
         {
             await ReachAsync();
@@ -90,6 +93,7 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
 
         public async ValueTask OpenedAsync(ChainId chain, Epoch epoch, CancellationToken cancellationToken)
         {
+            if (Opening is { } opening) await opening();
             await ReachAsync();
             var state = directory._chains[chain];
             if (state.Config.Epoch == epoch && !state.Config.IsRecordedOpen) directory.Set(ChainRules.Opened(state));

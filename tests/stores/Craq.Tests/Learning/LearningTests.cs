@@ -95,6 +95,40 @@ public sealed class LearningTests
         for (var i = 0; i < 50; i += 9) Assert.Equal($"v{i}", await chain.GetAsync(4, $"k{i}"));
     });
 
+    /// <summary>C13: the write's record stands above the base and before the Full record.</summary>
+    [Fact]
+    public void Restarted_learner_keeps_ids_of_records_above_the_base() => Run(async chain =>
+    {
+        await chain.PutAsync("n", "0");
+        var add = chain.Mutation(TestChain.Add("n", 1));
+        MutateResponse? first = null;
+        chain.Network.Holds = async (from, _, request) =>
+        {
+            if (from != Samples.Id(4) || request is not ReconcileRequest) return;
+            if (first is not null || !HasBase(chain)) return;
+            add = add with { NotBefore = chain.MarkOf(1) };
+            first = await chain.MutateAsync(add);
+        };
+        await LearnAsync(chain, 4, index: 0);
+        Assert.Equal(Status.Ok, first!.Status);
+        var log = chain.Store(4).Log.ToList();
+        Assert.InRange(
+            log.FindIndex(record => record.Kind == StoreRecordKind.Chain && record.Version == first.Version), 0,
+            log.FindIndex(record => record.Kind == StoreRecordKind.Full));
+        await chain.DelayAsync(500);
+        await chain.KillAsync(4);
+        await chain.StartAsync(4);
+        var again = new MutateResponse(CraqStatus.NotOpen, Epoch.None);
+        for (var tries = 0; again.Status == CraqStatus.NotOpen && tries < 100; tries++)
+        {
+            again = await chain.MutateAsync(add with { Epoch = chain.Config.Epoch });
+            await chain.DelayAsync(20);
+        }
+
+        Assert.Equal(first.Version, again.Version);
+        Assert.Equal("1", await chain.GetAsync(2, "n"));
+    });
+
     [Fact]
     public void Learner_answers_no_read_and_is_no_source() => Run(async chain =>
     {
@@ -162,6 +196,9 @@ public sealed class LearningTests
 
     private static bool IsComplete(TestChain chain) =>
         chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.Full);
+
+    private static bool HasBase(TestChain chain) =>
+        chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.ChainState);
 
     private static async Task LearnAsync(TestChain chain, int node, int index)
     {

@@ -1,0 +1,74 @@
+using Craq.Coordination;
+using Craq.Storage;
+using Craq.Tests.Coordination;
+
+namespace Craq.Tests.Chains;
+
+/// <summary>Nodes that start anew, also with a chain's state in their log as the cleaner and checkpoints leave
+/// it.</summary>
+public sealed class RestartTests
+{
+    /// <summary>Records of the least version on stand before the state; the newest one is gone.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public void Restart_with_a_chain_state_keeps_objects_of_records_before_the_state(int least) =>
+        TestChain.Run(async chain =>
+        {
+            await chain.PutAsync("w", "v1");
+            var kept = await chain.PutAsync("x", "v2");
+            var newest = await chain.PutAsync("y", "v3");
+            await chain.UntilAsync(() => chain.MarkOf(2) == newest);
+            Assert.Equal(3, kept.Counter);
+            var state = chain.StateOf(2);
+            // Marks are gone too: the state alone says that the records are committed.
+            await chain.RestartAsync(2, log => log
+                .Where(record => record.Kind == StoreRecordKind.Install || (record.Kind == StoreRecordKind.Chain
+                    && record.Version.Counter >= least && record.Version < newest))
+                .Append(state));
+            Assert.Equal("v2", await chain.GetAsync(2, "x", ReadMode.Eventual));
+            Assert.Equal(least == 1 ? "v1" : null, await chain.GetAsync(2, "w", ReadMode.Eventual));
+            Assert.Equal(newest, chain.LastOf(2));
+        });
+
+    /// <summary>C9: node 3 becomes the head, and lacks a record that nodes 1 and 2 have.</summary>
+    [Fact]
+    public void Head_restarted_from_the_chain_state_collects_before_the_epoch_begins() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "old");
+        chain.Network.Cut(Samples.Id(3), Samples.Id(1));
+        chain.Network.Cut(Samples.Id(3), Samples.Id(2));
+        var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "new")));
+        await chain.UntilAsync(() => chain.LastOf(2) == chain.LastOf(1) && chain.LastOf(2) > chain.LastOf(3));
+        var config = chain.Change(new ChainChange.Reorder(Samples.Ids(3, 1, 2)));
+        await chain.UntilAsync(() => chain.EpochOf(3) == config.Epoch);
+        var state = chain.StateOf(3);
+        await chain.RestartAsync(3, _ => [state]);
+        chain.Network.Heal();
+        Assert.Equal(Status.Ok, (await write).Status);
+        await chain.OpenedAsync();
+        Assert.Equal("new", await chain.GetAsync(3, "x"));
+    });
+
+    /// <summary>C17: the clock of the earlier run says nothing in this run.</summary>
+    [Fact]
+    public void Dirty_record_of_an_earlier_run_is_too_old_for_a_bounded_read() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "old");
+        await chain.DelayAsync(500);
+        chain.Store(3).IsHeld = true;
+        var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "new")));
+        await chain.UntilAsync(() => chain.LastOf(2) == chain.LastOf(1) && chain.LastOf(2) > chain.MarkOf(2));
+        await chain.DelayAsync(50);
+        var fresh = await chain.ReadAsync(2, "x", ReadMode.Bounded, ahead: 1, age: 60_000);
+        Assert.Equal("new", TestChain.ValueOf(fresh));
+        await chain.KillAsync(2);
+        await chain.StartAsync(2);
+        Assert.Equal(chain.LastOf(1), chain.LastOf(2));
+        var read = await chain.ReadAsync(2, "x", ReadMode.Bounded, ahead: 1, age: 60_000);
+        Assert.Equal(Status.Ok, read.Status);
+        Assert.Equal("old", TestChain.ValueOf(read));
+        chain.Store(3).GoOn();
+        Assert.Equal(Status.Ok, (await write).Status);
+    });
+}
