@@ -219,6 +219,7 @@ public sealed class MendedTests
         Assert.Equal(Status.BadRequest, answer.Status);
         chain.Network.Holds = null;
         gate.SetResult();
+        await chain.UntilAsync(() => write.IsCompleted);
         Assert.Equal(Status.Ok, (await write).Status);
         Assert.Equal("w", await chain.GetAsync(3, "x"));
     });

@@ -45,6 +45,7 @@ public sealed class RestartTests
         var state = chain.StateOf(3);
         await chain.RestartAsync(3, _ => [state]);
         chain.Network.Heal();
+        await chain.UntilAsync(() => write.IsCompleted);
         Assert.Equal(Status.Ok, (await write).Status);
         await chain.OpenedAsync();
         Assert.Equal("new", await chain.GetAsync(3, "x"));
@@ -69,6 +70,7 @@ public sealed class RestartTests
         Assert.Equal(Status.Ok, read.Status);
         Assert.Equal("old", TestChain.ValueOf(read));
         chain.Store(3).GoOn();
+        await chain.UntilAsync(() => write.IsCompleted);
         Assert.Equal(Status.Ok, (await write).Status);
     });
 }
