@@ -241,6 +241,72 @@ public sealed class MendedTests
         Assert.All(failed.GroupBy(at => at), round => Assert.Equal(2, round.Count()));
     }, node: new CraqNodeOptions { LoggedAfter = TimeSpan.FromSeconds(60) });
 
+    /// <summary>C13: no record has room for the mark that the floor needs, until the disk has room again.</summary>
+    [Fact]
+    public void Refusals_on_a_full_disk_leave_the_chain_open_once_there_is_room() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        await chain.UntilAsync(() => chain.MarkOf(1) == chain.LastOf(1));
+        chain.Store(1).IsFull = true;
+        for (var i = 0; i < 6; i++) await chain.MutateAsync(Mismatch(chain) with { NotBefore = chain.MarkOf(1) });
+        chain.Store(1).IsFull = false;
+        var answer = await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "w")) with
+        {
+            NotBefore = chain.MarkOf(1),
+        });
+        Assert.Contains(answer.Status, new[] { Status.Ok, CraqStatus.Forgotten });
+        await chain.UntilAsync(() => chain.MarkOf(1) == chain.LastOf(1));
+        await chain.PutWithMarkAsync("x", "w", chain.MarkOf(1));
+    }, node: new CraqNodeOptions { MaxWindowIds = 4 });
+
+    [Fact]
+    public void Mutation_with_many_operations_on_one_object_loads_the_value_once() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", s_large);
+        var loads = 0;
+        chain.Store(1).Loses = _ =>
+        {
+            loads++;
+            return Task.FromResult(false);
+        };
+        var append = new ObjectOperation(
+            ObjectOperationKind.Append, "x", 0, ObjectOperation.KeepExpiry, "+"u8.ToArray());
+        var answer = await chain.MutateAsync(chain.Mutation([.. Enumerable.Repeat(append, 12)]));
+        Assert.Equal(Status.Ok, answer.Status);
+        Assert.Equal(1, loads);
+    });
+
+    [Fact]
+    public void Mutation_gives_the_place_back_behind_repeated_requests() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        chain.Store(3).IsHeld = true;
+        var first = chain.Mutation(TestChain.Put("x", "a"));
+        _ = chain.MutateAsync(first);
+        await chain.UntilAsync(() => chain.LastOf(1).Counter == 3);
+        var second = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "b")));
+        // A client that asks again each second: its newest request never is old, and stands before the second.
+        for (var i = 0; i < 25 && !second.IsCompleted; i++)
+        {
+            _ = chain.MutateAsync(first);
+            await chain.DelayAsync(1000);
+        }
+
+        Assert.True(second.IsCompleted);
+        chain.Store(3).GoOn();
+    });
+
+    [Fact]
+    public void Mutation_answered_at_the_head_gives_the_place_back() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        chain.Store(1).IsHeld = true;
+        var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "a")) with { AtHead = true });
+        await chain.UntilAsync(() => write.IsCompleted);
+        Assert.Equal(CraqStatus.Unconfirmed, (await write).Status);
+        chain.Store(1).GoOn();
+    });
+
     private static MutateRequest Mismatch(TestChain chain) => chain.Mutation(TestChain.Put("y", "v")) with
     {
         Compares = [new ObjectCompare("y", ObjectCompareKind.Exists, default, default)],
