@@ -84,7 +84,7 @@ internal sealed class LogCleaner : IAsyncDisposable
         {
         }
 
-        checkpoint.Needs = await _handler.WaitDurableAsync();
+        checkpoint.Header.Needs = await _handler.WaitDurableAsync();
         checkpoint.Core = core.WrittenMemory;
         await _store.PublishCheckpointAsync(checkpoint);
         UnitTelemetry.Checkpoints.Add(1);

@@ -169,7 +169,9 @@ internal sealed partial class CraqHandler
                 }
 
                 var isHeld = WithChain(chain, (core, effects) => missing = evaluate(core, loaded, effects));
-                if (!isHeld) break;
+                if (isHeld) continue;
+                status = Status.Failed;
+                break;
             }
         }
         catch (Exception error)

@@ -10,6 +10,9 @@ internal sealed partial class CraqHandler : INodeChains
 {
     private Task _loops = Task.CompletedTask;
 
+    // The directory's chains in the last view whose configs were all taken. Only FollowAsync's loop uses the field.
+    private ImmutableSortedDictionary<ChainId, ChainConfig> _followed = DirectoryView.Empty.Chains;
+
     /// <summary>Reads the chains back from the store.</summary>
     internal async ValueTask RecoverAsync()
     {
@@ -81,27 +84,37 @@ internal sealed partial class CraqHandler : INodeChains
         }
     }
 
-    // False: a config was not taken.
+    // Takes the configs that have changed since the last view that was taken whole. False: a config was not taken.
     private bool AdoptAll(DirectoryView view)
     {
+        if (ReferenceEquals(view.Chains, _followed)) return true;
         var isWhole = true;
-        foreach (var config in view.Chains.Values)
+        // Both dictionaries are in the order of ids.
+        using IEnumerator<KeyValuePair<ChainId, ChainConfig>> before = _followed.AsEnumerable().GetEnumerator();
+        var hasBefore = before.MoveNext();
+        foreach (var (id, config) in view.Chains)
         {
-            bool isNewer, isOpened;
-            lock (_gate)
-            {
-                var core = Find(config.Id);
-                isNewer = core is null ? config.IndexOf(Id) >= 0 : config.Epoch > core.Epoch;
-                // A head that has been started anew may have opened the epoch and not said it.
-                isOpened = core is { IsHead: true, IsOpen: true } && config.Epoch == core.Epoch
-                    && !config.IsRecordedOpen;
-            }
-
-            if (isNewer) isWhole &= Adopt(WithEndpoints(config));
-            if (isOpened) _ = RecordOpenedAsync(config.Id);
+            while (hasBefore && before.Current.Key.CompareTo(id) < 0) hasBefore = before.MoveNext();
+            if (!hasBefore || !ReferenceEquals(before.Current.Value, config)) isWhole &= AdoptRecorded(config);
         }
 
+        if (isWhole) _followed = view.Chains;
         return isWhole;
+    }
+
+    private bool AdoptRecorded(ChainConfig config)
+    {
+        bool isNewer, isOpened;
+        lock (_gate)
+        {
+            var core = Find(config.Id);
+            isNewer = core is null ? config.IndexOf(Id) >= 0 : config.Epoch > core.Epoch;
+            // A head that has been started anew may have opened the epoch and not said it.
+            isOpened = core is { IsHead: true, IsOpen: true } && config.Epoch == core.Epoch && !config.IsRecordedOpen;
+        }
+
+        if (isOpened) _ = RecordOpenedAsync(config.Id);
+        return !isNewer || Adopt(WithEndpoints(config));
     }
 
     private async Task TickAsync()
@@ -132,9 +145,7 @@ internal sealed partial class CraqHandler : INodeChains
                 foreach (var chain in _active.ToArray())
                 {
                     if (Find(chain) is not { } core || !core.Tick(effects)) _active.Remove(chain);
-                    foreach (var appended in effects.Appended) _undurable.Enqueue(appended);
-                    _mustCommit |= effects.Appended.Count > 0;
-                    effects.Appended.Clear();
+                    Enqueue(effects);
                 }
 
                 Settle(effects);

@@ -32,7 +32,7 @@ public static class SessionCheck
     };
 
     private static void Check(ObjectCall read, ObjectSeen seen, long token, List<ObjectCall> before,
-        Dictionary<(string Chain, string Key), List<(long Version, bool IsDelete)>> writes, List<Violation> found)
+        Dictionary<(string Chain, string Key), List<long>> writes, List<Violation> found)
     {
         if (seen.IsDirty || (read.Mark > 0 && seen.Version > read.Mark))
             found.Add(new(CheckerNames.Session, $"{read} shows {seen}, which was not known to be committed"));
@@ -46,24 +46,23 @@ public static class SessionCheck
         if (seen.Version > 0 && seen.Version < newest)
             found.Add(new(CheckerNames.Session,
                 $"{read} shows {seen}, and the session had seen {ObjectVersions.Show(newest)}"));
-        var missed = writes.GetValueOrDefault((read.Chain, seen.Key)) ?? [];
-        var last = missed.Where(write => write.Version <= token).DefaultIfEmpty().MaxBy(write => write.Version);
-        if (seen.Version > 0 && seen.Version < last.Version)
+        var versions = writes.GetValueOrDefault((read.Chain, seen.Key)) ?? [];
+        var last = versions.Where(version => version <= token).DefaultIfEmpty().Max();
+        if (seen.Version > 0 && seen.Version < last)
             found.Add(new(CheckerNames.Session,
-                $"{read} shows {seen} below the version {ObjectVersions.Show(last.Version)}, though the session knew "
+                $"{read} shows {seen} below the version {ObjectVersions.Show(last)}, though the session knew "
                 + $"{ObjectVersions.Show(token)}"));
     }
 
-    private static Dictionary<(string Chain, string Key), List<(long Version, bool IsDelete)>> WritesByKey(
-        ObjectHistory history)
+    private static Dictionary<(string Chain, string Key), List<long>> WritesByKey(ObjectHistory history)
     {
-        Dictionary<(string Chain, string Key), List<(long Version, bool IsDelete)>> writes = [];
+        Dictionary<(string Chain, string Key), List<long>> writes = [];
         foreach (var call in history.Calls.Where(call => call is { Fate: ObjectFate.Done, Version: > 0 }))
         {
             foreach (var act in call.Acts.Where(act => act.Kind != ObjectActKind.Clear))
             {
                 if (!writes.TryGetValue((call.Chain, act.Key), out var list)) writes[(call.Chain, act.Key)] = list = [];
-                list.Add((call.Version, act.Kind == ObjectActKind.Delete));
+                list.Add(call.Version);
             }
         }
 

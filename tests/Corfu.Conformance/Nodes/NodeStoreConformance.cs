@@ -44,9 +44,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
         await node.WriteAsync(s_chain, TestNode.Put("a", 5), TestNode.Put("b", 0), TestNode.Delete("key 1"));
         await node.CleanUpAsync();
         await node.CheckAsync();
-        node = await ReopenAsync(node);
-        await node.CleanUpAsync();
-        await node.CheckAsync();
+        await CheckRestartedAsync(node);
     }
 
     [Fact]
@@ -80,23 +78,18 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     [Fact]
     public async Task Cleared_chain_has_only_later_writes()
     {
-        var node = await OpenAsync();
-        for (var i = 0; i < 50; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 10));
+        var node = await OpenWithObjectsAsync(50, 10);
         await node.WriteAsync(s_chain);
         await node.WriteAsync(s_chain, TestNode.Put("7", 11));
         await node.CleanUpAsync();
         await node.CheckAsync();
-        node = await ReopenAsync(node);
-        await node.CleanUpAsync();
-        await node.CheckAsync();
+        await CheckRestartedAsync(node);
     }
 
     [Fact]
     public async Task Forgotten_chain_is_empty_on_return()
     {
-        var node = await OpenAsync();
-        for (var i = 0; i < 50; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 10));
-        await node.CleanUpAsync();
+        var node = await OpenWithObjectsAsync(50, 10);
         node.Forget(s_chain);
         Assert.Equal(0, node.Store.Size.Objects);
         await node.WriteAsync(s_chain, TestNode.Put("new", 11));
@@ -104,9 +97,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
         await node.CheckAsync();
         Assert.True(node.Store.TryFind(s_chain, "3", out var slot));
         Assert.Null(slot);
-        node = await ReopenAsync(node);
-        await node.CleanUpAsync();
-        await node.CheckAsync();
+        node = await CheckRestartedAsync(node);
         Assert.True(node.Store.TryFind(s_chain, "3", out slot));
         Assert.Null(slot);
     }
@@ -137,9 +128,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     [Fact]
     public async Task Damaged_value_costs_one_object()
     {
-        var node = await OpenAsync();
-        for (var i = 0; i < 200; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 2000));
-        await node.CleanUpAsync();
+        var node = await OpenWithObjectsAsync(200, 2000);
         await node.Store.CleanAsync();
         node.Store.TryFind(s_chain, "5", out var slot);
         await Damage(node, slot!.Value.Address + slot.Value.RecordLength - 10);
@@ -156,9 +145,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     [Fact]
     public async Task Damaged_header_stops_the_start()
     {
-        var node = await OpenAsync();
-        for (var i = 0; i < 200; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 200));
-        await node.CleanUpAsync();
+        var node = await OpenWithObjectsAsync(200, 200);
         await node.Store.CleanAsync();
         node.Store.TryFind(s_chain, "5", out var slot);
         await Damage(node, slot!.Value.Address + 3);
@@ -168,9 +155,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     [Fact]
     public async Task Missing_beginning_stops_the_start()
     {
-        var node = await OpenAsync();
-        for (var i = 0; i < 200; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", 1000));
-        await node.CleanUpAsync();
+        var node = await OpenWithObjectsAsync(200, 1000);
         await node.Store.CleanAsync();
         await node.DisposeAsync();
         Files.Delete(Files.List()[0]);
@@ -197,9 +182,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
         await node.CheckAsync();
         Assert.InRange(node.Store.Size.Log, 0, 4 * TestNode.Small.SegmentSize);
         Assert.Equal((0, 0), (node.Store.Size.Objects, node.Store.Size.Live));
-        node = await ReopenAsync(node);
-        await node.CleanUpAsync();
-        await node.CheckAsync();
+        await CheckRestartedAsync(node);
     }
 
     [Fact]
@@ -327,6 +310,24 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     {
         await before.DisposeAsync();
         return await OpenAsync(before);
+    }
+
+    /// <summary>Clean objects of one size, with the numbers from 0 as keys.</summary>
+    private async Task<TestNode> OpenWithObjectsAsync(int count, int size)
+    {
+        var node = await OpenAsync();
+        for (var i = 0; i < count; i++) await node.WriteAsync(s_chain, TestNode.Put($"{i}", size));
+        await node.CleanUpAsync();
+        return node;
+    }
+
+    /// <summary>After a restart the objects are those of the history too.</summary>
+    private async Task<TestNode> CheckRestartedAsync(TestNode before)
+    {
+        var node = await ReopenAsync(before);
+        await node.CleanUpAsync();
+        await node.CheckAsync();
+        return node;
     }
 
     private async Task Damage(TestNode node, long address)

@@ -17,7 +17,7 @@ internal sealed record ChainScenario(string Name, string About, int Writes, int 
     public static ImmutableArray<ChainScenario> All { get; } =
     [
         new("craq-remove", "a write and a read while the tail is removed and lives on", 1, 1, [Remove(2)]),
-        new("craq-two-changes", "a write and a read while the tail is removed, then the new one", 1, 1,
+        new("craq-two-changes", "a write and a read while the tail is removed, then the epoch is renewed", 1, 1,
             [Remove(2), new ChainChange.Renew()]),
         new("craq-front", "a write and a read while the tail becomes the head", 1, 1, [Order(2, 0, 1)]),
         new("craq-reads", "two writes and two reads, a member is restarted", 2, 2, [], 0, 1),

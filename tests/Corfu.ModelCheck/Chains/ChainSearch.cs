@@ -45,6 +45,7 @@ public static class ChainSearch
                 if (seen.Count >= maxStates) break;
             }
 
+            // A level that is not empty says that the search is not exhausted.
             level = seen.Count >= maxStates ? [new Way(null, default)] : next;
         }
 

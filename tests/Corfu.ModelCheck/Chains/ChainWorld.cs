@@ -319,7 +319,7 @@ internal sealed class ChainWorld
         if (shown < _readLeast)
             Violation ??= $"object-linear: a read shows {shown}, and {_readLeast} was there before it began";
         _least = ObjectVersion.Max(_least, shown);
-        if (_scenario.Reads > 0) CheckCommitted(shown);
+        CheckCommitted(shown);
     }
 
     // A version that a client has heard of is durable at all full members of the newest epoch that is open.

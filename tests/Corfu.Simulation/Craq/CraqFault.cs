@@ -1,7 +1,7 @@
 namespace Corfu.Simulation.Craq;
 
-/// <summary>Faults of a run of the object store. Each seed enables some of these; every kind that a run enables must
-/// really occur in it.</summary>
+/// <summary>Faults of the object store's seeds. Each seed enables some of these; a sweep fails when a kind that its
+/// seeds enable occurs in none of them.</summary>
 internal enum CraqFault
 {
     Loss,
@@ -24,7 +24,7 @@ internal enum CraqFault
     /// <summary>A machine does not reach the log, and its view of the directory stands still.</summary>
     LogUnreachable,
 
-    /// <summary>An operator or agent removes members; they learn again, and come back at any place.</summary>
+    /// <summary>An operator removes members. They stay out: no node learns a chain in a seed.</summary>
     Remove,
 
     Reorder,
@@ -33,6 +33,10 @@ internal enum CraqFault
     /// <summary>All members lose power at once.</summary>
     PowerCutOfAll,
 
-    /// <summary>A client asks wrong nodes, old epochs and unknown chains, and repeats old writes.</summary>
+    /// <summary>Clients repeat old writes by their ids.</summary>
     WildRequests,
+
+    /// <summary>A member and one client are cut off together from all other machines and from the log, and an operator
+    /// removes that member (C6).</summary>
+    CutOff,
 }

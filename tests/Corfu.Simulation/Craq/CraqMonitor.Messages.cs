@@ -84,8 +84,8 @@ internal sealed partial class CraqMonitor
             Found(CheckerNames.Fence, $"{NameOf(node)} answers the install of {request.Epoch} before it is durable");
     }
 
-    // C4: a mark never falls, and nobody tells more than is so.
-    // An answer that waited for the disk tells an older one.
+    // A node tells no mark above the committed version, and its marks never fall (C4). An answer that waited for the
+    // disk has an older mark: it is not now.
     private void Told(NodeId node, ChainId chain, ObjectVersion mark, bool isNow = true)
     {
         var truth = Truth(chain);

@@ -7,7 +7,8 @@ using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
 
-/// <summary>Knows what every disk holds and sees every message: the invariants that clients cannot see.</summary>
+/// <summary>Checks the invariants that clients cannot see: the monitor knows what every disk holds and sees every
+/// message.</summary>
 internal sealed partial class CraqMonitor(World world, RequestTable requests) : IMessageObserver
 {
     private const int MostFindings = 50;
@@ -53,7 +54,8 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
         if (world.Trace is not null) world.Explain($"VIOLATION [{checker}] {what}");
     }
 
-    /// <summary>A record is durable in a node's log. What was lost before had been shown to nobody.</summary>
+    /// <summary>A record is durable in a node's log. Before that no answer may show it, and a power cut may
+    /// take it.</summary>
     public void Learn(NodeId node, StoreRecordKind kind, ChainId chain, ReadOnlyMemory<byte> body)
     {
         var truth = Truth(chain);

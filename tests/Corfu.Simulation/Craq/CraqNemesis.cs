@@ -12,7 +12,7 @@ internal sealed class CraqNemesis
     [
         CraqFault.PartitionOneWay, CraqFault.PartitionSymmetric, CraqFault.Clog, CraqFault.BrokenConnection,
         CraqFault.KillNode, CraqFault.PowerCut, CraqFault.KillClient, CraqFault.Pause, CraqFault.LogUnreachable,
-        CraqFault.Remove, CraqFault.Reorder, CraqFault.SetOptions, CraqFault.PowerCutOfAll,
+        CraqFault.Remove, CraqFault.Reorder, CraqFault.SetOptions, CraqFault.PowerCutOfAll, CraqFault.CutOff,
     ];
 
     private readonly CraqCluster _cluster;
@@ -113,6 +113,11 @@ internal sealed class CraqNemesis
     {
         switch (fault)
         {
+            case CraqFault.CutOff:
+                if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
+                var lost = _random.Chance(0.7) ? config.Tail.Node : _random.Pick(config.Members).Node;
+                CutOff(_cluster.Nodes.Single(node => node.Id == lost).Name, _random.Pick(_cluster.Clients).Name);
+                return new ChainChange.Remove([lost]);
             case CraqFault.Remove:
                 if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
                 return new ChainChange.Remove([_random.Pick(config.Members).Node]);
@@ -146,6 +151,28 @@ internal sealed class CraqNemesis
             network.Unblock(a, b);
             if (fault == CraqFault.PartitionSymmetric) network.Unblock(b, a);
         });
+    }
+
+    // Long enough for the others to open an epoch and to write.
+    private void CutOff(string node, string client)
+    {
+        string[] others = [.. _cluster.HostNames.Where(name => name != node && name != client)];
+        var network = _cluster.Network;
+        foreach (var other in others) Each(network.Block, other);
+        _cluster.Directory.Lose(node);
+        After(Duration() + (10 * _cluster.Plan.LogLatency) + 500_000, () =>
+        {
+            foreach (var other in others) Each(network.Unblock, other);
+            _cluster.Directory.Restore(node);
+        });
+
+        void Each(Action<string, string> act, string other)
+        {
+            act(node, other);
+            act(other, node);
+            act(client, other);
+            act(other, client);
+        }
     }
 
     private void Kill(SimCraqNode node, CraqFault fault)

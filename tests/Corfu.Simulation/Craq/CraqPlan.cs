@@ -14,7 +14,7 @@ internal sealed record CraqPlan
     /// <summary>Nodes of the chains at first.</summary>
     public int Length { get; init; } = 3;
 
-    /// <summary>Further nodes, which may learn a chain.</summary>
+    /// <summary>Further nodes: each chain has some of all nodes as its members.</summary>
     public int Spares { get; init; }
 
     public int Chains { get; init; } = 2;
@@ -80,14 +80,16 @@ internal sealed record CraqPlan
         var density = random.Pick([0.1, 0.3, 0.5, 0.8]);
         foreach (var fault in Enum.GetValues<CraqFault>())
         {
-            if (random.Chance(density)) faults.Add(fault);
+            // A later kind of fault has a choice of its own, so that seeds without it stay as they were.
+            var choice = fault == CraqFault.CutOff ? new SimRandom(seed).Split($"{fault}") : random;
+            if (choice.Chance(density)) faults.Add(fault);
         }
 
         if (faults.Contains(CraqFault.TornWrite) || faults.Contains(CraqFault.LostWrite))
             faults.Add(CraqFault.PowerCut);
         bool Has(CraqFault fault) => faults.Contains(fault);
         var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
-        if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder]);
+        if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder, CraqFault.CutOff]);
         return new CraqPlan
         {
             Seed = seed,

@@ -15,6 +15,7 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
 
     // Chains as a starting process reads them back: durable once it has started. Null: it runs.
     private SortedDictionary<ChainId, NodeChain>? _recovering;
+    private readonly List<StoreRecord> _readBack = [];
 
     public NodeId Id => id;
 
@@ -26,18 +27,22 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
     public void Restart()
     {
         _pending.Clear();
+        _readBack.Clear();
         _recovering = [];
     }
 
     public void Recovered(StoreRecord record)
     {
-        monitor.Learn(id, record.Kind, record.Chain, record.Body);
+        _readBack.Add(record);
         ChainOf(record.Chain).Note(record.Kind, record.Version, record.Body);
     }
 
-    /// <summary>All has been read back.</summary>
+    /// <summary>All has been read back, and is durable now. A power cut before may have taken records that a killed
+    /// process had left in the cache.</summary>
     public void Recovered()
     {
+        foreach (var record in _readBack) monitor.Learn(id, record.Kind, record.Chain, record.Body);
+        _readBack.Clear();
         var before = _chains;
         _chains = _recovering!;
         _recovering = null;

@@ -8,16 +8,16 @@ using RecordCodec = Craq.Protocol.RecordCodec;
 
 namespace Corfu.Simulation.Craq;
 
-/// <summary>The plainest store of a node: one file of records that only grows, and an index in memory. What the shipped
-/// store does beyond is cleaning and checkpoints.</summary>
+/// <summary>The plainest store of a node: one file of records that only grows, and an index in memory.</summary>
+/// <remarks>Stands for the shipped <see cref="NodeStore"/>: seeds judge the chains over a disk that tears and loses
+/// writes. The shipped store's cleaning, checkpoints and limits of space are in no seed; <c>NodeStoreConformance</c>
+/// and recorded power cuts judge them.</remarks>
 internal sealed class PlainNodeStore(SimDisk disk, SimProcess process) : INodeStore
 {
-    public const string Prefix = "craq.";
-
     // Length, check, kind, chain, version.
     private const int Header = 4 + 4 + 1 + 16 + 8;
 
-    private readonly SimFile _file = disk.Open(Prefix + "log");
+    private readonly SimFile _file = disk.Open("craq.log");
     private readonly Dictionary<ChainId, SortedDictionary<ObjectHash, (ObjectKey Key, ObjectSlot Slot)>> _index = [];
     private bool _isCommitting;
     private bool _isAsked;

@@ -16,8 +16,6 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
     private Guid _writer;
     private long _sequence;
 
-    public int Number => number;
-
     public string Name { get; } = $"client{number}";
 
     public SimProcess? Process { get; private set; }

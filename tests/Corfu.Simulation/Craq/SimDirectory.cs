@@ -6,8 +6,10 @@ using Craq.Coordination;
 
 namespace Corfu.Simulation.Craq;
 
-/// <summary>The directory of a run: the shipped rules over one state, as a log would order its changes. Each machine
-/// plays it with a delay of its own, and may not reach it.</summary>
+/// <summary>The directory of a run: the shipped <see cref="ChainRules"/> over one state, as a log would order its
+/// changes. Each machine plays it with a delay of its own, and may not reach it.</summary>
+/// <remarks>Stands for the shipped <see cref="CraqDirectory"/>, a Tango object, without a cluster of the log in each
+/// seed. Leases, keyspaces, agents and learners are in no seed; <c>CraqDirectoryTests</c> judges the object.</remarks>
 internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monitor)
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];

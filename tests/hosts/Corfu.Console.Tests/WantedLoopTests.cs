@@ -29,13 +29,14 @@ public sealed class WantedLoopTests
     public async Task Loop_rests_without_pages_and_begins_again()
     {
         var rounds = 0;
+        var third = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var loop = new WantedLoop(TimeProvider.System, s_interval, TimeSpan.Zero, _ =>
         {
-            Interlocked.Increment(ref rounds);
+            if (++rounds == 3) third.TrySetResult();
             return Task.CompletedTask;
         }, static failure => Assert.Fail(failure.Message));
         var page = loop.Hold();
-        while (Volatile.Read(ref rounds) < 3) await Task.Delay(1, TestContext.Current.CancellationToken);
+        await third.Task.WaitAsync(TestContext.Current.CancellationToken);
         page.Dispose();
         var starts = 0;
         while (!loop.Wake(() => starts++)) await Task.Delay(1, TestContext.Current.CancellationToken);

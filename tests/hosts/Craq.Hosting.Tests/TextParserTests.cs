@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.IO.Pipelines;
 using System.Text;
 using Craq.Hosting.Memcached;
 
@@ -127,6 +128,16 @@ public sealed class TextParserTests
             foreach (var command in All(bytes))
                 Assert.True(command.Error is not null || command.Verb != TextVerb.None, text);
         }
+    }
+
+    [Fact]
+    public async Task Answer_with_line_ends_in_the_text_stays_a_single_line()
+    {
+        var pipe = new Pipe();
+        pipe.Writer.Line("SERVER_ERROR a\r\nb é");
+        await pipe.Writer.CompleteAsync();
+        var answer = await pipe.Reader.ReadAsync(TestContext.Current.CancellationToken);
+        Assert.Equal("SERVER_ERROR a  b é\r\n", Encoding.UTF8.GetString(answer.Buffer.ToArray()));
     }
 
     private static string Text(TextCommand command) =>

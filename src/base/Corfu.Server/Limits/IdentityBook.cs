@@ -3,8 +3,8 @@ namespace Corfu.Server;
 /// <summary>A connection that is to be ended, and the reason for people.</summary>
 internal sealed record CutOff(ServerConnection Connection, string Detail);
 
-/// <summary>Who holds what of this process: connections, requests in flight, answers that wait. Its gate is taken when
-/// connections come and go and by the sweep, never for a request.</summary>
+/// <summary>Connections, requests in flight and waiting answers of each identity. The gate is taken when connections
+/// come and go and by the sweep, never for a request.</summary>
 internal sealed class IdentityBook(RoleRegistry registry)
 {
     /// <summary>Identities without a connection are kept for their rates, up to this number.</summary>

@@ -40,12 +40,12 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
         _folder = scratchDirectory;
         if (checkpoint is null && Directory.Exists(scratchDirectory)) Directory.Delete(scratchDirectory, true);
         PrivateFolder.Create(scratchDirectory);
-        // A failed write ends the unit: slots may be missing. A full disk does not: pages are refused then, and the
-        // log's reserve bounds the trims that still come.
+        // A failed write ends the store: slots may be missing. A full disk does not: the store refuses writes then, and
+        // the log's reserve bounds the entries that still come.
         _device = new PlainFileDevice(Path.Combine(scratchDirectory, "map"),
             error => failed(new StoreFailedException($"The address map cannot be written: {error.Message}", error)),
             holdsWhenFull: true, write);
-        // MapCheckpoint decides which checkpoints are deleted.
+        // The store decides which checkpoints are deleted, by Purge.
         _checkpointManager = new DeviceLogCommitCheckpointManager(_checkpoints, scratchDirectory);
         _kv = new FasterKV<TKey, TSlot>(new FasterKVSettings<TKey, TSlot>
         {
@@ -118,7 +118,11 @@ internal sealed class FasterAddressMap<TKey, TSlot> : IAddressMap<TKey, TSlot>
 
     public void Forget(long before)
     {
-        if (before > _kv.Log.BeginAddress) _kv.Log.ShiftBeginAddress(before, truncateLog: true);
+        if (before <= _kv.Log.BeginAddress) return;
+        // FASTER writes nothing below the beginning. A recovery reads whole pages, and steps from entry to entry: a gap
+        // before the beginning's first written sector would lead it into the middle of an entry.
+        _kv.Log.ShiftReadOnlyAddress(before, wait: true);
+        _kv.Log.ShiftBeginAddress(before, truncateLog: true);
     }
 
     public TSlot Find(TKey key)

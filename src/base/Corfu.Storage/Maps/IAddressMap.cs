@@ -68,4 +68,17 @@ public interface IAddressMaps<TKey, TSlot>
 /// <summary>Sizes of an address map, in bytes; powers of two.</summary>
 /// <param name="Index">The hash index.</param>
 /// <param name="Memory">For the newest part of the map; the rest spills to a scratch file.</param>
-public readonly record struct AddressMapSizes(long Index, long Memory);
+public readonly record struct AddressMapSizes(long Index, long Memory)
+{
+    /// <summary>Adds the rules of a store's options for its address map.</summary>
+    /// <param name="sizes">The sizes that the options give.</param>
+    /// <param name="index">The option that gives <see cref="Index"/>.</param>
+    /// <param name="memory">The option that gives <see cref="Memory"/>.</param>
+    public static OptionRules<TOptions> AddRules<TOptions>(OptionRules<TOptions> rules,
+        Func<TOptions, AddressMapSizes> sizes, string index, string memory)
+        where TOptions : class => rules
+        .Must(o => sizes(o).Index, o => long.IsPow2(sizes(o).Index) && sizes(o).Index >= 4096,
+            "a power of two of at least 4,096", index)
+        .Must(o => sizes(o).Memory, o => long.IsPow2(sizes(o).Memory) && sizes(o).Memory >= 1 << 20,
+            "a power of two of at least 1 MiB", memory);
+}

@@ -32,6 +32,18 @@ internal static class CraqChainCommand
             CraqUpCommand.CountsOf(part.Contains(':') ? part : $"{part}:{replicas}", replicas))
             .Select(one => new PlacementGroup(one.Datacenter, one.Nodes))]);
 
+    // A number alone keeps the chain in its datacenters.
+    private static Placement Changed(Placement placement, string? datacenters, int? replicas)
+    {
+        if (replicas is < 1 or > ChainConfig.MaxMembers)
+            throw new UsageException($"--replicas must be between 1 and {ChainConfig.MaxMembers}.");
+        if (datacenters is not null) return PlacementOf(datacenters, replicas ?? placement.Size);
+        if (replicas is not { } size) return placement;
+        return placement.Groups.IsEmpty
+            ? placement with { Size = size }
+            : placement with { Groups = [.. placement.Groups.Select(group => group with { Size = size })] };
+    }
+
     private static Argument<string> NameArgument() => new("name") { Description = "The chain's name." };
 
     private static Command New()
@@ -69,7 +81,8 @@ internal static class CraqChainCommand
                 var wanted = result.GetRequiredValue(name);
                 var overview = await admin.ReadAsync(cancellationToken);
                 var chain = overview.Chains.FirstOrDefault(one => one.Name == wanted)
-                    ?? throw new CraqRefusedException($"There is no chain '{wanted}'.");
+                    ?? throw new CraqRefusedException(
+                        $"There is no chain '{wanted}': 'corfu craq chain list' lists the chains.");
                 return await WriteAsync(result, chain, result.GetValue(json));
             });
     }
@@ -83,26 +96,19 @@ internal static class CraqChainCommand
         var reads = new Option<EpochProof?>("--reads")
         {
             Description = "confirmed: other members confirm a strong read; leased: the node's lease does, so that "
-                + "clean reads are local.",
+                + "clean reads are local (recorded, and not served yet).",
         };
         var json = CommonOptions.JsonOption();
         return CraqConnections.WithAdmin("set", "Change how a chain is placed and served, while it runs.",
             [name, replicas, datacenters, protocol, reads, json], async (admin, result, cancellationToken) =>
             {
                 var chain = await admin.SetChainAsync(result.GetRequiredValue(name), config =>
-                {
-                    var isPlaced = result.GetValue(replicas) is not null || result.GetValue(datacenters) is not null;
-                    return (
-                        isPlaced
-                            ? PlacementOf(result.GetValue(datacenters),
-                                result.GetValue(replicas) ?? config.Placement.Size)
-                            : config.Placement,
+                    (Changed(config.Placement, result.GetValue(datacenters), result.GetValue(replicas)),
                         config.Options with
                         {
                             Protocol = result.GetValue(protocol) ?? config.Options.Protocol,
                             Reads = result.GetValue(reads) ?? config.Options.Reads,
-                        });
-                }, cancellationToken);
+                        }), cancellationToken);
                 return await WriteAsync(result, chain, result.GetValue(json));
             });
     }

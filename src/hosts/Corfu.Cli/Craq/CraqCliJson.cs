@@ -1,4 +1,3 @@
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 
@@ -13,17 +12,8 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(CraqObjectJson))]
 internal sealed partial class CraqCliJson : JsonSerializerContext
 {
-    /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>
-    public static CraqCliJson Lines { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
-    {
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-    });
+    /// <summary>Writes one object per line.</summary>
+    public static CraqCliJson Lines { get; } = new(CliJsonOptions.Create(indented: false));
 
-    public static CraqCliJson Indented { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
-    {
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-        WriteIndented = true,
-    });
+    public static CraqCliJson Indented { get; } = new(CliJsonOptions.Create(indented: true));
 }

@@ -76,7 +76,9 @@ internal static class CraqObjectCommand
             + "another one.", [KeyArgument, expected, value], async (store, key, result, cancellationToken) =>
             {
                 var version = result.GetValue(expected);
-                if (version < 0) throw new UsageException("A version is not negative.");
+                if (version < 0)
+                    throw new UsageException($"The version is {version}, and versions are not negative: give the one "
+                        + "that 'corfu craq put' printed, or 0 for an object that must be absent.");
                 return await DoneAsync(result, key, await store.CompareAndSetAsync(
                     key, new ObjectVersion(version), BytesOf(result, value), cancellationToken: cancellationToken));
             });

@@ -86,7 +86,8 @@ internal static class CraqUpCommand
             if (colon < 1
                 || !int.TryParse(part[(colon + 1)..], NumberStyles.None, CultureInfo.InvariantCulture, out var count)
                 || count is < 1 or > 64)
-                throw new UsageException($"'{part}' is no datacenter with its number of nodes, as east:2.");
+                throw new UsageException(
+                    $"'{part}' is no datacenter with a number from 1 to 64: write it as in east:2,west:1.");
             counts.Add((part[..colon], count));
         }
 

@@ -1,4 +1,3 @@
-using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 
@@ -26,17 +25,8 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(AuditEntry))]
 internal sealed partial class CliJson : JsonSerializerContext
 {
-    /// <summary>Writes one object per line, and text as it is instead of escapes.</summary>
-    public static CliJson Lines { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
-    {
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-    });
+    /// <summary>Writes one object per line.</summary>
+    public static CliJson Lines { get; } = new(CliJsonOptions.Create(indented: false));
 
-    public static CliJson Indented { get; } = new(new JsonSerializerOptions(JsonSerializerDefaults.Web)
-    {
-        DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull,
-        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-        WriteIndented = true,
-    });
+    public static CliJson Indented { get; } = new(CliJsonOptions.Create(indented: true));
 }

@@ -65,7 +65,7 @@ public static class NodeRunner
             throw;
         }
 
-        // Before it says that it serves: then reloads count.
+        // Reloads count from the moment on that the node says that it serves.
         using var reload = NodeReloader.Begin(configPath, roles, options.Name,
             [
                 .. host.Services.GetServices<IHostedService>().OfType<IReloadable>(),

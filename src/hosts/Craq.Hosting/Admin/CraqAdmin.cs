@@ -7,7 +7,7 @@ namespace Craq.Hosting;
 /// <summary>Nodes, chains and keyspaces, for operators: reads and changes the directory in the log.</summary>
 public sealed class CraqAdmin : IAsyncDisposable
 {
-    // A change that another one got ahead of is made on the config behind that.
+    // A change that another one overtook is tried again on the newer config.
     private const int MaxAttempts = 10;
 
     private readonly TangoRuntime _runtime;
@@ -109,7 +109,7 @@ public sealed class CraqAdmin : IAsyncDisposable
     public async Task DropKeyspaceAsync(string name, CancellationToken cancellationToken = default)
     {
         if (!await _directory.DropKeyspaceAsync(name, cancellationToken))
-            throw new CraqRefusedException($"There is no keyspace '{name}'.");
+            throw new CraqRefusedException($"There is no keyspace '{name}': 'corfu craq status' lists the keyspaces.");
     }
 
     /// <summary>Moves the node's chains to other nodes, or lets it have chains again.</summary>

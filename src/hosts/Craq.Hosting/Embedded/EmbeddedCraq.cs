@@ -28,6 +28,8 @@ public sealed record EmbeddedCraqOptions
 /// too. For development and tests.</summary>
 public sealed class EmbeddedCraq : IAsyncDisposable
 {
+    private static readonly TimeSpan s_registering = TimeSpan.FromMinutes(1);
+
     private readonly EmbeddedCraqOptions _options;
     private readonly CraqFolder _folder;
     private readonly Dictionary<string, CorfuNode> _nodes = [];
@@ -47,23 +49,25 @@ public sealed class EmbeddedCraq : IAsyncDisposable
     /// <param name="log">The connection string of a log without TLS, as <see cref="EmbeddedCluster"/> has
     /// it.</param>
     /// <exception cref="NodeStartException">The folder is in use, damaged or not writable, or a port is
-    /// occupied.</exception>
+    /// occupied; or a node does not register in the log's directory within a minute.</exception>
     public static async Task<EmbeddedCraq> StartAsync(
         string log, EmbeddedCraqOptions? options = null, CancellationToken cancellationToken = default)
     {
         options ??= new EmbeddedCraqOptions();
         var path = options.Folder ?? Directory.CreateTempSubdirectory("craq-").FullName;
         var shape = new CraqShape(log) { Datacenters = options.Datacenters, Memcached = options.Memcached };
-        var craq = new EmbeddedCraq(options, await CraqFolder.OpenOrCreateAsync(path, shape, cancellationToken));
+        EmbeddedCraq? craq = null;
         try
         {
+            craq = new EmbeddedCraq(options, await CraqFolder.OpenOrCreateAsync(path, shape, cancellationToken));
             foreach (var node in craq._folder.Manifest.Nodes) await craq.StartNodeAsync(node.Name, cancellationToken);
             await craq.WaitUntilRegisteredAsync(log, cancellationToken);
             return craq;
         }
         catch
         {
-            await craq.DisposeAsync();
+            if (craq is not null) await craq.DisposeAsync();
+            else if (options.Folder is null) Directory.Delete(path, recursive: true);
             throw;
         }
     }
@@ -102,12 +106,17 @@ public sealed class EmbeddedCraq : IAsyncDisposable
     {
         await using var client = await CorfuClient.ConnectAsync(log, cancellationToken: cancellationToken);
         await using var admin = await CraqAdmin.OpenAsync(client, cancellationToken);
-        var own = _nodes.Values.Select(node => node.Endpoint).ToHashSet();
+        var missing = _nodes.Values.Select(node => node.Endpoint).ToHashSet();
+        var began = _options.Time.GetTimestamp();
         while (true)
         {
             var overview = await admin.ReadAsync(cancellationToken);
-            if (own.IsSubsetOf(overview.Nodes.Where(node => node.State != CraqNodeState.Gone)
-                .Select(node => node.Endpoint))) return;
+            missing.ExceptWith(overview.Nodes.Where(node => node.State != CraqNodeState.Gone)
+                .Select(node => node.Endpoint));
+            if (missing.Count == 0) return;
+            if (_options.Time.GetElapsedTime(began) >= s_registering)
+                throw new NodeStartException($"The nodes at {string.Join(", ", missing)} did not register in the log's "
+                    + "directory within a minute: their messages, by EmbeddedCraqOptions.Loggers, say why.");
             await Task.Delay(TimeSpan.FromMilliseconds(50), _options.Time, cancellationToken);
         }
     }

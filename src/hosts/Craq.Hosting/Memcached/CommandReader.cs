@@ -20,7 +20,8 @@ internal sealed class CommandReader(int maxValue)
     // Bytes of the block and its end that are to come.
     private int _left;
 
-    // A line without an end is longer than any, or a data block did not end where it should: to the next line's end.
+    // The bytes up to the next line's end are passed over: a line was too long, or a data block did not end where it
+    // should.
     private bool _skipsLine;
 
     /// <summary>Takes bytes from the beginning of the buffer.</summary>
@@ -90,7 +91,7 @@ internal sealed class CommandReader(int maxValue)
         if (command.Error is not null) return command;
         if (block[command.Length] == '\r' && block[command.Length + 1] == '\n')
             return command with { Value = block.AsMemory(0, command.Length) };
-        // As in memcached: what follows on the line belongs to the wrong block.
+        // As in memcached: the rest of the line belongs to the wrong block.
         _skipsLine = block[command.Length + 1] != '\n';
         return TextCommand.Faulty(BadData, noReply: command.NoReply);
     }

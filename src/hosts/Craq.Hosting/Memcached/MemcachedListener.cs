@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Net;
 using Corfu.Server;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
@@ -73,7 +71,7 @@ internal sealed class MemcachedListener : IAsyncDisposable
 
             await ServeAsync(connection, end.Token);
         }
-        catch (Exception e) when (e is OperationCanceledException or IOException or ConnectionResetException)
+        catch (Exception e) when (e is OperationCanceledException or IOException)
         {
             // The client has gone, or the node goes.
         }
@@ -90,8 +88,8 @@ internal sealed class MemcachedListener : IAsyncDisposable
         }
     }
 
-    // Commands run one behind the other, as the protocol has them; answers of commands that came together leave
-    // together.
+    // Commands of a connection run one behind the other, as the protocol has them. Answers to commands that came
+    // together leave together.
     private async Task ServeAsync(ConnectionContext connection, CancellationToken cancellationToken)
     {
         var (input, output) = (connection.Transport.Input, connection.Transport.Output);

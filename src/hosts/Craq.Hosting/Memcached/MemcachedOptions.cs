@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
+using System.Text;
 
 namespace Craq.Hosting.Memcached;
 
@@ -31,7 +32,8 @@ internal sealed record MemcachedOptions(IPEndPoint EndPoint, string Mode, ReadTe
         var rest = text[(equals + 1)..];
         var at = rest.IndexOf('@');
         var (mode, keyspace) = at < 0 ? (rest, DefaultKeyspace) : (rest[..at], rest[(at + 1)..]);
-        if (keyspace.Length is 0 or > ChainConfig.MaxName || !TryTerms(mode, out var terms)) return false;
+        if (Encoding.UTF8.GetByteCount(keyspace) is 0 or > ChainConfig.MaxName
+            || !TryTerms(mode, out var terms)) return false;
         options = new MemcachedOptions(endpoint, mode, terms, keyspace);
         fault = null;
         return true;

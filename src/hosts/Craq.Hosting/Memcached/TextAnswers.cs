@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Text;
 using System.IO.Pipelines;
+using System.Text;
 
 namespace Craq.Hosting.Memcached;
 
@@ -10,30 +11,18 @@ internal static class TextAnswers
     // Bytes of a value's line besides the key: words, spaces and three numbers.
     private const int LineRoom = 64;
 
-    public static void Line(this PipeWriter output, ReadOnlySpan<byte> text)
-    {
-        output.Write(text);
-        output.Write("\r\n"u8);
-    }
-
-    /// <summary>Text of one line, whatever it holds.</summary>
+    /// <summary>Writes text as one line: control characters in it become spaces.</summary>
     public static void Line(this PipeWriter output, string text)
     {
-        var bytes = System.Text.Encoding.UTF8.GetBytes(text);
-        foreach (ref var b in bytes.AsSpan())
+        var span = output.GetSpan(Encoding.UTF8.GetMaxByteCount(text.Length));
+        var length = Encoding.UTF8.GetBytes(text, span);
+        foreach (ref var b in span[..length])
         {
             if (b < 0x20) b = (byte)' ';
         }
 
-        output.Line(bytes);
-    }
-
-    public static void Number(this PipeWriter output, ulong number)
-    {
-        var span = output.GetSpan(24);
-        Utf8Formatter.TryFormat(number, span, out var used);
-        "\r\n"u8.CopyTo(span[used..]);
-        output.Advance(used + 2);
+        output.Advance(length);
+        output.Write("\r\n"u8);
     }
 
     /// <summary><c>VALUE key flags length [version]</c> and the data block.</summary>

@@ -10,6 +10,9 @@ internal sealed class TextSession(MemcachedStore store, MemcachedCounters counte
     // As in memcached: longer times are dates.
     private const long LongestDelay = 60 * 60 * 24 * 30;
 
+    // A retrieval holds at most the values of so many keys at once, however many a line names.
+    private const int KeysAtOnce = 32;
+
     private const string UnknownOutcome =
         "SERVER_ERROR the outcome of the write is unknown: it may have been applied, or be applied later";
 
@@ -43,12 +46,18 @@ internal sealed class TextSession(MemcachedStore store, MemcachedCounters counte
     private async ValueTask<string> GetAsync(
         TextCommand command, PipeWriter output, CancellationToken cancellationToken)
     {
-        var objects = await store.Objects.GetManyAsync(
-            command.Keys, cancellationToken: cancellationToken);
-        for (var i = 0; i < objects.Length; i++)
+        for (var first = 0; first < command.Keys.Length; first += KeysAtOnce)
         {
-            counters.Got(objects[i].IsFound);
-            if (objects[i].IsFound) output.Value(command.Keys[i], objects[i], command.Verb == TextVerb.Gets);
+            if (first > 0) await output.FlushAsync(cancellationToken);
+            var keys = command.Keys.Length <= KeysAtOnce
+                ? command.Keys
+                : command.Keys.Slice(first, Math.Min(KeysAtOnce, command.Keys.Length - first));
+            var objects = await store.Objects.GetManyAsync(keys, cancellationToken: cancellationToken);
+            for (var i = 0; i < objects.Length; i++)
+            {
+                counters.Got(objects[i].IsFound);
+                if (objects[i].IsFound) output.Value(keys[i], objects[i], command.Verb == TextVerb.Gets);
+            }
         }
 
         return "END";
@@ -58,12 +67,20 @@ internal sealed class TextSession(MemcachedStore store, MemcachedCounters counte
     private async ValueTask<string> GetAndTouchAsync(
         TextCommand command, PipeWriter output, CancellationToken cancellationToken)
     {
-        foreach (var key in command.Keys)
+        for (var i = 0; i < command.Keys.Length; i++)
         {
+            if (i > 0 && i % KeysAtOnce == 0) await output.FlushAsync(cancellationToken);
+            var key = command.Keys[i];
             var result = await store.Objects.MutateAsync(
                 new MutateBuilder().Read(key).Touch(key, ExpiryOf(command.Exptime)), cancellationToken);
+            if (result.Outcome == WriteOutcome.Unknown)
+            {
+                // An unknown outcome is no miss.
+                counters.Wrote(result.Outcome);
+                return UnknownOutcome;
+            }
+
             counters.Got(result.IsWritten);
-            if (result.Outcome == WriteOutcome.Unknown) return UnknownOutcome;
             if (!result.IsWritten) continue;
             output.Value(key, result.Reads[0].At(result.Version), command.Verb == TextVerb.GetsAndTouch);
         }

@@ -106,10 +106,11 @@ public sealed class CraqFolder
             IsTls = log.IsTls,
             IsInsecure = log.IsInsecure,
             Certificates = log.Certificates,
+            Cluster = log.Cluster,
         };
     }
 
-    // Before any folder is made: a name that stands here is never given to another node.
+    // The manifest is saved before any folder is made: a name that stands in it is never given to another node.
     private CraqFolder Extend(CraqShape shape)
     {
         var missing = new List<string>();
@@ -132,7 +133,7 @@ public sealed class CraqFolder
 
     private async Task FormAsync(CraqManifestNode node, CraqShape shape, CancellationToken cancellationToken)
     {
-        // Nothing was served from it.
+        // A folder that was not formed has served nothing.
         if (Directory.Exists(NodePath(node))) Directory.Delete(NodePath(node), recursive: true);
         var isFirst = Manifest.Nodes[0] == node;
         var settings = CraqNodeSettings.Small with

@@ -1,3 +1,5 @@
+using System.Text.Json.Serialization;
+
 namespace Craq.Hosting;
 
 /// <summary>The content of <c>craq.json</c>: the nodes of a folder.</summary>
@@ -12,5 +14,5 @@ public sealed record CraqManifest(int Format, string Log, ImmutableArray<CraqMan
 /// <param name="Formed">False while the folder is being made: it may be made anew.</param>
 public sealed record CraqManifestNode(string Name, string Host, int Port, string Datacenter, bool Formed)
 {
-    public NodeEndpoint Endpoint => new(Host, Port);
+    [JsonIgnore] public NodeEndpoint Endpoint => new(Host, Port);
 }

@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Net;
 
 namespace Corfu.Client;
 
@@ -12,7 +11,7 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
 
     public const string TlsScheme = "corfus://";
 
-    public const int MaxEndpoints = 64;
+    public const int MaxEndpoints = ConnectionSyntax.MaxEndpoints;
 
     /// <summary>Connections are encrypted, and never fall back to plain ones.</summary>
     public bool IsTls { get; init; }
@@ -45,7 +44,8 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
 
         var rest = text[(isTls ? TlsScheme : Scheme).Length..];
         var query = rest.IndexOf('?');
-        if (!TryParseEndpoints(query < 0 ? rest : rest[..query], out var endpoints, out error)) return false;
+        var list = query < 0 ? rest : rest[..query];
+        if (!ConnectionSyntax.TryParseEndpoints(list, out var endpoints, out error)) return false;
         var parsed = new ConnectionString(endpoints) { IsTls = isTls };
         foreach (var part in query < 0 ? [] : rest[(query + 1)..].Split('&'))
         {
@@ -68,7 +68,7 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
     public override string ToString()
     {
         List<string> query = [];
-        if (Certificates is { } folder) query.Add("certs=" + Escape(folder));
+        if (Certificates is { } folder) query.Add("certs=" + ConnectionSyntax.Escape(folder));
         if (!Cluster.IsNone) query.Add($"cluster={Cluster}");
         if (IsInsecure) query.Add("insecure");
         return (IsTls ? TlsScheme : Scheme) + string.Join(',', Endpoints)
@@ -76,37 +76,7 @@ public sealed record ConnectionString(ImmutableArray<NodeEndpoint> Endpoints)
     }
 
     /// <summary>Whether all endpoints are on this machine, where no other one listens in.</summary>
-    internal bool IsLoopback => Endpoints.All(static endpoint => endpoint.Host == "localhost"
-        || (IPAddress.TryParse(endpoint.Host, out var address) && IPAddress.IsLoopback(address)));
-
-    // A path stays readable.
-    private static string Escape(string folder) =>
-        folder.Replace("%", "%25", StringComparison.Ordinal).Replace("&", "%26", StringComparison.Ordinal);
-
-    private static bool TryParseEndpoints(string text, out ImmutableArray<NodeEndpoint> endpoints,
-        [NotNullWhen(false)] out string? error)
-    {
-        endpoints = default;
-        error = null;
-        var parts = text.TrimEnd('/').Split(',');
-        if (parts.Length > MaxEndpoints)
-        {
-            error = $"A connection string names at most {MaxEndpoints} endpoints; this one names {parts.Length}.";
-            return false;
-        }
-
-        var parsed = new NodeEndpoint[parts.Length];
-        for (var i = 0; i < parts.Length; i++)
-        {
-            if (NodeEndpoint.TryParse(parts[i].Trim(), out parsed[i])) continue;
-            error = $"Endpoint {i + 1} of the connection string, '{parts[i]}', is not host:port or [address]:port with "
-                + "a port from 1 to 65535.";
-            return false;
-        }
-
-        endpoints = [.. parsed.Distinct()];
-        return true;
-    }
+    internal bool IsLoopback => ConnectionSyntax.IsLoopback(Endpoints);
 
     // Returns what is wrong with the part; null for nothing.
     private static string? TryRead(ref ConnectionString parsed, string part)

@@ -29,9 +29,5 @@ internal static class RecordCodec
     public static bool CheckedPartIntact(ReadOnlySpan<byte> source, long address, in RecordHeader header) =>
         RecordFraming.CheckedPartIntact(source, address, header.Framed);
 
-    /// <inheritdoc cref="RecordFraming.Identity"/>
-    public static (uint Seed, uint Check) Identity(ReadOnlySpan<byte> source, long address) =>
-        RecordFraming.Identity(source, address);
-
     public static uint LogIdOf(NodeId unit) => RecordFraming.LogIdOf(unit.Value);
 }

@@ -28,6 +28,6 @@ internal readonly record struct PageEntry
 internal static class PageMaps
 {
     public static IAddressMaps<long, PageEntry> OnFaster(string folder, PageStoreOptions options,
-        WriteBytes? write = null) => new FasterAddressMaps<long, PageEntry>(folder,
-        new AddressMapSizes(options.MapIndexSize, options.MapMemory), hash: null, write);
+        WriteBytes? write = null) =>
+        new FasterAddressMaps<long, PageEntry>(folder, options.Map, hash: null, write);
 }

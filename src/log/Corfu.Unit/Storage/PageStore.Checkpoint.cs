@@ -23,16 +23,16 @@ internal sealed partial class PageStore
             var tail = new LogTail(AppendedUntil, _lastRecord, _incarnation, _records);
             _recordsAtCheckpoint = _records;
             _checkpointAsked = false;
-            return new MapCheckpoint(_logId, _map.BeginCheckpoint(), tail, _lastCheck, _firstKept, _gaps.ToRecord(),
-                _catalog.Copy());
+            return new MapCheckpoint(new MapHeader(_logId, _map.BeginCheckpoint(), tail, _lastCheck, _firstKept),
+                _gaps.ToRecord(), _catalog.Copy());
         }
     }
 
-    public ValueTask EndCheckpointAsync(MapCheckpoint begun) => _map.EndCheckpointAsync(begun.Map);
+    public ValueTask EndCheckpointAsync(MapCheckpoint begun) => _map.EndCheckpointAsync(begun.Header.Map);
 
     public ValueTask PublishCheckpointAsync(MapCheckpoint ended)
     {
-        ended.Number = ++_checkpointNumber;
+        ended.Header.Number = ++_checkpointNumber;
         return ended.PublishAsync(_maps);
     }
 
@@ -41,11 +41,12 @@ internal sealed partial class PageStore
     {
         foreach (var candidate in MapCheckpoint.Load(_maps, _logId))
         {
-            _checkpointNumber = Math.Max(_checkpointNumber, candidate.Number);
-            if (!await AgreesAsync(image, candidate)) continue;
+            var header = candidate.Header;
+            _checkpointNumber = Math.Max(_checkpointNumber, header.Number);
+            if (!await header.AgreesAsync(image)) continue;
             try
             {
-                _map = _maps.Open(candidate.Map, _log.Fail);
+                _map = _maps.Open(header.Map, _log.Fail);
                 restore(candidate.Core);
             }
             catch (Exception error)
@@ -59,26 +60,12 @@ internal sealed partial class PageStore
             candidate.ForgetNewer(_maps);
             _catalog.Restore(candidate.Segments);
             _gaps.Read(candidate.Gaps.Body);
-            _firstKept = candidate.FirstKept;
-            _records = _recordsAtCheckpoint = candidate.Tail.Records;
+            _firstKept = header.FirstKept;
+            _records = _recordsAtCheckpoint = header.Tail.Records;
             return candidate;
         }
 
         return null;
-    }
-
-    private async ValueTask<bool> AgreesAsync(SegmentImage image, MapCheckpoint candidate)
-    {
-        if (candidate.Needs > image.End || candidate.Tail.LastRecord < image.Begin
-            || candidate.Tail.LastRecord >= image.End) return false;
-        var bytes = new byte[RecordCodec.HeaderSize];
-        await image.ReadAsync(candidate.Tail.LastRecord, bytes);
-        return RecordCodec.TryDecode(bytes, candidate.Tail.LastRecord, out var header)
-            && header.Incarnation == candidate.Tail.Incarnation
-            // As the scan computes it: it goes on there.
-            && IRecordLog.Align(candidate.Tail.LastRecord + RecordCodec.HeaderSize + header.BodyLength)
-                == candidate.Tail.End
-            && RecordCodec.Identity(bytes, candidate.Tail.LastRecord).Check == candidate.LastCheck;
     }
 
     // Segments of the checkpoint that are missing now must have been freed since.

@@ -14,14 +14,14 @@ internal sealed partial class PageStore
         StartedFromCheckpoint = checkpoint is not null;
         _map ??= _maps.Open(null, _log.Fail);
         var firstRecord = -1L;
-        var promisedBegin = checkpoint?.FirstKept ?? -1;
+        var promisedBegin = checkpoint?.Header.FirstKept ?? -1;
         var freed = new LogGaps();
         if (checkpoint is not null) freed.Read(checkpoint.Gaps.Body);
         var mark = _log.ReadMark();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the map may reflect it.
-        _proven = Math.Max(_proven, checkpoint?.Needs ?? 0);
-        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit, checkpoint?.Tail,
-            freed);
+        _proven = Math.Max(_proven, checkpoint?.Header.Needs ?? 0);
+        var found = await new LogScanner(image, _logId).ScanAsync(Math.Max(mark, _proven), Visit,
+            checkpoint?.Header.Tail, freed);
         if (checkpoint is not null) DropFreed(image, freed, promisedBegin);
         // Segments are deleted only after a state record says so: a beginning that is missing beyond that was lost.
         if (checkpoint is not null) firstRecord = _catalog.Oldest?.First ?? -1;

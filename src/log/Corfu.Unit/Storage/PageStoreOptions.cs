@@ -3,19 +3,9 @@ namespace Corfu.Unit;
 /// <summary>Sizes of a page store; the defaults suit a server with a disk of its own.</summary>
 public sealed record PageStoreOptions
 {
-    internal static readonly OptionRules<PageStoreOptions> Rules = new OptionRules<PageStoreOptions>(new())
-        .Must(o => o.LogPageSize, o => IsPowerOfTwo(o.LogPageSize) && o.LogPageSize >= 4096,
-            "a power of two of at least 4,096")
-        .Must(o => o.LogMemory, o => IsPowerOfTwo(o.LogMemory) && o.LogMemory >= 8L * o.LogPageSize,
-            "a power of two of at least 8 pages")
-        .Must(o => o.SegmentSize, o => IsPowerOfTwo(o.SegmentSize) && o.SegmentSize >= o.LogPageSize,
-            "a power of two of at least a page")
-        .Must(o => o.Reserve, o => o.Reserve >= 2 * o.LogPageSize, "at least two pages")
-        .AtLeast(o => o.HotBytes, o => o.LogPageSize)
-        .Must(o => o.MapIndexSize, o => IsPowerOfTwo(o.MapIndexSize) && o.MapIndexSize >= 4096,
-            "a power of two of at least 4,096")
-        .Must(o => o.MapMemory, o => IsPowerOfTwo(o.MapMemory) && o.MapMemory >= 1 << 20,
-            "a power of two of at least 1 MiB")
+    internal static readonly OptionRules<PageStoreOptions> Rules = AddressMapSizes.AddRules(
+            RecordLogSizes.AddRules(new OptionRules<PageStoreOptions>(new()), o => o.Log, reservedPages: 2),
+            o => o.Map, nameof(MapIndexSize), nameof(MapMemory))
         .AtLeast(o => o.CheckpointRecords, 1);
 
     /// <summary>In-memory log page; no record is larger. Default 2 MiB, which takes entries of 1 MiB with all their
@@ -54,5 +44,5 @@ public sealed record PageStoreOptions
 
     internal RecordLogSizes Log => new(LogPageSize, LogMemory, SegmentSize, Reserve, Headroom, HotBytes);
 
-    private static bool IsPowerOfTwo(long value) => value > 0 && (value & (value - 1)) == 0;
+    internal AddressMapSizes Map => new(MapIndexSize, MapMemory);
 }

@@ -6,6 +6,7 @@ namespace Craq.Connecting;
 /// certificate.</summary>
 internal static class CraqTls
 {
+    /// <summary>The options of a transport for a connection string: with its certificates and its cluster.</summary>
     /// <param name="owned">The part that the caller disposes after the transport; null where there is none.</param>
     /// <exception cref="CertificateException">There are no certificates, or they are of no use; or the string asks for
     /// plain connections to another machine, and nothing says <c>insecure</c>.</exception>
@@ -18,7 +19,8 @@ internal static class CraqTls
         if (tcp.Tls is null) owned = Open(connection, options, logger);
         var tls = tcp.Tls ?? owned;
         var cluster = connection.Cluster.IsNone ? tls?.Identity.Cluster ?? tcp.Cluster : connection.Cluster;
-        if (tls is null || tls.Identity.Cluster == cluster) return tcp with { Tls = tls, Cluster = cluster };
+        if (tls is null || tls.Identity.Cluster == cluster)
+            return tcp with { Tls = tls, Cluster = cluster, NeverPlain = connection.IsTls || tcp.NeverPlain };
         var own = tls.Identity.Cluster;
         owned?.Dispose();
         throw new CertificateException($"The connection string is for cluster {cluster}, and the certificate is for "

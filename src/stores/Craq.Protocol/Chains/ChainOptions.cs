@@ -17,7 +17,7 @@ public sealed record ChainOptions
 /// <summary>The replicas that answer strong reads.</summary>
 public enum ChainProtocol : byte
 {
-    /// <summary>All of them (CRAQ 2.3).</summary>
+    /// <summary>Every full member (CRAQ 2.3).</summary>
     Craq = 0,
 
     /// <summary>The tail alone, as in plain chain replication (CRAQ 2.2).</summary>
@@ -31,15 +31,17 @@ public enum EpochProof : byte
     Confirmed = 0,
 
     /// <summary>The node's lease: clean reads are local, and a lost node stalls writes until its lease ends. Needs
-    /// clocks of bounded rate.</summary>
+    /// clocks of bounded rate. Not served yet: the option is recorded, and other members confirm.</summary>
     Leased = 1,
 }
 
 /// <summary>The way of large values to the members.</summary>
 public enum ValuePath : byte
 {
+    /// <summary>Down the chain, with their records.</summary>
     Chain = 0,
 
-    /// <summary>Along a tree, beside the chain's metadata (CRAQ 4.2).</summary>
+    /// <summary>Along a tree, beside the chain's metadata (CRAQ 4.2). Not built yet: the option is recorded, and values
+    /// go down the chain.</summary>
     Relay = 1,
 }

@@ -11,12 +11,20 @@ public static class CraqOpcode
     public const Opcode Install = (Opcode)133;
     public const Opcode Fetch = (Opcode)134;
     public const Opcode Reconcile = (Opcode)135;
+
+    /// <summary>Reserved for the relay of values (CRAQ 4.2).</summary>
     public const Opcode Values = (Opcode)136;
+
+    /// <summary>Reserved for marks from the tail to all members.</summary>
     public const Opcode Marked = (Opcode)137;
+
     public const Opcode Transact = (Opcode)138;
     public const Opcode Prepare = (Opcode)139;
     public const Opcode Settle = (Opcode)140;
+
+    /// <summary>Reserved for reports to tools.</summary>
     public const Opcode Info = (Opcode)141;
+
     public const Opcode Ping = (Opcode)142;
 }
 

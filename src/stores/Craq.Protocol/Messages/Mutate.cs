@@ -191,7 +191,7 @@ public enum ObjectOperationKind : byte
     /// <summary>Decimal text plus the delta; absent, or not a number of 64 bits: a mismatch.</summary>
     Add = 5,
 
-    /// <summary>Another expiry; absent: a mismatch.</summary>
+    /// <summary>A new expiry of the object; absent: a mismatch.</summary>
     Touch = 6,
 
     /// <summary>Deletes all objects of the chain; alone in its request. The key does not count.</summary>

@@ -54,7 +54,7 @@ public sealed record PartResponse(Status Status, Epoch Epoch) : Response(Status,
 {
     public PartState State { get; init; }
 
-    /// <summary>The record that says so.</summary>
+    /// <summary>The version of the record that brought the part into this state.</summary>
     public ObjectVersion Version { get; init; }
 
     /// <summary>Everything up to it was committed when the answer was made.</summary>

@@ -82,13 +82,13 @@ public readonly record struct HashPrefix(byte Length, ulong Bits)
 {
     public const int MaxLength = 8;
 
-    /// <summary>The highest hash's upper half.</summary>
+    /// <summary>The upper half of the highest hash that has the prefix.</summary>
     public ulong Last => Bits | Rest;
 
     // The places behind the prefix.
     private ulong Rest => Length == MaxLength ? 0 : ulong.MaxValue >> (8 * Length);
 
-    /// <summary>The part of it whose next byte is that one.</summary>
+    /// <summary>The prefix that is longer by one byte.</summary>
     public HashPrefix Child(int next) => new((byte)(Length + 1), Bits | ((ulong)next << (56 - (8 * Length))));
 
     /// <summary>The byte behind the prefix.</summary>

@@ -43,16 +43,15 @@ public static class RecordCodec
         var w = new WireWriter(output);
         w.Array(record.Origins, static (ref w, origin) =>
         {
-            w.Guid(origin.Id.Writer);
-            w.Int64(origin.Id.Sequence);
+            w.Id(origin.Id);
             w.Bytes(origin.Result.Span);
         });
-        w.Array(record.Locked, static (ref w, key) => w.Bytes(key.Bytes.Span));
+        w.Array(record.Locked, static (ref w, key) => w.Key(key));
         w.Int32(record.Writes.Length);
         for (var i = 0; i < record.Writes.Length; i++)
         {
             var write = record.Writes[i];
-            w.Bytes(write.Key.Bytes.Span);
+            w.Key(write.Key);
             w.UInt32(write.Flags);
             w.Int64(write.Expiry);
             w.Int32(write.Value?.Length ?? -1);
@@ -85,14 +84,13 @@ public static class RecordCodec
         var heads = HeadsOf(bytes.Span);
         var span = bytes.Span;
         var r = new WireReader(bytes[FixedSize..heads]);
-        var origins = r.Array(28, static (ref r) =>
-            new RecordOrigin(new WriteId(r.Guid(), r.Int64()), r.Bytes()), MaxItems);
-        var locked = r.Array(4, Key, MaxItems);
+        var origins = r.Array(28, static (ref r) => new RecordOrigin(r.Id(), r.Bytes()), MaxItems);
+        var locked = r.Array(4, static (ref r) => r.Key(), MaxItems);
         var at = heads;
         var writes = new ObjectWrite[r.Count(4 + 20, MaxItems)];
         for (var i = 0; i < writes.Length; i++)
         {
-            var key = Key(ref r);
+            var key = r.Key();
             var (flags, expiry, length, check) = (r.UInt32(), r.Int64(), r.Int32(), r.UInt32());
             ReadOnlyMemory<byte>? value = null;
             if (length >= 0)
@@ -130,14 +128,6 @@ public static class RecordCodec
     public static ObjectVersion PreviousOf(ReadOnlySpan<byte> bytes) => Version(bytes, PreviousOffset);
 
     public static uint Check(ReadOnlySpan<byte> bytes) => Crc32C.Compute(bytes);
-
-    private static ObjectKey Key(ref WireReader r)
-    {
-        var bytes = r.Bytes();
-        return bytes.Length is 0 or > ObjectKey.MaxLength
-            ? throw new MalformedDataException("A key is empty or too long.")
-            : new ObjectKey(bytes);
-    }
 
     private static void WriteFixed(Span<byte> bytes, ChainRecord record, int heads)
     {

@@ -3,7 +3,7 @@ namespace Craq.Agent;
 /// <summary>A step that an agent takes for a chain.</summary>
 internal abstract record ChainAction(ChainConfig Config)
 {
-    /// <summary>Takes out members that are gone.</summary>
+    /// <summary>Takes out a member that is gone.</summary>
     /// <param name="IsCertain">No second observer is needed: the node or its machine says so, or the log.</param>
     internal sealed record RemoveGone(ChainConfig Config, NodeId Node, bool IsCertain) : ChainAction(Config);
 

@@ -29,7 +29,7 @@ internal sealed partial class CraqAgent
         ProbeSample sample;
         try
         {
-            sample = await SendProbeAsync(new NodeAddress(suspect, endpoint), NodeId.None);
+            sample = await SendProbeAsync(new NodeAddress(suspect, endpoint));
             _detector.Record(suspect, sample, _clock.Now);
         }
         finally

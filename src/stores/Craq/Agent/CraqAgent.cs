@@ -134,7 +134,7 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     {
         try
         {
-            _detector.Record(node.Id, await SendProbeAsync(node, NodeId.None), _clock.Now);
+            _detector.Record(node.Id, await SendProbeAsync(node), _clock.Now);
         }
         finally
         {
@@ -142,14 +142,15 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         }
     }
 
-    private async Task<ProbeSample> SendProbeAsync(NodeAddress node, NodeId suspect)
+    private async Task<ProbeSample> SendProbeAsync(NodeAddress node)
     {
         var began = _clock.Now;
         using var limit = new CancellationTokenSource(_options.ProbeLimit, _clock.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, _stop.Token);
         try
         {
-            var answer = await _transport.CallAsync(node, new PingNodeRequest(Epoch.None, suspect), either.Token);
+            var answer = await _transport.CallAsync(
+                node, new PingNodeRequest(Epoch.None, NodeId.None), either.Token);
             return ProbeSample.Of(answer.Status, _clock.Now - began);
         }
         catch (TransportException e)
@@ -204,7 +205,7 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         }
     }
 
-    // The suspicion of one agent alone removes nobody, and few are removed in a short time.
+    // Without certainty an agent needs a second one that shares its suspicion, and room in its budget of removals.
     private async Task<bool> MayRemoveAsync(NodeId node, bool isCertain)
     {
         if (isCertain) return true;

@@ -6,11 +6,13 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
-    // The head's: what each other full member has, and when it is asked again. Empty: collected.
+    // At a head that has not begun: each other full member's newest record, and when the member is asked again.
     private readonly Dictionary<NodeId, Collected> _collect = [];
 
     // The head has all that any full member has, and its Begin is in the log (C9).
     private bool _hasBegun;
+
+    // A Fetch of this epoch's collection is under way; the next one is not made before that stamp.
     private bool _fetching;
     private long _fetchAt;
 
@@ -44,7 +46,7 @@ internal sealed partial class ChainCore
         else _untilLsn.Enqueue((_undurable.Last().Lsn, answer));
     }
 
-    /// <summary>As above, with nobody to answer.</summary>
+    /// <summary>Takes a config of a higher epoch that came without a request.</summary>
     /// <returns>False: the disk has no room for it.</returns>
     public bool Install(ChainView view, ChainEffects effects)
     {

@@ -1,11 +1,9 @@
-using Craq.Storage;
-
 namespace Craq.Chains;
 
 /// <summary>Parts of transactions at the head of their chain (CRAQ 4.1.3).</summary>
 /// <remarks>
 /// A part begins with a Lock record, or ends at once with an Unlock that says why; it ends with a Write or an Unlock.
-/// What ends it stays in the window: a later copy of its Prepare gets the same answer (C13, C15).
+/// The ending record's outcome stays in the window: a later copy of the part's Prepare gets the same answer (C13, C15).
 /// </remarks>
 internal sealed partial class ChainCore
 {
@@ -29,7 +27,7 @@ internal sealed partial class ChainCore
         var clears = part.Operations.Any(operation => operation.Kind == ObjectOperationKind.Clear);
         var refusal = clears || request.Parts.All(other => other.Chain != Id)
             ? Status.BadRequest
-            : RefusesPart(request.Epoch);
+            : RefusesAtHead(request.Epoch);
         if (refusal is not null)
         {
             effects.Answer(to, new PartResponse(refusal.Value, Epoch) { View = ViewFor(refusal.Value) });
@@ -61,7 +59,7 @@ internal sealed partial class ChainCore
     /// part that never began is a record too, so that a late Prepare finds it (C15).</summary>
     public void Settle(SettlePartRequest request, ReplyTo to, ChainEffects effects)
     {
-        if (RefusesPart(request.Epoch) is { } refusal)
+        if (RefusesAtHead(request.Epoch) is { } refusal)
         {
             effects.Answer(to, new PartResponse(refusal, Epoch) { View = ViewFor(refusal) });
             return;
@@ -76,15 +74,6 @@ internal sealed partial class ChainCore
         else
             EndPart(request.Transaction, PartOutcome.Of(PartState.Committed, held.Result), held.Record.Writes, to,
                 effects);
-    }
-
-    private Status? RefusesPart(Epoch epoch)
-    {
-        if (_fault is not null) return Status.Failed;
-        if (!IsHead) return CraqStatus.WrongRole;
-        if (epoch != Epoch) return epoch < Epoch ? Status.Sealed : Status.NotInstalled;
-        if (!IsOpen) return CraqStatus.NotOpen;
-        return _budget.HasPlace ? null : Status.Overloaded;
     }
 
     // Whether the records, or the lack of them, say what there is to say of the part.
@@ -131,15 +120,13 @@ internal sealed partial class ChainCore
     // Null: there is no room, and the request has that answer.
     private ObjectVersion? TryAppendPart(ChainRecord record, ReplyTo to, ChainEffects effects)
     {
-        var bytes = RecordOverhead + record.Origins[0].Result.Length;
+        var bytes = RecordOverhead + record.Origins[0].Result.Length + BytesOf(record.Writes);
         foreach (var key in record.Locked) bytes += 8 + key.Bytes.Length;
-        foreach (var write in record.Writes) bytes += 64 + write.Key.Bytes.Length + (write.Value?.Length ?? 0);
         var isLock = record.Kind == ChainRecordKind.Lock;
-        var use = record.Writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
         var admitted = isLock && bytes > _options.MaxRecord ? Status.TooLarge
             : isLock && _locks.Bytes + bytes > Math.Max(_options.MaxLockBytes, bytes) ? Status.Overloaded
             : _last.IsLast || !_budget.HasRoom(bytes) ? Status.Overloaded
-            : _store.Admit(bytes, use);
+            : _store.Admit(bytes, UseOf(record.Writes));
         if (admitted != Status.Ok)
         {
             effects.Answer(to, new PartResponse(admitted, Epoch));
@@ -222,13 +209,14 @@ internal sealed partial class ChainCore
     private void TickLocks(ChainEffects effects)
     {
         var now = effects.Now.Stamp;
-        while (_blocked is [var (_, to, arrived), ..] && now - arrived >= _options.LockLimit.Ticks)
+        var ended = 0;
+        for (; ended < _blocked.Count && now - _blocked[ended].Arrived >= _options.LockLimit.Ticks; ended++)
         {
-            _blocked.RemoveAt(0);
             _budget.Waiting--;
-            effects.Answer(to, new MutateResponse(CraqStatus.Locked, Epoch));
+            effects.Answer(_blocked[ended].To, new MutateResponse(CraqStatus.Locked, Epoch));
         }
 
+        _blocked.RemoveRange(0, ended);
         if (_locks.IsEmpty || !IsHead || !IsOpen) return;
         foreach (var held in _locks.Held)
         {

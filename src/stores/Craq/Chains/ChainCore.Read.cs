@@ -5,7 +5,10 @@ namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
+    // The members that a round asks in this epoch; null: this node is no full member.
     private RoundPlan? _round;
+
+    // A question to the directory is under way.
     private bool _isLogging;
 
     /// <summary>Reads objects. A strong read waits for a round of confirmations that starts behind its arrival (C6);
@@ -51,8 +54,8 @@ internal sealed partial class ChainCore
         // The tail's mark, in this epoch (C4).
         if (confirmation.IsExact && call.To.Id == _round?.Tail) TakeMark(confirmation.Mark, effects);
         var done = new List<IRoundWaiter>();
-        _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, effects.Now.Stamp, done);
-        Finish(done, effects);
+        var haveLeft = _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, effects.Now.Stamp, done);
+        Finish(done, haveLeft, effects);
         StartRound(effects);
     }
 
@@ -63,7 +66,7 @@ internal sealed partial class ChainCore
         if (newest != Epoch || !IsFull) return;
         var done = new List<IRoundWaiter>();
         _rounds.Logged(asked, done);
-        Finish(done, effects);
+        Finish(done, haveLeft: false, effects);
     }
 
     private void JoinRound(RoundWaiter waiter, ChainEffects effects)
@@ -86,14 +89,15 @@ internal sealed partial class ChainCore
             }
         }
 
-        Finish(done, effects);
+        Finish(done, haveLeft: true, effects);
     }
 
-    private void Finish(List<IRoundWaiter> done, ChainEffects effects)
+    // Waiters of a confirmed round have left it, and all of them end here.
+    private void Finish(List<IRoundWaiter> done, bool haveLeft, ChainEffects effects)
     {
         foreach (var waiter in done)
         {
-            if (TryFinish((RoundWaiter)waiter, effects)) _rounds.Remove(waiter);
+            if (TryFinish((RoundWaiter)waiter, effects) && !haveLeft) _rounds.Remove(waiter);
         }
     }
 

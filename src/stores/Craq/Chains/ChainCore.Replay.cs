@@ -46,7 +46,7 @@ internal sealed partial class ChainCore
                 break;
             case StoreRecordKind.Full:
                 _standing = ChainStanding.Complete;
-                // Whoever has all records up to the base has their ids too, and those of records above it (C13).
+                // A node with all records up to the base has their ids too, and those of records above it (C13).
                 if (_last < record.Version)
                 {
                     Restart(record.Version);
@@ -102,7 +102,7 @@ internal sealed partial class ChainCore
     /// <summary>False: there is no room for the mark.</summary>
     public bool TryKeepMark() => _storedMark >= _mark || TryLogMark() is not null;
 
-    // The records before it may be gone: it says what they have said.
+    // The records before a state may be gone: the state stands for them.
     private void Restore(ReadOnlyMemory<byte> body)
     {
         var r = new WireReader(body);

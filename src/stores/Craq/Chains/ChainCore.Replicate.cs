@@ -47,23 +47,13 @@ internal sealed partial class ChainCore
             return;
         }
 
-        var until = request.CommittedOnly ? _mark : _durable;
-        var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
-        var bytes = 0L;
-        var limit = Math.Min(request.MaxBytes, MessageLimits.ReadBudget);
-        foreach (var held in _run.Behind(request.After))
-        {
-            if (held.Version > until || records.Count == ReplicateRequest.MaxRecords) break;
-            if (records.Count > 0 && bytes + held.Bytes.Length > limit) break;
-            records.Add(held.Bytes);
-            bytes += held.Bytes.Length;
-        }
-
+        var (records, _) = Batch(request.After, request.CommittedOnly ? _mark : _durable,
+            Math.Min(request.MaxBytes, MessageLimits.ReadBudget));
         effects.Answer(to, new FetchResponse(Status.Ok, Epoch)
         {
             Last = _durable,
             Mark = _mark,
-            Records = records.ToImmutable(),
+            Records = records,
         });
     }
 
@@ -123,7 +113,7 @@ internal sealed partial class ChainCore
                 return;
             }
 
-            var (records, bytes) = NextBatch(until);
+            var (records, bytes) = Batch(_successor.Sent, until, _options.BatchBytes);
             effects.Calls.Add(new ChainCall(Id, next,
                 new ReplicateRequest(Epoch, Id, _successor.Sent, _mark, records), _successor.Generation));
             _successor.Add(RecordCodec.VersionOf(records[^1].Span), records.Length, bytes, Later(effects));
@@ -138,14 +128,16 @@ internal sealed partial class ChainCore
     private void Probe(NodeAddress next, ChainEffects effects) => effects.Calls.Add(new ChainCall(Id, next,
         new ReplicateRequest(Epoch, Id, _durable, _mark, []), _successor.Generation));
 
-    private (ImmutableArray<ReadOnlyMemory<byte>> Records, long Bytes) NextBatch(ObjectVersion until)
+    // Records behind that one, as many as fit into the limit; the first one always does.
+    private (ImmutableArray<ReadOnlyMemory<byte>> Records, long Bytes) Batch(
+        ObjectVersion after, ObjectVersion until, long limit)
     {
         var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
         var bytes = 0L;
-        foreach (var held in _run.Behind(_successor.Sent))
+        foreach (var held in _run.Behind(after))
         {
             if (held.Version > until || records.Count == ReplicateRequest.MaxRecords) break;
-            if (records.Count > 0 && bytes + held.Bytes.Length > _options.BatchBytes) break;
+            if (records.Count > 0 && bytes + held.Bytes.Length > limit) break;
             records.Add(held.Bytes);
             bytes += held.Bytes.Length;
         }
@@ -182,8 +174,7 @@ internal sealed partial class ChainCore
                 return Status.Failed;
             }
 
-            var use = record.Kind == ChainRecordKind.Begin ? StoreUse.Vital
-                : record.Writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
+            var use = record.Kind == ChainRecordKind.Begin ? StoreUse.Vital : UseOf(record.Writes);
             var admitted = _store.Admit(bytes.Length, use);
             if (admitted != Status.Ok) return admitted;
             Append(record, bytes, effects);

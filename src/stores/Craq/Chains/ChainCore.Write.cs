@@ -47,6 +47,7 @@ internal sealed partial class ChainCore
 
         if (_window.Least > request.NotBefore && !request.Id.IsNone)
         {
+            ReachLeast(effects);
             effects.Answer(to, new MutateResponse(CraqStatus.Forgotten, Epoch) { Mark = _mark });
             return [];
         }
@@ -63,22 +64,25 @@ internal sealed partial class ChainCore
 
     private Status? RefusesWrite(MutateRequest request)
     {
-        if (_fault is not null) return Status.Failed;
-        if (!IsHead) return CraqStatus.WrongRole;
-        if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
-        if (!IsOpen) return CraqStatus.NotOpen;
-        if (!_budget.HasPlace) return Status.Overloaded;
+        if (RefusesAtHead(request.Epoch) is { } refusal) return refusal;
         var clears = request.Operations.Count(operation => operation.Kind == ObjectOperationKind.Clear);
         if (clears > 0 && request.Operations.Length > 1) return Status.BadRequest;
         if (PartOutcome.IsTransaction(request.Id)) return Status.BadRequest;
         return null;
     }
 
+    // Mutations and parts of transactions are taken by the head of an open epoch alone.
+    private Status? RefusesAtHead(Epoch epoch)
+    {
+        if (_fault is not null) return Status.Failed;
+        if (!IsHead) return CraqStatus.WrongRole;
+        if (epoch != Epoch) return epoch < Epoch ? Status.Sealed : Status.NotInstalled;
+        if (!IsOpen) return CraqStatus.NotOpen;
+        return _budget.HasPlace ? null : Status.Overloaded;
+    }
+
     private MutateResponse Refused(MutateRequest request, Status status) =>
-        ((MutateResponse)request.Fail(status, Epoch)) with
-        {
-            View = status is Status.Sealed or CraqStatus.WrongRole ? _view : null,
-        };
+        ((MutateResponse)request.Fail(status, Epoch)) with { View = ViewFor(status) };
 
     // The request writes nothing. Its outcome is shown when what it depends on is committed, and the epoch was the
     // newest meanwhile: the evaluation of a head that was removed is of the past.
@@ -92,14 +96,16 @@ internal sealed partial class ChainCore
         };
         if (evaluation.Status == CraqStatus.Mismatch)
             _window.Refuse(request.Id, new WriteWindow.Refusal(response, evaluation.Depends, request.NotBefore));
-        // Who knows no mark at the floor is refused: where there is none, a record without writes makes it.
-        if (_window.Least > _last && !_last.IsLast && _store.Admit(RecordOverhead, StoreUse.Vital) == Status.Ok)
-        {
-            var record = new ChainRecord(Id, ChainRecordKind.Write, _last.Next(), _last, [], []);
-            Append(record, RecordCodec.Encode(record), effects);
-        }
-
+        ReachLeast(effects);
         Refuse(response, evaluation.Depends, to, effects);
+    }
+
+    // A client without a mark at the window's Least hears Forgotten (C13). Where no record is there yet, one without
+    // writes makes that mark; without room for it, the next request does.
+    private void ReachLeast(ChainEffects effects)
+    {
+        if (_window.Least <= _last || _last.IsLast || _store.Admit(RecordOverhead, StoreUse.Vital) != Status.Ok) return;
+        AppendNext(new ChainRecord(Id, ChainRecordKind.Write, ObjectVersion.None, _last, [], []), effects);
     }
 
     private void Refuse(MutateResponse response, ObjectVersion depends, ReplyTo to, ChainEffects effects)
@@ -114,24 +120,32 @@ internal sealed partial class ChainCore
     private void Write(MutateRequest request, ReplyTo to, Evaluation evaluation, bool isClear, ChainEffects effects)
     {
         var writes = evaluation.Writes;
-        var bytes = RecordOverhead;
-        foreach (var write in writes) bytes += 64 + write.Key.Bytes.Length + (write.Value?.Length ?? 0);
+        var bytes = RecordOverhead + BytesOf(writes);
         foreach (var read in evaluation.Result.Reads) bytes += 64 + read.Value.Length;
-        var use = writes.All(write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
         var admitted = bytes > _options.MaxRecord ? Status.TooLarge
             : _last.IsLast || !_budget.HasRoom(bytes) ? Status.Overloaded
-            : _store.Admit(bytes, use);
+            : _store.Admit(bytes, UseOf(writes));
         if (admitted != Status.Ok)
         {
             effects.Answer(to, Refused(request, admitted));
             return;
         }
 
-        var result = Owned(evaluation.Result);
+        var result = Encode(evaluation.Result);
         AppendNext(new ChainRecord(Id, isClear ? ChainRecordKind.Clear : ChainRecordKind.Write, ObjectVersion.None,
-            _last, [new RecordOrigin(request.Id, Encode(evaluation.Result))], writes), effects);
-        WaitForCommit(to, _last, result, request.AtHead, effects);
+            _last, [new RecordOrigin(request.Id, result)], writes), effects);
+        WaitForCommit(to, _last, ResultOf(result), request.AtHead, effects);
     }
+
+    private static int BytesOf(ImmutableArray<ObjectWrite> writes)
+    {
+        var bytes = 0;
+        foreach (var write in writes) bytes += 64 + write.Key.Bytes.Length + (write.Value?.Length ?? 0);
+        return bytes;
+    }
+
+    private static StoreUse UseOf(ImmutableArray<ObjectWrite> writes) =>
+        writes.All(static write => write.IsDelete) ? StoreUse.Deletes : StoreUse.Writes;
 
     // The head's record of the next version. What is held owns its memory.
     private void AppendNext(ChainRecord record, ChainEffects effects)
@@ -155,13 +169,32 @@ internal sealed partial class ChainCore
     // A chain that commits nothing does not keep the places of all others: the outcome is unknown.
     private void EndWrites(ChainEffects effects)
     {
-        while (_untilMark.TryPeek(out var oldest, out _) && effects.Now.Stamp - (oldest switch
+        if (effects.Now.Stamp - _waitingSince < _options.WriteLimit.Ticks) return;
+        _waitingSince = effects.Now.Stamp;
+        EndOld(_untilMark, effects);
+        EndOld(_untilDurable, effects);
+    }
+
+    // The queues are in the order of versions, not of arrivals: a repeated request has an older version than mutations
+    // that have waited for longer.
+    private void EndOld(PriorityQueue<WaitingAnswer, ObjectVersion> waiting, ChainEffects effects)
+    {
+        var kept = new List<(WaitingAnswer Answer, ObjectVersion Version)>(waiting.Count);
+        foreach (var (answer, version) in waiting.UnorderedItems)
         {
-            WaitingAnswer.Written written => written.Since,
-            WaitingAnswer.Part part => part.Since,
-            WaitingAnswer.Refused refused => refused.Waiter.Arrived,
-            _ => effects.Now.Stamp,
-        }) >= _options.WriteLimit.Ticks) Fail(_untilMark.Dequeue(), effects);
+            if (effects.Now.Stamp - answer.Since >= _options.WriteLimit.Ticks)
+            {
+                Fail(answer, effects);
+                continue;
+            }
+
+            kept.Add((answer, version));
+            _waitingSince = Math.Min(_waitingSince, answer.Since);
+        }
+
+        if (kept.Count == waiting.Count) return;
+        waiting.Clear();
+        waiting.EnqueueRange(kept);
     }
 
     // The newest version in log order, dirty or clean (C14).

@@ -39,12 +39,20 @@ internal sealed partial class ChainCore
     // Records and configs that are not durable yet, in the order of the log. None: the config's.
     private readonly Queue<(long Lsn, ObjectVersion Version)> _undurable = new();
 
+    // Answers by the version that they wait for. Every Written, Part and Refused in them has a place of the budget.
     private readonly PriorityQueue<WaitingAnswer, ObjectVersion> _untilMark = new();
     private readonly PriorityQueue<WaitingAnswer, ObjectVersion> _untilDurable = new();
     private readonly Queue<(long Lsn, WaitingAnswer Answer)> _untilLsn = new();
 
+    // At or before the Since of every answer in _untilMark and _untilDurable.
+    private long _waitingSince;
+
     private ChainView? _view;
+
+    // Full only with a view that has this node as a member.
     private ChainStanding _standing;
+
+    // _mark <= _durable <= _last. The mark never falls (C4).
     private ObjectVersion _last;
     private ObjectVersion _durable;
     private ObjectVersion _mark;
@@ -55,6 +63,7 @@ internal sealed partial class ChainCore
     // The newest committed Clear: no clean version is below it.
     private ObjectVersion _cleared;
 
+    // The newest mark in the store's log, <= _mark; and when the mark rose above it, 0: it has not since.
     private ObjectVersion _storedMark;
     private long _markedAt;
 
@@ -234,10 +243,8 @@ internal sealed partial class ChainCore
         var writes = held.Record.Writes;
         for (var i = 0; i < writes.Length; i++)
         {
-            if (writes[i].Value is { } value)
-                _store.Set(Id, writes[i].Key, new ObjectSlot(held.Version, held.Place.Address, held.Place.Length, i,
-                    value.Length, writes[i].Flags, writes[i].Expiry));
-            else _store.Remove(Id, writes[i].Key, held.Version, held.Place.Address);
+            if (writes[i].IsDelete) _store.Remove(Id, writes[i].Key, held.Version, held.Place.Address);
+            else _store.Set(Id, writes[i].Key, SlotOf(held.Record, i, held.Place));
         }
     }
 

@@ -44,8 +44,8 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
     private long _bytes;
     private long _joined;
 
-    // In the order of their first operation.
-    private readonly List<ObjectKey> _written = [];
+    // In the order of their first operation, each once.
+    private readonly List<Item> _written = [];
 
     public IReadOnlyList<MissingValue> Missing => _missing;
 
@@ -65,10 +65,16 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
 
     public ImmutableArray<ObjectWrite> Writes { get; private set; } = [];
 
-    /// <summary>The newest version of a key as it was before the writes, with no value.</summary>
+    /// <summary>An object as the operations so far have left it. <c>State</c> and <c>Version</c> are as before
+    /// them.</summary>
     private sealed class Item
     {
+        public ObjectKey Key;
         public KeyState State;
+
+        // The value, or the slot, is missing: it is in _missing, once.
+        public bool IsMissing;
+        public bool IsWritten;
         public bool IsFound;
         public ObjectVersion Version;
         public uint Flags;
@@ -146,7 +152,8 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
             _ => null,
         };
         if (operation.Kind == ObjectOperationKind.Add && next is null) return false;
-        if (!_written.Contains(operation.Key)) _written.Add(operation.Key);
+        if (!item.IsWritten) _written.Add(item);
+        item.IsWritten = true;
         if (operation.Kind == ObjectOperationKind.Put) item.Flags = operation.Flags;
         if (!item.IsFound) item.Expiry = 0;
         if (operation.Expiry != ObjectOperation.KeepExpiry && operation.Kind is ObjectOperationKind.Put
@@ -156,21 +163,18 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
         return true;
     }
 
-    private ObjectWrite Written(ObjectKey key)
-    {
-        var item = _items[key];
-        return item.IsFound
-            ? new ObjectWrite(key, item.Flags, item.Expiry, item.Value)
-            : new ObjectWrite(key, 0, 0, null);
-    }
+    private static ObjectWrite Written(Item item) => item.IsFound
+        ? new ObjectWrite(item.Key, item.Flags, item.Expiry, item.Value)
+        : new ObjectWrite(item.Key, 0, 0, null);
 
-    // Null: something is missing.
+    // Null: something is missing, and the evaluation is made again.
     private Item? Get(ObjectKey key, bool withValue)
     {
         if (!_items.TryGetValue(key, out var item))
         {
             if (!find(key, out var state))
             {
+                _items.Add(key, new Item { Key = key, IsMissing = true });
                 _missing.Add(new MissingValue(key, null));
                 return null;
             }
@@ -179,6 +183,7 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
             var isFound = state.IsFound && !state.IsExpired(wall);
             item = new Item
             {
+                Key = key,
                 State = state,
                 IsFound = isFound,
                 Version = state.Version,
@@ -190,6 +195,7 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
             _items.Add(key, item);
         }
 
+        if (item.IsMissing) return null;
         if (!withValue || !item.IsFound || item.Value is not null) return item;
         if (loaded is not null && loaded.TryFind(key, item.State.Version, out var value))
         {
@@ -197,6 +203,7 @@ internal sealed class Evaluation(MutateRequest request, FindNewest find, LoadedV
             return item;
         }
 
+        item.IsMissing = true;
         _missing.Add(new MissingValue(key, item.State.Slot));
         _bytes += item.State.Length;
         return null;

@@ -92,8 +92,8 @@ internal static class ChainRules
         return Rebase(state, config with { Members = left }, kept);
     }
 
-    // An operator's word that the others never return (C20). Members that confirm an older epoch were removed before,
-    // and with those they never were enough.
+    // An operator's word that the destroyed members never return (C20), so they confirm nothing. Members that were
+    // removed before are too few to prove an older epoch: each removal kept Kept members of the base (C8).
     private static ChainRuling Rebase(ChainState state, ChainConfig config, ImmutableArray<ChainMember> kept)
     {
         if (kept.IsEmpty) kept = Counting(config);

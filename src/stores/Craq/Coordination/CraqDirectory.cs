@@ -140,7 +140,7 @@ internal sealed partial class CraqDirectory : TangoObject, ITangoLeased
 internal readonly record struct NodeGrant(long Lease, long Revision);
 
 /// <summary>The lease of a node.</summary>
-/// <param name="Version">Another one after each renewal.</param>
+/// <param name="Version">A new number after each renewal.</param>
 [MessagePackObject]
 internal readonly record struct NodeTerm(
     [property: Key(0)] NodeId Node, [property: Key(1)] long Version, [property: Key(2)] long Milliseconds);

@@ -20,9 +20,6 @@ internal readonly struct EpochWitnesses
     private EpochWitnesses(ulong baseMembers, int ofBase, ulong counting, int ofCounting) =>
         (_base, _ofBase, _counting, _ofCounting) = (baseMembers, ofBase, counting, ofCounting);
 
-    /// <summary>The node needs no confirmation: no change can go on without it.</summary>
-    public bool IsAlone => _ofBase <= 0 && _ofCounting <= 0;
-
     /// <param name="self">A member of the chain, which is at this epoch itself.</param>
     public static EpochWitnesses Of(ChainConfig config, NodeId self)
     {
@@ -39,7 +36,8 @@ internal readonly struct EpochWitnesses
             counting, BitOperations.PopCount(counting) - config.Minimum + 1);
     }
 
-    /// <summary>Whether these members are enough, each of which has said that it is exactly at the epoch.</summary>
+    /// <summary>Whether these members are enough, each of which has said that it is exactly at the epoch. An empty
+    /// set is enough where no change can go on without the node.</summary>
     public bool AreEnough(ulong exact) =>
         BitOperations.PopCount(exact & _base) >= _ofBase && BitOperations.PopCount(exact & _counting) >= _ofCounting;
 }

@@ -54,7 +54,7 @@ internal enum DirectoryNodeState
     /// <summary>An operator wants its chains elsewhere.</summary>
     Draining = 1,
 
-    /// <summary>The node's lease has ended, or other nodes took it out: it registers again.</summary>
+    /// <summary>The node's lease has ended, by itself or after an eviction; a live node registers again.</summary>
     Gone = 2,
 }
 

@@ -3,6 +3,7 @@ using Tango;
 namespace Craq.Coordination;
 
 /// <summary>Proves, without asking another node, that an epoch is the newest (C7).</summary>
+/// <remarks>No read asks for this proof yet: members confirm the reads of leased chains too.</remarks>
 internal interface IEpochLease
 {
     bool Proves(ChainConfig config);

@@ -3,8 +3,8 @@ using Tango.Collections;
 
 namespace Craq.Coordination;
 
-/// <summary>The directory of the log, and the outcomes of transactions, as a process sees them. One follows the log for
-/// all that wait in the process. Safe for concurrent use.</summary>
+/// <summary>The directory of the log, and the outcomes of transactions, as a process sees them. One loop follows the
+/// log for all that wait in the process. Safe for concurrent use.</summary>
 internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
 {
     public const string DecisionsName = "craq.decisions";
@@ -78,7 +78,8 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
         CancellationToken cancellationToken) => CallAsync($"Deciding transaction {transaction}",
         token => _decisions.GetOrAddAsync(transaction, wanted, token), cancellationToken);
 
-    /// <summary>The decisions that are kept, for their sweep.</summary>
+    /// <summary>The transactions whose decisions are kept. Nothing sweeps them: a decision stays where its lead ended
+    /// before it dropped the decision.</summary>
     public async ValueTask<ImmutableArray<Guid>> DecisionsAsync(CancellationToken cancellationToken) =>
         [.. (await CallAsync("Reading the outcomes of transactions", _decisions.SnapshotAsync, cancellationToken)).Keys
             .Order()];

@@ -15,7 +15,7 @@ internal sealed class Learner(CraqHandler handler, INodeStore store, IChainDirec
     // Tries that failed since the last answer: each asks another member.
     private int _failures;
 
-    // No member has the records behind the newest one here.
+    // A source has forgotten records behind the newest one here: only another round copies what they changed (C11).
     private bool _mustRelearn;
 
     /// <summary>The place in the chain that is asked for; the agent's.</summary>

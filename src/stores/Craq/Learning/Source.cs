@@ -3,8 +3,8 @@ using Craq.Storage;
 
 namespace Craq.Learning;
 
-/// <summary>A full member's side of a reconciliation. Without a memory of its learners: each request stands for itself.
-/// </summary>
+/// <summary>A full member's side of a reconciliation. A source keeps no state of its learners: each request is
+/// complete.</summary>
 internal sealed class Source(CraqHandler handler, INodeStore store)
 {
     private const int MaxAtOnce = 8;

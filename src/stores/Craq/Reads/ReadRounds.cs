@@ -104,6 +104,7 @@ internal sealed class ReadRounds
     /// <summary>Starts a round for all that wait, if there are some and a round may start.</summary>
     /// <param name="spacing">A round that is not the only one, or follows one that proved nothing, starts so long
     /// after the newest.</param>
+    /// <param name="done">Gets the waiters of a round that needs no answer: they have left.</param>
     /// <returns>The round's number, to ask all others; null: none starts, or it needs no answer and is over.</returns>
     public long? TryStart(RoundPlan plan, long now, long spacing, List<IRoundWaiter> done)
     {
@@ -120,9 +121,10 @@ internal sealed class ReadRounds
     /// <summary>Takes a member's answer to a round.</summary>
     /// <param name="isExact">False also where there was no answer.</param>
     /// <param name="done">Gets the waiters that got something.</param>
-    public void Take(long number, NodeId member, bool isExact, long now, List<IRoundWaiter> done)
+    /// <returns>The round is confirmed, and its waiters have left.</returns>
+    public bool Take(long number, NodeId member, bool isExact, long now, List<IRoundWaiter> done)
     {
-        if (_running.Find(round => round.Number == number) is not { } round) return;
+        if (_running.Find(round => round.Number == number) is not { } round) return false;
         var hadTail = round.HasTail;
         round.Take(member, isExact);
         if (round.HasTail && !hadTail && !round.IsConfirmed)
@@ -132,6 +134,7 @@ internal sealed class ReadRounds
         }
 
         End(round, now, done);
+        return round.IsConfirmed;
     }
 
     /// <summary>The directory said, asked at that moment, that the epoch is the newest. What is committed in it, only

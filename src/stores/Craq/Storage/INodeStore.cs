@@ -11,8 +11,8 @@ internal interface INodeStore : IAsyncDisposable
     /// remove slots. A body is valid during the call only.</summary>
     /// <remarks>
     /// A <see cref="StoreRecordKind.ChainState"/> says all that the chain's records before it have said, besides clean
-    /// objects and records that were dirty or held a lock then. A start from a checkpoint begins with one for each
-    /// chain, each followed by those records. A chain that has no state at the end was forgotten. A record with
+    /// objects and records that were dirty then. A start from a checkpoint begins with one for each chain, each
+    /// followed by those records. A chain that has no state at the end was forgotten. A record with
     /// <see cref="StoreRecord.IsMoved"/> was copied by the cleaner: as a <see cref="StoreRecordKind.Chain"/> it may
     /// come after later records of its chain, as a <see cref="StoreRecordKind.Copy"/> it is an object that was clean.
     /// </remarks>
@@ -98,10 +98,10 @@ internal interface INodeChains
     /// <summary>The chains that the node holds, as members or as learners.</summary>
     IReadOnlyCollection<ChainId> Held { get; }
 
-    /// <summary>Whether a record counts besides its clean objects: it is dirty, or holds a lock.</summary>
+    /// <summary>Whether a record counts besides its clean objects: the record is dirty.</summary>
     bool Needs(ChainId chain, ObjectVersion version);
 
-    /// <summary>The cleaner has copied a needed record: it stands there from now on, and the old place goes.</summary>
+    /// <summary>The cleaner has copied a needed record to this place, and the old place goes.</summary>
     void Moved(ChainId chain, ObjectVersion version, StorePlace place);
 
     /// <summary>Appends a <see cref="StoreRecordKind.Mark"/> unless the newest mark stands in the log. False: there is
@@ -114,8 +114,8 @@ internal interface INodeChains
 
 /// <summary>A chain as of one moment.</summary>
 /// <param name="State">The body of a <see cref="StoreRecordKind.ChainState"/>: all that the chain's records have said,
-/// besides clean objects and needed records.</param>
-/// <param name="Needed">The records that are dirty or hold a lock, by version.</param>
+/// held locks too, besides clean objects and needed records.</param>
+/// <param name="Needed">The dirty records, by version.</param>
 internal sealed record ChainSnapshot(ChainId Chain, ObjectVersion Mark, ReadOnlyMemory<byte> State,
     IReadOnlyList<StorePlace> Needed);
 

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Buffers.Binary;
 
 namespace Craq.Storage;
 
@@ -11,26 +10,14 @@ internal sealed record SavedChain(ChainId Chain, HeldChain Held, ObjectVersion M
 /// <summary>A start reads this besides the end of the log (R3): the log's state when the checkpoint was begun, the
 /// chains, and the checkpoint of the index that belongs to it. A shortcut: used only if it is whole and the log agrees
 /// with it. The newest two are kept.</summary>
-/// <param name="Tail">The replay goes on behind this record.</param>
-/// <param name="LastCheck">The check of that record: another log has another.</param>
-internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, long FirstKept, int LastHolding,
-    IReadOnlyList<SavedChain> Chains, IReadOnlyList<NodeSegment> Segments)
+internal sealed record NodeCheckpoint(MapHeader Header, int LastHolding, IReadOnlyList<SavedChain> Chains,
+    IReadOnlyList<NodeSegment> Segments)
 {
     private const uint Magic = 0x31435143; // "CQC1"
-    private const byte Version = 1;
     private const int Kept = 2;
     private const int SmallestChain = 16 + 4 + 6 * 8 + 1 + 4;
     private const int PlaceSize = 8 + 4 + 8;
     private const int SegmentSize = 4 + 4 * 8;
-
-    /// <summary>Identity of the index's checkpoint.</summary>
-    public required Guid Map { get; init; }
-
-    public long Number { get; set; }
-
-    /// <summary>The index may reflect records up to here: a log that ends before is not the one that it was made
-    /// from.</summary>
-    public long Needs { get; set; }
 
     /// <summary>The whole ones, newest first.</summary>
     public static List<NodeCheckpoint> Load(IAddressMaps<ObjectHash, ObjectEntry> maps, uint logId)
@@ -40,7 +27,8 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
         {
             try
             {
-                if (Parse(maps.Read(number)) is { } checkpoint && checkpoint.LogId == logId) found.Add(checkpoint);
+                if (Parse(maps.Read(number)) is { } checkpoint && checkpoint.Header.LogId == logId)
+                    found.Add(checkpoint);
             }
             catch (Exception error) when (error is MalformedDataException or IOException or ArgumentException)
             {
@@ -48,35 +36,23 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
             }
         }
 
-        found.Sort((a, b) => b.Number.CompareTo(a.Number));
+        found.Sort((a, b) => b.Header.Number.CompareTo(a.Header.Number));
         return found;
     }
 
-    /// <summary>Then deletes all but the newest two, with their indexes.</summary>
+    /// <summary>Makes the checkpoint durable, then deletes all but the newest two, with their indexes.</summary>
     public async ValueTask PublishAsync(IAddressMaps<ObjectHash, ObjectEntry> maps)
     {
-        await maps.PublishAsync(Number, ToBytes());
-        var kept = Load(maps, LogId).Take(Kept).ToList();
-        maps.Delete([.. maps.List().Where(n => kept.TrueForAll(k => k.Number != n))]);
-        maps.Purge([.. kept.Select(k => k.Map)]);
+        await maps.PublishAsync(Header.Number, ToBytes());
+        var kept = Load(maps, Header.LogId).Take(Kept).ToList();
+        maps.Delete([.. maps.List().Where(n => kept.TrueForAll(k => k.Header.Number != n))]);
+        maps.Purge([.. kept.Select(k => k.Header.Map)]);
     }
 
     private byte[] ToBytes()
     {
         var buffer = new ArrayBufferWriter<byte>(4096);
         var w = new WireWriter(buffer);
-        w.UInt32(Magic);
-        w.Byte(Version);
-        w.UInt32(LogId);
-        w.Int64(Number);
-        w.Guid(Map);
-        w.Int64(Tail.End);
-        w.Int64(Tail.LastRecord);
-        w.UInt32(Tail.Incarnation);
-        w.Int64(Tail.Records);
-        w.UInt32(LastCheck);
-        w.Int64(Needs);
-        w.Int64(FirstKept);
         w.Int32(LastHolding);
         w.Int32(Chains.Count);
         foreach (var chain in Chains) Write(ref w, chain);
@@ -90,11 +66,8 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
             w.Int64(segment.IndexAddress);
         }
 
-        w.UInt32(0);
         w.Flush();
-        var bytes = buffer.WrittenSpan.ToArray();
-        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(^4), Crc32C.Compute(bytes.AsSpan(..^4)));
-        return bytes;
+        return Header.ToDocument(Magic, buffer.WrittenSpan);
     }
 
     private static void Write(ref WireWriter w, SavedChain chain)
@@ -120,14 +93,9 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
 
     private static NodeCheckpoint? Parse(byte[] bytes)
     {
-        if (bytes.Length < 16) return null;
-        var body = bytes.AsMemory(..^4);
-        if (Crc32C.Compute(body.Span) != BinaryPrimitives.ReadUInt32LittleEndian(bytes.AsSpan(^4))) return null;
-        var r = new WireReader(body);
-        if (r.UInt32() != Magic || r.Byte() != Version) return null;
-        var (logId, number, map) = (r.UInt32(), r.Int64(), r.Guid());
-        var tail = new LogTail(r.Int64(), r.Int64(), r.UInt32(), r.Int64());
-        var (lastCheck, needs, firstKept, lastHolding) = (r.UInt32(), r.Int64(), r.Int64(), r.Int32());
+        if (MapHeader.Read(bytes, Magic, out var contents) is not { } header) return null;
+        var r = new WireReader(contents);
+        var lastHolding = r.Int32();
         var chains = new SavedChain[r.Count(SmallestChain)];
         for (var i = 0; i < chains.Length; i++) chains[i] = ReadChain(ref r);
         var segments = new NodeSegment[r.Count(SegmentSize)];
@@ -139,12 +107,7 @@ internal sealed record NodeCheckpoint(uint LogId, LogTail Tail, uint LastCheck, 
 
         r.End();
         if (segments.Length == 0) throw new MalformedDataException("A checkpoint names no segment.");
-        return new NodeCheckpoint(logId, tail, lastCheck, firstKept, lastHolding, chains, segments)
-        {
-            Map = map,
-            Number = number,
-            Needs = needs,
-        };
+        return new NodeCheckpoint(header, lastHolding, chains, segments);
     }
 
     private static SavedChain ReadChain(ref WireReader r)

@@ -48,7 +48,8 @@ internal sealed class NodeScanRules : ScanRules
 
     public override bool IsIntact(long address, in FramedHeader header, ReadOnlyMemory<byte> body)
     {
-        if (!RecordCodec.AreHeadsIntact(body.Span[Prefix..], out var heads) || Prefix + heads != header.CheckedLength)
+        if (body.Length < Prefix || !RecordCodec.AreHeadsIntact(body.Span[Prefix..], out var heads)
+            || Prefix + heads != header.CheckedLength)
         {
             throw new LogDamagedException(
                 $"The record at address {address} holds no record of a chain, although its check fits: another program "

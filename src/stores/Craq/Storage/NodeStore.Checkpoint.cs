@@ -9,6 +9,7 @@ internal sealed partial class NodeStore
     private long _recordsAtCheckpoint;
     private bool _checkpointAsked;
 
+    // The newest checkpoint's. Rises; only the recovery and the cleaner's worker use it.
     private long _checkpointNumber;
 
     public bool IsCheckpointDue =>
@@ -23,7 +24,7 @@ internal sealed partial class NodeStore
         try
         {
             if (chains.Locked(() => BeginCheckpoint(chains)) is not { } begun) return;
-            await _index.EndCheckpointAsync(begun.Map);
+            await _index.EndCheckpointAsync(begun.Header.Map);
             // The index may reflect marks that the log does not have yet.
             foreach (var chain in chains.Locked(() => chains.Held.ToArray()))
             {
@@ -34,8 +35,8 @@ internal sealed partial class NodeStore
                 }
             }
 
-            begun.Needs = await WaitDurableAsync();
-            begun.Number = ++_checkpointNumber;
+            begun.Header.Needs = await WaitDurableAsync();
+            begun.Header.Number = ++_checkpointNumber;
             await begun.PublishAsync(_maps);
             Checkpoints++;
         }
@@ -53,16 +54,16 @@ internal sealed partial class NodeStore
         var tail = new LogTail(_log.AppendedUntil, _lastRecord, _incarnation, _records);
         _recordsAtCheckpoint = _records;
         _checkpointAsked = false;
-        var saved = _chains.Select(c =>
-        {
-            var snapshot = chains.Snapshot(c.Key);
-            return new SavedChain(c.Key, c.Value.Copy(), snapshot?.Mark ?? default, snapshot?.State,
-                snapshot?.Needed ?? []);
-        });
-        return new NodeCheckpoint(_logId, tail, _lastCheck, _firstKept, _lastHolding, [.. saved],
-            [.. _segments.Select(s => s with { })])
-        {
-            Map = _index.BeginCheckpoint(),
-        };
+        SavedChain[] saved =
+        [
+            .. _chains.Select(c =>
+            {
+                var snapshot = chains.Snapshot(c.Key);
+                return new SavedChain(c.Key, c.Value.Copy(), snapshot?.Mark ?? default, snapshot?.State,
+                    snapshot?.Needed ?? []);
+            }),
+        ];
+        var header = new MapHeader(_logId, _index.BeginCheckpoint(), tail, _lastCheck, _firstKept);
+        return new NodeCheckpoint(header, _lastHolding, saved, [.. _segments.Select(s => s with { })]);
     }
 }

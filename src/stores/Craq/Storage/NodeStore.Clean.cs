@@ -17,7 +17,7 @@ internal enum KeepOutcome
 }
 
 /// <summary>A copy that does not count before it is durable: readers need the old one until then.</summary>
-/// <param name="IsNeeded">The whole record was copied, because it is dirty or holds a lock.</param>
+/// <param name="IsNeeded">The whole record was copied, because it is dirty.</param>
 /// <param name="Writes">The writes of the record that the copy has, in its order.</param>
 internal sealed record PendingCopy(StoreRecord Record, ObjectKey[] Keys, int[] Writes, StorePlace Place, bool IsNeeded)
 {
@@ -35,7 +35,8 @@ internal sealed partial class NodeStore
     private readonly Queue<NodeSegment> _segments = new();
     private NodeSegment? _newest;
 
-    // Copies that have lost against records before them. Durable before the next segment goes, or a checkpoint.
+    // Copies that have lost against records before them: each gets a Remove record, which is durable before the next
+    // segment goes and before a checkpoint begins to count.
     private readonly List<(ChainId Chain, ObjectKey Key, ObjectVersion Version)> _owed = [];
     private readonly List<(long Lsn, TaskCompletionSource Done)> _waiters = [];
     private StoreFailedException? _failure;
@@ -205,20 +206,23 @@ internal sealed partial class NodeStore
         return true;
     }
 
-    /// <summary>Forgets the oldest segment; its file goes by <see cref="DeleteFiles"/>, without the lock.</summary>
-    public void DropOldest()
+    /// <summary>Forgets the oldest segment.</summary>
+    /// <returns>The oldest that stays, for <see cref="DeleteBefore"/>.</returns>
+    public NodeSegment DropOldest()
     {
         _segments.Dequeue();
         var oldest = _segments.Peek();
         // Readers check this first: what is deleted stands elsewhere, or counts no more, and is not damaged.
         Volatile.Write(ref _begin, oldest.Index * (long)_options.SegmentSize);
-        _index.Forget(oldest.IndexAddress);
+        return oldest;
     }
 
-    public void DeleteFiles()
+    /// <summary>Deletes the files before the oldest segment, and the index's entries of their records. Outside the
+    /// lock: files are deleted here.</summary>
+    public void DeleteBefore(NodeSegment oldest)
     {
-        foreach (var segment in _log.Space.Below((int)(Volatile.Read(ref _begin) / _options.SegmentSize)))
-            _log.Space.Delete(segment);
+        _index.Forget(oldest.IndexAddress);
+        foreach (var segment in _log.Space.Below(oldest.Index)) _log.Space.Delete(segment);
     }
 
     public ValueTask LoadAsync(ObjectHash hash) => _index.LoadAsync(hash);

@@ -14,7 +14,7 @@ internal sealed partial class NodeStore
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
         _begin = image.Begin;
-        var (checkpoint, needed) = await TryCheckpointAsync(image);
+        var (checkpoint, needed) = await FindCheckpointAsync(image);
         StartedFromCheckpoint = checkpoint is not null;
         _index ??= _maps.Open(null, _log.Fail);
         if (checkpoint is not null) Restore(checkpoint, needed, visit);
@@ -22,7 +22,7 @@ internal sealed partial class NodeStore
         var mark = _log.ReadMark();
         // R6: also proof. A checkpoint is published only when the log is durable as far as the index may reflect it.
         var found = await new RecordScanner(image, _logId, NodeScanRules.Instance).ScanAsync(
-            Math.Max(mark, checkpoint?.Needs ?? 0), Visit, checkpoint?.Tail);
+            Math.Max(mark, checkpoint?.Header.Needs ?? 0), Visit, checkpoint?.Header.Tail);
         CheckBeginning(image, checkpoint is null ? firstRecord : _segments.Peek().First);
         _records = found.Records;
         _budget = LogBytes;
@@ -86,16 +86,17 @@ internal sealed partial class NodeStore
     }
 
     // The newest checkpoint that is whole and that the log agrees with; null: all of the log has to be read.
-    private async ValueTask<(NodeCheckpoint?, List<StoreRecord>)> TryCheckpointAsync(SegmentImage image)
+    private async ValueTask<(NodeCheckpoint?, List<StoreRecord>)> FindCheckpointAsync(SegmentImage image)
     {
         foreach (var candidate in NodeCheckpoint.Load(_maps, _logId))
         {
-            _checkpointNumber = Math.Max(_checkpointNumber, candidate.Number);
-            if (!await AgreesAsync(image, candidate)) continue;
+            var header = candidate.Header;
+            _checkpointNumber = Math.Max(_checkpointNumber, header.Number);
+            if (!await header.AgreesAsync(image)) continue;
             if (await TryReadNeededAsync(image, candidate) is not { } needed) continue;
             try
             {
-                _index = _maps.Open(candidate.Map, _log.Fail);
+                _index = _maps.Open(header.Map, _log.Fail);
             }
             catch (Exception error) when (error is StoreFailedException or IOException)
             {
@@ -103,7 +104,7 @@ internal sealed partial class NodeStore
             }
 
             // Newer ones could not be read just now: the index goes on over the part that they need.
-            _maps.Delete([.. _maps.List().Where(n => n > candidate.Number)]);
+            _maps.Delete([.. _maps.List().Where(n => n > header.Number)]);
             return (candidate, needed);
         }
 
@@ -113,8 +114,8 @@ internal sealed partial class NodeStore
     private void Restore(NodeCheckpoint checkpoint, List<StoreRecord> needed, Action<StoreRecord> visit)
     {
         _lastHolding = checkpoint.LastHolding;
-        _firstKept = checkpoint.FirstKept;
-        _records = _recordsAtCheckpoint = checkpoint.Tail.Records;
+        _firstKept = checkpoint.Header.FirstKept;
+        _records = _recordsAtCheckpoint = checkpoint.Header.Tail.Records;
         foreach (var segment in checkpoint.Segments)
         {
             if (segment.Index * (long)_options.SegmentSize < _begin) continue;
@@ -136,18 +137,6 @@ internal sealed partial class NodeStore
             Apply(new StoreRecord(StoreRecordKind.ChainState, saved.Chain, saved.Mark, state, default), visit);
             foreach (var record in records[saved.Chain]) Apply(record, visit);
         }
-    }
-
-    private async ValueTask<bool> AgreesAsync(SegmentImage image, NodeCheckpoint candidate)
-    {
-        var last = candidate.Tail.LastRecord;
-        if (candidate.Needs > image.End || last < image.Begin || last >= image.End) return false;
-        var bytes = new byte[RecordFraming.HeaderSize];
-        await image.ReadAsync(last, bytes);
-        return RecordFraming.TryDecode(bytes, last, out var header)
-            && header.Incarnation == candidate.Tail.Incarnation
-            && IRecordLog.Align(last + RecordFraming.HeaderSize + header.BodyLength) == candidate.Tail.End
-            && RecordFraming.Identity(bytes, last).Check == candidate.LastCheck;
     }
 
     private async ValueTask<List<StoreRecord>?> TryReadNeededAsync(SegmentImage image, NodeCheckpoint candidate)

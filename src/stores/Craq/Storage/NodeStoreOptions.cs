@@ -3,19 +3,9 @@ namespace Craq.Storage;
 /// <summary>Sizes of a node's store; the defaults suit a server with a disk of its own.</summary>
 internal sealed record NodeStoreOptions
 {
-    internal static readonly OptionRules<NodeStoreOptions> Rules = new OptionRules<NodeStoreOptions>(new())
-        .Must(o => o.LogPageSize, o => IsPowerOfTwo(o.LogPageSize) && o.LogPageSize >= 4096,
-            "a power of two of at least 4,096")
-        .Must(o => o.LogMemory, o => IsPowerOfTwo(o.LogMemory) && o.LogMemory >= 8L * o.LogPageSize,
-            "a power of two of at least 8 pages")
-        .Must(o => o.SegmentSize, o => IsPowerOfTwo(o.SegmentSize) && o.SegmentSize >= o.LogPageSize,
-            "a power of two of at least a page")
-        .Must(o => o.Reserve, o => o.Reserve >= 4 * o.LogPageSize, "at least four pages")
-        .AtLeast(o => o.HotBytes, o => o.LogPageSize)
-        .Must(o => o.IndexSize, o => IsPowerOfTwo(o.IndexSize) && o.IndexSize >= 4096,
-            "a power of two of at least 4,096")
-        .Must(o => o.IndexMemory, o => IsPowerOfTwo(o.IndexMemory) && o.IndexMemory >= 1 << 20,
-            "a power of two of at least 1 MiB")
+    internal static readonly OptionRules<NodeStoreOptions> Rules = AddressMapSizes.AddRules(
+            RecordLogSizes.AddRules(new OptionRules<NodeStoreOptions>(new()), o => o.Log, reservedPages: 4),
+            o => o.Index, nameof(IndexSize), nameof(IndexMemory))
         .AtLeast(o => o.CheckpointRecords, 1)
         .AtLeast(o => o.SpareSegments, 2);
 
@@ -56,6 +46,4 @@ internal sealed record NodeStoreOptions
     internal RecordLogSizes Log => new(LogPageSize, LogMemory, SegmentSize, Reserve, Headroom, HotBytes);
 
     internal AddressMapSizes Index => new(IndexSize, IndexMemory);
-
-    private static bool IsPowerOfTwo(long value) => value > 0 && (value & (value - 1)) == 0;
 }

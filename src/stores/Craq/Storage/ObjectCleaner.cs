@@ -83,7 +83,8 @@ internal sealed class ObjectCleaner : IAsyncDisposable
         }
 
         await ApplyAsync(copies);
-        foreach (var chain in _store.StatesIn(segment)) newest.TryAdd(chain, ObjectVersion.None);
+        foreach (var chain in _chains.Locked(() => _store.StatesIn(segment)))
+            newest.TryAdd(chain, ObjectVersion.None);
         foreach (var (chain, version) in newest)
         {
             if (!await UntilAsync(() => _store.TryCarryState(chain, version, segment, _chains))) return false;
@@ -93,12 +94,7 @@ internal sealed class ObjectCleaner : IAsyncDisposable
             return false;
         await _store.WaitDurableAsync();
         if (_stopping) return false;
-        _chains.Locked(() =>
-        {
-            _store.DropOldest();
-            return true;
-        });
-        _store.DeleteFiles();
+        _store.DeleteBefore(_chains.Locked(_store.DropOldest));
         return true;
     }
 

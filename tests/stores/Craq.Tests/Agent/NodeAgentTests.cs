@@ -29,7 +29,7 @@ public sealed class NodeAgentTests
     });
 
     [Fact]
-    public void Member_that_one_other_alone_does_not_reach_stays() => Run(async (chain, _) =>
+    public void Member_cut_off_from_a_single_member_stays() => Run(async (chain, _) =>
     {
         var config = chain.Config;
         chain.Network.Cut(config.Members[0].Node, config.Members[2].Node);

@@ -57,7 +57,7 @@ public sealed class PaperTests
 
     /// <summary>2.3: a dirty node asks the tail for its version and returns the committed value.</summary>
     [Fact]
-    public void Read_of_a_dirty_object_shows_the_version_that_the_tail_has_committed() => TestChain.Run(async chain =>
+    public void Read_of_a_dirty_object_shows_the_version_committed_at_the_tail() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "old");
         chain.Store(3).IsHeld = true;
@@ -165,7 +165,7 @@ public sealed class PaperTests
     /// <summary>5.3: N has to propagate its objects, as the failed successor could have failed before it propagated
     /// outstanding writes.</summary>
     [Fact]
-    public void Writes_that_a_failed_middle_held_reach_the_tail() => TestChain.Run(async chain =>
+    public void Writes_held_by_a_failed_middle_reach_the_tail() => TestChain.Run(async chain =>
     {
         chain.Network.Cut(Samples.Id(2), Samples.Id(3));
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v")));
@@ -226,7 +226,7 @@ public sealed class PaperTests
     /// <summary>4.1.2: a mini-transaction on one chain compares, reads and writes several keys in one step at the head.
     /// </summary>
     [Fact]
-    public void Transaction_on_one_chain_is_one_record() => TestChain.Run(async chain =>
+    public void Transaction_on_a_single_chain_is_a_single_record() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("a", "1");
         await chain.PutAsync("b", "2");
@@ -262,7 +262,7 @@ public sealed class PaperTests
 
     /// <summary>6: a write may return as soon as the head has it.</summary>
     [Fact]
-    public void Write_that_waits_for_the_head_alone_returns_before_the_tail() => TestChain.Run(async chain =>
+    public void Write_waiting_for_the_head_alone_returns_before_the_tail() => TestChain.Run(async chain =>
     {
         chain.Store(3).IsHeld = true;
         var answer = await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v")) with { AtHead = true });

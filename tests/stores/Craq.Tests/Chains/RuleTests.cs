@@ -8,7 +8,7 @@ public sealed class RuleTests
 {
     /// <summary>C1.</summary>
     [Fact]
-    public void Other_bytes_under_a_held_version_stop_the_chain_at_that_node() => TestChain.Run(async chain =>
+    public void Other_bytes_under_a_held_version_stop_the_chain_at_the_node() => TestChain.Run(async chain =>
     {
         var version = await chain.PutAsync("x", "v");
         var forged = RecordCodec.Encode(new ChainRecord(chain.Id, ChainRecordKind.Write, version,
@@ -85,7 +85,7 @@ public sealed class RuleTests
     [Theory]
     [InlineData(3)]
     [InlineData(1)]
-    public void Strong_read_of_a_node_that_a_newer_epoch_left_behind_has_no_answer(int reader) =>
+    public void Strong_read_of_a_node_left_behind_by_a_newer_epoch_has_no_answer(int reader) =>
         TestChain.Run(async chain =>
         {
             await chain.PutAsync("x", "old");
@@ -107,7 +107,7 @@ public sealed class RuleTests
 
     /// <summary>C6.</summary>
     [Fact]
-    public void Read_joins_the_next_round_that_starts() => TestChain.Run(async chain =>
+    public void Read_joins_the_next_starting_round() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         var gate = new TaskCompletionSource();
@@ -137,7 +137,7 @@ public sealed class RuleTests
 
     /// <summary>C6: a refusal is a read.</summary>
     [Fact]
-    public void Refusal_of_a_head_that_was_left_behind_has_no_answer() => TestChain.Run(async chain =>
+    public void Refusal_of_a_head_left_behind_has_no_answer() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "old");
         var request = chain.Mutation(TestChain.Put("x", "w")) with
@@ -188,7 +188,7 @@ public sealed class RuleTests
 
     /// <summary>C13.</summary>
     [Fact]
-    public void Write_that_may_have_left_the_window_is_not_applied() => TestChain.Run(async chain =>
+    public void Write_possibly_older_than_the_window_is_not_applied() => TestChain.Run(async chain =>
     {
         var request = chain.Mutation(TestChain.Put("x", "first"));
         Assert.Equal(Status.Ok, (await chain.MutateAsync(request)).Status);
@@ -228,7 +228,7 @@ public sealed class RuleTests
 
     /// <summary>C18.</summary>
     [Fact]
-    public void Session_read_of_a_node_that_is_behind_asks_the_tail_once() => TestChain.Run(async chain =>
+    public void Session_read_of_a_node_behind_the_token_asks_the_tail_once() => TestChain.Run(async chain =>
     {
         // Node 2 does not hear of the commit.
         await chain.PutAsync("x", "old");
@@ -266,7 +266,7 @@ public sealed class RuleTests
     });
 
     [Fact]
-    public void Answer_that_was_lost_is_repaired_by_a_probe() => TestChain.Run(async chain =>
+    public void Lost_answer_is_repaired_by_a_probe() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         var lost = 0;
@@ -311,7 +311,7 @@ public sealed class RuleTests
     });
 
     [Fact]
-    public void Slots_and_values_that_are_not_in_memory_are_loaded_outside_the_lock() => TestChain.Run(async chain =>
+    public void Slots_and_values_on_the_disk_are_loaded_outside_the_lock() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("n", "41");
         for (var node = 1; node <= 3; node++) chain.Store(node).IsCold = true;
@@ -322,7 +322,7 @@ public sealed class RuleTests
     });
 
     [Fact]
-    public void Chain_of_one_member_reads_and_writes() => TestChain.Run(async chain =>
+    public void Chain_of_a_single_member_reads_and_writes() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         Assert.Equal("v", await chain.GetAsync(1, "x"));

@@ -6,7 +6,7 @@ namespace Craq.Tests.Coordination;
 public class EpochWitnessesTests
 {
     [Fact]
-    public void Single_node_is_alone() => Assert.True(EpochWitnesses.Of(Open(1).Config, Id(1)).IsAlone);
+    public void Single_node_needs_no_witness() => Assert.True(EpochWitnesses.Of(Open(1).Config, Id(1)).AreEnough(0));
 
     [Fact]
     public void Reader_of_three_needs_one_of_the_other_two()
@@ -18,8 +18,8 @@ public class EpochWitnessesTests
     }
 
     [Fact]
-    public void Reader_of_a_chain_at_the_least_members_is_alone() =>
-        Assert.True(EpochWitnesses.Of(ChainRules.Opened(Open(3).Must(Remove(3))).Config, Id(1)).IsAlone);
+    public void Reader_of_a_chain_at_the_least_members_needs_no_witness() =>
+        Assert.True(EpochWitnesses.Of(ChainRules.Opened(Open(3).Must(Remove(3))).Config, Id(1)).AreEnough(0));
 
     [Fact]
     public void Reader_outside_the_master_datacenter_needs_the_members_inside()

@@ -20,7 +20,7 @@ internal static class Samples
         return all.ToImmutable();
     }
 
-    /// <summary>All of them active.</summary>
+    /// <summary>Nodes 1 to that count, all active.</summary>
     public static ImmutableSortedDictionary<NodeId, DirectoryNode> Active(int count, string datacenter = "east") =>
         Enumerable.Range(1, count).Select(number => Node(number, datacenter))
             .ToImmutableSortedDictionary(node => node.Id, node => node);

@@ -56,7 +56,7 @@ public sealed class LearningTests
         Assert.Equal("new", await chain.GetAsync(2, "k7"));
         Assert.Null(await chain.GetAsync(2, "k8"));
         Assert.Equal("old", await chain.GetAsync(2, "k9"));
-        // Copied: the one that changed. Deleted: the one that is gone.
+        // k7 has changed and is copied; k8 is gone and is dropped.
         Assert.Equal(1, chain.Store(2).Log.Count(record => record.Kind == StoreRecordKind.Copy));
         Assert.Equal(1, chain.Store(2).Log.Count(record => record.Kind == StoreRecordKind.Remove));
     });

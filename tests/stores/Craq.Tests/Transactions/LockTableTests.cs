@@ -11,7 +11,7 @@ public sealed class LockTableTests
     private static readonly Guid s_transaction = new(7, 0, 0, new byte[8]);
 
     [Fact]
-    public void Keys_are_free_once_the_part_has_ended_and_held_again_if_that_record_is_cut_off()
+    public void Keys_are_free_once_the_part_has_ended_and_held_again_if_the_ending_record_is_cut_off()
     {
         var table = new LockTable();
         table.Add(Lock(10));
@@ -28,7 +28,7 @@ public sealed class LockTableTests
     }
 
     [Fact]
-    public void Part_that_ended_behind_a_version_held_the_keys_as_of_the_version()
+    public void Part_ended_behind_a_version_held_the_keys_as_of_the_version()
     {
         var table = new LockTable();
         table.Add(Lock(10));
@@ -42,7 +42,7 @@ public sealed class LockTableTests
     }
 
     [Fact]
-    public void Record_that_is_no_lock_of_a_transaction_is_refused() => TestTransactions.Run(async world =>
+    public void Record_other_than_a_lock_of_a_transaction_is_refused() => TestTransactions.Run(async world =>
     {
         var last = world.With(3, 1, core => core.Last);
         var record = RecordCodec.Encode(new ChainRecord(

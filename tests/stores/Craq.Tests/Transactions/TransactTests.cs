@@ -37,7 +37,7 @@ public sealed class TransactTests
     });
 
     [Fact]
-    public void Mismatch_of_one_part_aborts_all_parts() => TestTransactions.Run(async world =>
+    public void Mismatch_of_a_single_part_aborts_all_parts() => TestTransactions.Run(async world =>
     {
         await world.MutateAsync(1, TestChain.Put("x", "there"));
         var answer = await world.SendAsync(world.Part(0, TestChain.Put("x", "a")),
@@ -59,7 +59,7 @@ public sealed class TransactTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Conflicting_transactions_are_carried_out_one_after_the_other(int seed) =>
+    public void Conflicting_transactions_are_carried_out_in_sequence(int seed) =>
         TestTransactions.Run(async world =>
         {
             await world.CommitAsync(world.Part(0, TestChain.Put("x", "100")), world.Part(1, TestChain.Put("y", "100")));
@@ -90,7 +90,7 @@ public sealed class TransactTests
 
     /// <summary>C15, section 13, 11: the log decides, each chain settles alone.</summary>
     [Fact]
-    public void Lead_that_dies_between_decision_and_settling_leaves_a_committed_transaction() =>
+    public void Lead_dead_between_decision_and_settling_leaves_a_committed_transaction() =>
         TestTransactions.Run(async world =>
         {
             world.HangOnceDecided(1);
@@ -112,7 +112,7 @@ public sealed class TransactTests
         });
 
     [Fact]
-    public void Lead_that_dies_undecided_leaves_an_aborted_transaction() => TestTransactions.Run(async world =>
+    public void Lead_dead_before_the_decision_leaves_an_aborted_transaction() => TestTransactions.Run(async world =>
     {
         world.Nodes.Access(1).IsCut = true;
         var request = world.Request(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));
@@ -164,7 +164,7 @@ public sealed class TransactTests
     });
 
     [Fact]
-    public void Repeated_transaction_that_was_aborted_stays_so() => TestTransactions.Run(async world =>
+    public void Aborted_transaction_stays_aborted_when_repeated() => TestTransactions.Run(async world =>
     {
         await world.MutateAsync(1, TestChain.Put("x", "there"));
         var request = world.Request(world.Part(0, TestChain.Put("x", "a")),
