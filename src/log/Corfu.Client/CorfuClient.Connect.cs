@@ -26,7 +26,8 @@ public sealed partial class CorfuClient
                 found = await ClusterFinder.DiscoverAsync(parsed, discovery, TimeProvider.System, cancellationToken);
             transport = new TcpTransport(tcp with { Cluster = found.Cluster }, logger: logger);
             var layout = new LayoutClient(transport, SystemEntropy.Instance, TimeProvider.System, options.Layout);
-            var projection = await ClusterFinder.FindLatestAsync(found, layout, cancellationToken);
+            var projection = await ClusterFinder.FindLatestAsync(found, layout, transport, TimeProvider.System,
+                cancellationToken);
             return new CorfuClient(projection, transport, TimeProvider.System, SystemEntropy.Instance,
                 Remembering(parsed, options), logger)
             {
@@ -53,7 +54,7 @@ public sealed partial class CorfuClient
         options ??= CorfuClientOptions.Default;
         var found = await ClusterFinder.DiscoverAsync(connection, transport, time, cancellationToken);
         var projection = await ClusterFinder.FindLatestAsync(
-            found, new LayoutClient(transport, entropy, time, options.Layout), cancellationToken);
+            found, new LayoutClient(transport, entropy, time, options.Layout), transport, time, cancellationToken);
         return new CorfuClient(projection, transport, time, entropy, Remembering(connection, options), logger, loops);
     }
 

@@ -129,4 +129,33 @@ public class ConnectionTests
         Assert.Equal(Epoch.First, (await client.Cluster.RefreshAsync()).Epoch);
         frozen.SetResult(Fault.Refused);
     }
+
+    // A standby without a projection answered, the other acceptors within the moment that it leaves them did not.
+    [Fact]
+    public async Task Standby_that_answers_first_does_not_hide_a_slow_acceptor()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1, acceptors: 1);
+        var standby = cluster.AddAcceptor();
+        var slow = cluster.Acceptors[0].Endpoint;
+        await using var client = await CorfuClient.ConnectAsync(new ConnectionString([standby.Endpoint, slow]),
+            new SlowAtFirst(cluster.Transport, slow), TimeProvider.System, new SeededEntropy(9), TestCluster.Options);
+        Assert.Equal(Epoch.First, client.Projection.Epoch);
+    }
+
+    private sealed class SlowAtFirst(ITransport inner, NodeEndpoint slow) : TransportWrapper(inner)
+    {
+        private bool _wasAsked;
+
+        public override async ValueTask<NodeDescription> DescribeAsync(
+            NodeEndpoint endpoint, CancellationToken cancellationToken)
+        {
+            if (endpoint == slow && !_wasAsked)
+            {
+                _wasAsked = true;
+                await Task.Delay(Timeout.Infinite, cancellationToken);
+            }
+
+            return await base.DescribeAsync(endpoint, cancellationToken);
+        }
+    }
 }

@@ -9,10 +9,14 @@ internal static class ClusterFinder
 
     /// <summary>Finds the cluster's identity and acceptors. The transport need not know the cluster yet.</summary>
     /// <exception cref="ClusterNotFoundException">Says for every endpoint what was found there.</exception>
-    public static async Task<FoundCluster> DiscoverAsync(
-        ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
+    public static Task<FoundCluster> DiscoverAsync(
+        ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken) =>
+        DiscoverAsync(connection, transport, time, s_grace, cancellationToken);
+
+    private static async Task<FoundCluster> DiscoverAsync(ConnectionString connection, ITransport transport,
+        TimeProvider time, TimeSpan grace, CancellationToken cancellationToken)
     {
-        var answers = await AskAllAsync(connection, transport, time, cancellationToken);
+        var answers = await AskAllAsync(connection, transport, time, grace, cancellationToken);
         var clusters = answers.Select(a => a.Description?.Cluster ?? default).Where(c => !c.IsNone).Distinct().ToList();
         if (clusters.Count > 1)
             throw new ClusterNotFoundException(
@@ -29,18 +33,26 @@ internal static class ClusterFinder
             ? $"The cluster at {connection} has no projection yet: it was never started."
             : $"No layout acceptor that answers at {connection} knows a projection; others do not answer "
                 + $"({string.Join("; ", silent)}).";
-        return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors, whyNoProjection);
+        return new FoundCluster(connection, clusters.SingleOrDefault(), acceptors, silent.Count > 0, whyNoProjection);
     }
 
     /// <summary>Finds the newest projection, over a transport that names the cluster.</summary>
     /// <exception cref="ClusterNotFoundException">The acceptors do not answer, or know no projection.</exception>
-    public static async Task<Projection> FindLatestAsync(
-        FoundCluster found, LayoutClient layout, CancellationToken cancellationToken)
+    public static async Task<Projection> FindLatestAsync(FoundCluster found, LayoutClient layout, ITransport transport,
+        TimeProvider time, CancellationToken cancellationToken)
     {
         try
         {
-            return await layout.FindLatestAsync(found.Acceptors, cancellationToken)
-                ?? throw new ClusterNotFoundException(found.WhyNoProjection);
+            var latest = await layout.FindLatestAsync(found.Acceptors, cancellationToken);
+            if (latest is null && found.HasSilent)
+            {
+                // A standby answers before the others and knows nothing: now they get the transport's whole time-out.
+                found = await DiscoverAsync(found.Connection, transport, time, Timeout.InfiniteTimeSpan,
+                    cancellationToken);
+                latest = await layout.FindLatestAsync(found.Acceptors, cancellationToken);
+            }
+
+            return latest ?? throw new ClusterNotFoundException(found.WhyNoProjection);
         }
         catch (LayoutUnavailableException e)
         {
@@ -51,7 +63,8 @@ internal static class ClusterFinder
     /// <summary>A frozen process takes connections and is silent: once an acceptor is found, the others get a moment
     /// and not the transport's whole time-out.</summary>
     private static async Task<EndpointAnswer[]> AskAllAsync(
-        ConnectionString connection, ITransport transport, TimeProvider time, CancellationToken cancellationToken)
+        ConnectionString connection, ITransport transport, TimeProvider time, TimeSpan grace,
+        CancellationToken cancellationToken)
     {
         using var enough = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(enough.Token, cancellationToken);
@@ -61,7 +74,7 @@ internal static class ClusterFinder
         {
             var ended = await Task.WhenAny(pending);
             pending.Remove(ended);
-            if ((await ended).Acceptors.Any()) enough.CancelAfter(s_grace);
+            if ((await ended).Acceptors.Any()) enough.CancelAfter(grace);
         }
 
         cancellationToken.ThrowIfCancellationRequested();
@@ -94,9 +107,11 @@ internal sealed record EndpointAnswer(NodeEndpoint Endpoint, NodeDescription? De
         $"{Endpoint}: {Trouble ?? "roles " + string.Join('+', Description!.Roles.Select(r => r.Role))}";
 }
 
+/// <param name="HasSilent">Endpoints did not answer in time.</param>
 /// <param name="WhyNoProjection">The error's text if none of the acceptors knows a projection.</param>
 internal sealed record FoundCluster(
-    ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, string WhyNoProjection);
+    ConnectionString Connection, ClusterId Cluster, ImmutableArray<NodeAddress> Acceptors, bool HasSilent,
+    string WhyNoProjection);
 
 /// <summary>The endpoints of a connection string lead to no projection; the message says why, for each.</summary>
 public sealed class ClusterNotFoundException(string message, Exception? inner = null) : CorfuException(message, inner);
