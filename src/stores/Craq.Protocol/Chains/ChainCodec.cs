@@ -6,17 +6,24 @@ public static class ChainCodec
     private const int SmallestMember = 16 + 4;
     private const int SmallestEndpoint = 4 + 2;
 
+    // Bits of a config's state.
+    private const byte RecordedOpen = 1;
+    private const byte Unopened = 2;
+    private const byte HasNewcomer = 4;
+
     public static void Config(this ref WireWriter w, ChainConfig config)
     {
         w.Guid(config.Id.Value);
         w.Text(config.Name);
         w.Epoch(config.Epoch);
-        w.Bool(config.IsRecordedOpen);
+        w.Byte((byte)((config.IsRecordedOpen ? RecordedOpen : 0) | (config.IsUnopened ? Unopened : 0)
+            | (config.Newcomer.IsNone ? 0 : HasNewcomer)));
         w.Array(config.Members, Write);
         w.Array(config.Base, Write);
         w.Int32(config.Kept);
         w.Placement(config.Placement);
         w.Options(config.Options);
+        if (!config.Newcomer.IsNone) w.Guid(config.Newcomer.Value);
     }
 
     public static ChainConfig Config(this ref WireReader r)
@@ -24,18 +31,26 @@ public static class ChainCodec
         var id = new ChainId(r.Guid());
         var name = r.Text(ChainConfig.MaxName);
         var epoch = r.Epoch();
-        var isOpen = r.Bool();
+        var state = r.Byte();
         var members = r.Array(SmallestMember, Member, ChainConfig.MaxMembers);
         var before = r.Array(SmallestMember, Member, ChainConfig.MaxMembers);
         var minimum = r.Int32();
         var placement = r.Placement();
         var options = r.Options();
+        var newcomer = (state & HasNewcomer) != 0 ? new NodeId(r.Guid()) : NodeId.None;
         if (epoch.Value > ObjectVersion.MaxEpoch) throw new MalformedDataException("A chain's epoch is too great.");
         if (members.IsEmpty || members.Select(member => member.Node).Distinct().Count() != members.Length)
             throw new MalformedDataException("A chain's members are none, or one of them stands in it twice.");
+        // An epoch that is recorded open ends both of the others.
+        if (state > (HasNewcomer | Unopened) || ((state & RecordedOpen) != 0 && state != RecordedOpen))
+            throw new MalformedDataException("The state of a chain's epoch is unknown: update this node.");
+        if ((state & HasNewcomer) != 0 && (newcomer.IsNone || members.All(member => member.Node != newcomer)))
+            throw new MalformedDataException("A chain's newest member is none of its members.");
         return new ChainConfig(id, name, epoch, members, before, minimum, placement, options)
         {
-            IsRecordedOpen = isOpen,
+            IsRecordedOpen = (state & RecordedOpen) != 0,
+            IsUnopened = (state & Unopened) != 0,
+            Newcomer = newcomer,
         };
     }
 

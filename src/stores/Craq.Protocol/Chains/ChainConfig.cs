@@ -23,6 +23,13 @@ public sealed record ChainConfig(ChainId Id, string Name, Epoch Epoch, Immutable
     /// <summary>The epoch itself is recorded open.</summary>
     public bool IsRecordedOpen { get; init; }
 
+    /// <summary>No epoch of the chain has been recorded open yet, so its members are of the first epoch.</summary>
+    public bool IsUnopened { get; init; }
+
+    /// <summary>The member that was promoted since the last epoch that was recorded open; none: there is no such
+    /// member.</summary>
+    public NodeId Newcomer { get; init; }
+
     /// <summary>The least counting members that the chain may be cut down to once this epoch is recorded
     /// open.</summary>
     public int Minimum

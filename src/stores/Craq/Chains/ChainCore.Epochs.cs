@@ -65,14 +65,14 @@ internal sealed partial class ChainCore
     }
 
     // C10, C19: a node that was no full member of the epoch before holds nothing that counts, unless it has learned.
-    // A node without any record of the chain may be a member of the first epochs: none of them has opened without it.
+    // A node without any record of the chain may be a member of the epochs before the first that opens: all members of
+    // that one have installed it, and no member is promoted before. The base has not all of them: some do not count.
     private void Serve(ChainView view)
     {
         var config = view.Config;
         var wasKnown = _view is not null;
         var isMember = config.IndexOf(_self) >= 0;
-        var isFirst = !wasKnown && _standing == ChainStanding.Outside
-            && (config.Epoch == Epoch.First || config.Base.IsEmpty || config.Base.Any(member => member.Node == _self));
+        var isFirst = !wasKnown && _standing == ChainStanding.Outside && config.IsUnopened;
         if (Planted.Is("empty-node-is-full")) isFirst = !wasKnown;
         if (isMember && (IsFull || _standing == ChainStanding.Complete || isFirst)) _standing = ChainStanding.Full;
         else if (IsFull) _standing = ChainStanding.Outside;

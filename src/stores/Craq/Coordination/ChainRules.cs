@@ -19,7 +19,7 @@ internal static class ChainRules
         ChainOptions options, ImmutableArray<ChainMember> members)
     {
         if (PlacementRules.Fault(placement) is { } fault) return (null, fault);
-        var config = new ChainConfig(id, name, Epoch.First, members, [], 0, placement, options);
+        var config = new ChainConfig(id, name, Epoch.First, members, [], 0, placement, options) { IsUnopened = true };
         var counting = Counting(config).Length;
         var size = placement.CountedSize;
         var least = placement.MinMembers > 0 ? placement.MinMembers : size < 3 ? 1 : (size / 2) + 1;
@@ -32,7 +32,7 @@ internal static class ChainRules
     /// <summary>The epoch is open: its members are the base of what follows.</summary>
     public static ChainState Opened(ChainState state) => state with
     {
-        Config = Based(state.Config) with { IsRecordedOpen = true },
+        Config = Based(state.Config) with { IsRecordedOpen = true, IsUnopened = false, Newcomer = NodeId.None },
         MayBeLeased = state.Config.Options.Reads == EpochProof.Leased,
     };
 
@@ -83,6 +83,7 @@ internal static class ChainRules
 
         var left = config.Members.RemoveAll(member => change.Nodes.Contains(member.Node));
         if (left.IsEmpty) return new(state, "no member would be left: drop the chain instead");
+        config = config with { Newcomer = change.Nodes.Contains(config.Newcomer) ? NodeId.None : config.Newcomer };
         var kept = config.Base.RemoveAll(before => left.All(member => member.Node != before.Node));
         var least = Planted.Is("counts-by-the-old-minimum") ? config.Minimum : config.Kept;
         if (kept.Length >= least) return Next(state, config with { Members = left });
@@ -115,7 +116,7 @@ internal static class ChainRules
         if (config.Members.Length >= ChainConfig.MaxMembers)
             return new(state, $"the chain has {ChainConfig.MaxMembers} members, the most that one may have");
         var members = config.Members.Insert(change.Index, new ChainMember(node.Id, node.Datacenter));
-        return OnOpen(state, config with { Members = members });
+        return OnOpen(state, config with { Members = members, Newcomer = node.Id });
     }
 
     private static ChainRuling Reorder(ChainState state, ChainChange.Reorder change)

@@ -153,6 +153,25 @@ public sealed class RuleTests
         Assert.Equal(CraqStatus.NotOpen, (await chain.CallAsync(1, request)).Status);
     });
 
+    /// <summary>C10: no epoch has opened without the member, which has no record of the chain.</summary>
+    [Fact]
+    public void Member_outside_the_master_datacenter_without_the_first_epoch_is_full() => TestChain.Run(
+        async chain =>
+        {
+            await chain.KillAsync(3);
+            var other = ChainId.FromName("other");
+            var placement = Placement.Sized(new PlacementGroup("e", 2), new PlacementGroup("w", 1)) with
+            {
+                Master = "e",
+                MinMembers = 1,
+            };
+            chain.Directory.Create(other, placement, ChainOptions.Default, 1, 2, 3);
+            chain.Directory.Change(other, Samples.Remove(2));
+            await chain.StartAsync(3);
+            await chain.UntilAsync(() => chain.Directory[other].Config.IsRecordedOpen);
+            Assert.Equal(Samples.Ids(1, 3), chain.Directory[other].Members());
+        }, datacenters: "eew");
+
     /// <summary>C12.</summary>
     [Fact]
     public void Config_is_answered_only_when_durable() => TestChain.Run(async chain =>

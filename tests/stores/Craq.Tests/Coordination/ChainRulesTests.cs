@@ -30,6 +30,28 @@ public class ChainRulesTests
     }
 
     [Fact]
+    public void Chain_is_unopened_until_an_epoch_is_recorded_open()
+    {
+        var state = ChainRules.Create(Known, "chain", Placement.Implicit(1, 3), ChainOptions.Default,
+            [.. Open(3).Config.Members]).State!;
+        Assert.True(state.Config.IsUnopened);
+        Assert.True(state.Must(Remove(2)).Config.IsUnopened);
+        var open = ChainRules.Opened(state);
+        Assert.False(open.Config.IsUnopened);
+        Assert.False(open.Must(Remove(2)).Config.IsUnopened);
+    }
+
+    [Fact]
+    public void Promoted_node_is_the_newcomer_until_it_is_removed_or_an_epoch_with_it_is_open()
+    {
+        var promoted = Open(3).Must(Promote(4, 1));
+        Assert.Equal(Id(4), promoted.Config.Newcomer);
+        Assert.Equal(Id(4), promoted.Must(Remove(2)).Config.Newcomer);
+        Assert.True(promoted.Must(Remove(4)).Config.Newcomer.IsNone);
+        Assert.True(ChainRules.Opened(promoted).Config.Newcomer.IsNone);
+    }
+
+    [Fact]
     public void Change_behind_the_last_epoch_is_refused()
     {
         var open = Open(3);

@@ -17,12 +17,19 @@ public class StoredFormatTests
         AssertBytes("c4108382ad29f619ac0941583fcb0eec6b4b", config.Id);
         AssertBytes("c41001000000000000000000000000000000", Id(1));
         AssertBytes("c4080700000000000000", new Epoch(7));
-        AssertBytes(
+        var open =
             "c4a58382ad29f619ac0941583fcb0eec6b4b05000000636861696e010000000000000001020000000100000000000000"
             + "000000000000000004000000656173740200000000000000000000000000000004000000656173740200000001000000"
             + "000000000000000000000000040000006561737402000000000000000000000000000000040000006561737401000000"
-            + "0000000001000000020000000000000000000000000000",
-            config);
+            + "0000000001000000020000000000000000000000000000";
+        AssertBytes(open, config);
+        // The state of the epoch is one byte behind its number, and a newcomer stands at the end.
+        var epoch = "636861696e0100000000000000";
+        AssertBytes(open.Replace(epoch + "01", epoch + "02", StringComparison.Ordinal),
+            config with { IsRecordedOpen = false, IsUnopened = true });
+        AssertBytes(open.Replace(epoch + "01", epoch + "04", StringComparison.Ordinal)
+                .Replace("c4a5", "c4b5", StringComparison.Ordinal) + "02000000000000000000000000000000",
+            config with { IsRecordedOpen = false, Newcomer = Id(2) });
         AssertBytes("c428010000000000000000000000000000000400000065617374090000003132372e302e302e31a10f00", Node(1));
         AssertBytes("c4140000000001000000020000000000000000000000", config.Placement);
         AssertBytes("c403000001", ChainOptions.Default with { Values = ValuePath.Relay });
