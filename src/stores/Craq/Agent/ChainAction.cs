@@ -10,7 +10,11 @@ internal abstract record ChainAction(ChainConfig Config)
     /// <summary>Refuses the renewals of a member that is silent and may serve reads by its lease (C7).</summary>
     internal sealed record Evict(ChainConfig Config, NodeId Node, bool IsCertain) : ChainAction(Config);
 
-    /// <summary>This node leaves a chain that others are wished for, and that has them.</summary>
+    /// <summary>Takes out the newest member, with which the epoch does not open.</summary>
+    internal sealed record Withdraw(ChainConfig Config, NodeId Node) : ChainAction(Config);
+
+    /// <summary>This node leaves a chain: others are wished for, and it has them; or the node is its newest member, and
+    /// the epoch does not open.</summary>
     internal sealed record Leave(ChainConfig Config) : ChainAction(Config);
 }
 

@@ -62,6 +62,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         foreach (var config in _own)
         {
             if (gone.Count > 0 && Removal(config, gone, now) is { } removal) actions.Add(removal);
+            else if (Withdrawal(config, now) is { } withdrawal) actions.Add(withdrawal);
             else if (MayLeave(config, now)) actions.Add(new ChainAction.Leave(config));
         }
 
@@ -143,6 +144,19 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         }
 
         return null;
+    }
+
+    // A learner may be promoted and lack records that no member has in memory any more: nothing brings them, and the
+    // epoch would never open (C2, C5). Out of the chain the node learns again. The base stays whole (C8).
+    private ChainAction? Withdrawal(ChainConfig config, TimeSpan now)
+    {
+        var newcomer = config.Newcomer;
+        if (newcomer.IsNone || !ChainRules.MayLose(config, newcomer)) return null;
+        var limit = options.OpenLimit + (config.IndexOf(self) * options.Turn);
+        if (now - _epochs[config.Id].Since < limit) return null;
+        if (newcomer == self) return new ChainAction.Leave(config);
+        // Removed by its own word alone: it may serve by its lease (C7).
+        return config.Options.Reads == EpochProof.Leased ? null : new ChainAction.Withdraw(config, newcomer);
     }
 
     // Only from a chain that is open and has all others that are wished: never below its size, and one at a time.

@@ -196,6 +196,11 @@ internal sealed partial class CraqAgent : IAsyncDisposable
                 Tell(await _directory.TryChangeAsync(
                     chain, epoch, new ChainChange.Remove([remove.Node]), _stop.Token), action);
                 return;
+            case ChainAction.Withdraw withdraw:
+                LogWithdraws(action.Config.Name, withdraw.Node);
+                Tell(await _directory.TryChangeAsync(
+                    chain, epoch, new ChainChange.Remove([withdraw.Node]), _stop.Token), action);
+                return;
             case ChainAction.Leave:
                 if (action.Config.Options.Reads == EpochProof.Leased
                     && !await _registry.ReleaseAsync(action.Config, _stop.Token)) return;
@@ -232,6 +237,10 @@ internal sealed partial class CraqAgent : IAsyncDisposable
 
     [LoggerMessage(2, LogLevel.Information, "Chain {Chain} was not changed: {Why}")]
     private partial void LogRefused(string chain, string why);
+
+    [LoggerMessage(5, LogLevel.Warning,
+        "Chain {Chain} goes on without {Node}, its newest member: the epoch has not opened, and the node learns again")]
+    private partial void LogWithdraws(string chain, NodeId node);
 
     [LoggerMessage(4, LogLevel.Error, "A step of the agent failed; the next one goes on")]
     private partial void LogStepFailed(Exception error);

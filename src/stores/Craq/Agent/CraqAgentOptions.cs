@@ -35,6 +35,9 @@ internal sealed record CraqAgentOptions
     /// <summary>Each live member before this one in the chain is given this time to propose a removal.</summary>
     public TimeSpan Turn { get; init; } = TimeSpan.FromMilliseconds(500);
 
+    /// <summary>An epoch that has a new member opens within this time, or goes on without it.</summary>
+    public TimeSpan OpenLimit { get; init; } = TimeSpan.FromSeconds(10);
+
     /// <summary>Chains that a node learns at once.</summary>
     public int MaxMoves { get; init; } = 2;
 

@@ -123,6 +123,32 @@ public class ChainPolicyTests
         Assert.Empty(Policy(1, View(full, nodes)).Wanted(_now, []));
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public void Newcomer_is_withdrawn_if_the_epoch_does_not_open(int self)
+    {
+        var promoted = Open(3, 4).Must(Promote(4, 3));
+        var policy = Policy(self, View(promoted, Active(4)));
+        _now += _options.OpenLimit - TimeSpan.FromTicks(1) + ((self - 1) * _options.Turn);
+        Assert.Empty(Decide(policy));
+        _now += TimeSpan.FromTicks(1);
+        Assert.Equal(Id(4), Assert.IsType<ChainAction.Withdraw>(Assert.Single(Decide(policy))).Node);
+        policy.Observe(View(ChainRules.Opened(promoted), Active(4)) with { Revision = 2 }, _now);
+        Assert.Empty(Decide(policy));
+    }
+
+    [Fact]
+    public void Newcomer_of_a_leased_chain_leaves_by_itself()
+    {
+        var promoted = Open(Placement.Implicit(1, 4), s_leased, [.. Active(3).Values]).Must(Promote(4, 3));
+        var (first, newcomer) =
+            (Policy(1, View(promoted, Active(4))), Policy(4, View(promoted, Active(4))));
+        _now += _options.OpenLimit + (3 * _options.Turn);
+        Assert.Empty(Decide(first));
+        Assert.IsType<ChainAction.Leave>(Assert.Single(Decide(newcomer)));
+    }
+
     [Fact]
     public void Restarting_node_stays_wished_for_a_while()
     {

@@ -1,6 +1,7 @@
 using Corfu.TestKit;
 using Craq.Agent;
 using Craq.Coordination;
+using Craq.Storage;
 using Craq.Tests.Chains;
 using Craq.Tests.Coordination;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -48,6 +49,28 @@ public sealed class NodeAgentTests
         foreach (var member in chain.Config.Members)
             Assert.Equal("v9", await chain.GetAsync(TestChain.NumberOf(member.Node), "k9"));
     });
+
+    [Fact]
+    public void Promoted_learner_without_forgotten_records_is_withdrawn_and_learns_again() => TestChain.Run(
+        async chain =>
+        {
+            var held = new TaskCompletionSource();
+            var isComplete = () => chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.Full);
+            chain.Network.Holds = (from, _, request) =>
+                from == Samples.Id(4) && request is FetchRequest && isComplete() ? held.Task : Task.CompletedTask;
+            for (var i = 0; i < 50; i++) await PutAsync(chain, $"k{i}", "old");
+            await using var agents = new Agents(chain, 4);
+            await chain.UntilAsync(isComplete);
+            // Records that no member has in memory any more, and that the learner lacks.
+            for (var i = 0; i < 50; i++) await PutAsync(chain, $"k{i}", "new");
+            var promoted = chain.Change(Samples.Promote(4, 3)).Epoch;
+            chain.Network.Holds = null;
+            held.SetResult();
+            await chain.UntilAsync(() => chain.Config.Epoch > promoted && chain.Config.IndexOf(Samples.Id(4)) < 0, 60);
+            await chain.UntilAsync(() => chain.Config is { Members.Length: 4, IsRecordedOpen: true }, seconds: 60);
+            for (var i = 0; i < 50; i += 7) Assert.Equal("new", await chain.GetAsync(4, $"k{i}"));
+            await PutAsync(chain, "after", "v");
+        }, members: 3, nodes: 4, placement: Placement.Implicit(1, 4), node: new CraqNodeOptions { MaxHotBytes = 1024 });
 
     // A learner that has become the head knows no write ids below its base (C13): a client knows a newer mark.
     private static async Task PutAsync(TestChain chain, string key, string value)
