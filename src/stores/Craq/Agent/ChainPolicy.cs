@@ -12,6 +12,10 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     private readonly Dictionary<NodeId, TimeSpan> _unregistered = [];
     private readonly Dictionary<NodeId, TimeSpan> _suspected = [];
     private readonly Dictionary<ChainId, (Epoch Epoch, TimeSpan Since)> _epochs = [];
+
+    // The wishes of chains, from _wishable: each step asks for all of them, and few nodes come or go.
+    private readonly Dictionary<ChainId, (Placement Placement, ImmutableArray<ChainMember> Wish)> _wishes = [];
+    private ImmutableArray<DirectoryNode> _wishable = [];
     private DirectoryView _view = DirectoryView.Empty;
     private ImmutableArray<ChainConfig> _own = [];
 
@@ -32,6 +36,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         foreach (var gone in _unregistered.Keys.Where(id => !view.Nodes.ContainsKey(id)).ToArray())
             _unregistered.Remove(gone);
         foreach (var gone in _epochs.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _epochs.Remove(gone);
+        foreach (var gone in _wishes.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _wishes.Remove(gone);
         foreach (var config in _own)
         {
             if (!_epochs.TryGetValue(config.Id, out var known) || known.Epoch != config.Epoch)
@@ -59,11 +64,12 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         var actions = new List<ChainAction>();
         if (!_view.Nodes.TryGetValue(self, out var me) || me.State == DirectoryNodeState.Gone) return actions;
         var gone = FindGone(now, judge);
+        FindWishable(now);
         foreach (var config in _own)
         {
             if (gone.Count > 0 && Removal(config, gone, now) is { } removal) actions.Add(removal);
             else if (Withdrawal(config, now) is { } withdrawal) actions.Add(withdrawal);
-            else if (MayLeave(config, now)) actions.Add(new ChainAction.Leave(config));
+            else if (MayLeave(config)) actions.Add(new ChainAction.Leave(config));
         }
 
         return actions;
@@ -74,11 +80,12 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     public ImmutableArray<WantedChain> Wanted(TimeSpan now, IReadOnlyCollection<ChainId> learning)
     {
         if (!_view.Nodes.TryGetValue(self, out var me) || me.State != DirectoryNodeState.Active) return [];
+        FindWishable(now);
         var wanted = new List<WantedChain>();
         foreach (var config in _view.Chains.Values)
         {
             if (config.IndexOf(self) >= 0) continue;
-            var wish = Wish(config, now);
+            var wish = Wish(config);
             if (wish.Any(member => member.Node == self))
                 wanted.Add(new WantedChain(config, config.Members.Length < wish.Length));
         }
@@ -93,8 +100,9 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     /// <summary>The place of this node in a chain, by the order of the wish.</summary>
     public int IndexFor(ChainConfig config, TimeSpan now)
     {
+        FindWishable(now);
         var index = 0;
-        foreach (var member in Wish(config, now))
+        foreach (var member in Wish(config))
         {
             if (member.Node == self) return index;
             index = Math.Max(index, config.IndexOf(member.Node) + 1);
@@ -104,10 +112,27 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     }
 
     // A node that restarts is back soon: it stays wished for a while.
-    private ImmutableArray<ChainMember> Wish(ChainConfig config, TimeSpan now) => PlacementRules.Wish(
-        config.Placement, config.Id, _view.Nodes.Values.Where(node => node.State == DirectoryNodeState.Active
-            || (node.State == DirectoryNodeState.Gone
-                && now - _unregistered.GetValueOrDefault(node.Id, now) < options.ReplaceAfter)));
+    private void FindWishable(TimeSpan now)
+    {
+        ImmutableArray<DirectoryNode> wishable =
+        [
+            .. _view.Nodes.Values.Where(node => node.State == DirectoryNodeState.Active
+                || (node.State == DirectoryNodeState.Gone
+                    && now - _unregistered.GetValueOrDefault(node.Id, now) < options.ReplaceAfter)),
+        ];
+        if (wishable.AsSpan().SequenceEqual(_wishable.AsSpan())) return;
+        _wishable = wishable;
+        _wishes.Clear();
+    }
+
+    private ImmutableArray<ChainMember> Wish(ChainConfig config)
+    {
+        if (_wishes.TryGetValue(config.Id, out var known) && ReferenceEquals(known.Placement, config.Placement))
+            return known.Wish;
+        var wish = PlacementRules.Wish(config.Placement, config.Id, _wishable);
+        _wishes[config.Id] = (config.Placement, wish);
+        return wish;
+    }
 
     private SortedDictionary<NodeId, bool> FindGone(TimeSpan now, Func<NodeId, NodeVerdict> judge)
     {
@@ -160,10 +185,10 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     }
 
     // Only from a chain that is open and has all others that are wished: never below its size, and one at a time.
-    private bool MayLeave(ChainConfig config, TimeSpan now)
+    private bool MayLeave(ChainConfig config)
     {
         if (!config.IsRecordedOpen || config.Members.Length == 1 || !ChainRules.MayLose(config, self)) return false;
-        var wish = Wish(config, now);
+        var wish = Wish(config);
         return wish.Length > 0 && wish.All(member => member.Node != self && config.IndexOf(member.Node) >= 0);
     }
 }
