@@ -17,7 +17,8 @@ internal sealed class NodeAgent : IAsyncDisposable
     public static NodeAgent Attach(CraqHandler handler, INodeStore store, NodeAgentParts parts, TimeProvider time,
         LoopContext? loops, ILogger logger)
     {
-        var learners = new Learners(handler, store, parts.Directory, parts.Transport, time, parts.Node);
+        var learners = new Learners(
+            handler, store, parts.Directory, parts.Transport, time, parts.Node, loops ?? LoopContext.Pool);
         var agent = new CraqAgent(handler.Id,
             new CraqAgentParts(parts.Directory, parts.Registry, parts.Transport, learners), parts.Agent, time, loops,
             logger);

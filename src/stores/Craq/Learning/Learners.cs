@@ -5,8 +5,9 @@ using Craq.Storage;
 namespace Craq.Learning;
 
 /// <summary>The chains that a node learns. Called by its agent, on one loop.</summary>
+/// <param name="loops">Runs the learners: beside the agent's loop, which has probes to answer.</param>
 internal sealed class Learners(CraqHandler handler, INodeStore store, IChainDirectory directory, ITransport transport,
-    TimeProvider time, CraqNodeOptions options) : ILearners, IAsyncDisposable
+    TimeProvider time, CraqNodeOptions options, LoopContext loops) : ILearners, IAsyncDisposable
 {
     private readonly SortedDictionary<ChainId, (Learner Learner, Task Running)> _learners = [];
 
@@ -28,7 +29,7 @@ internal sealed class Learners(CraqHandler handler, INodeStore store, IChainDire
             if (!_learners.TryGetValue(id, out var known))
             {
                 var learner = new Learner(handler, store, directory, transport, time, options, id) { Index = index };
-                known = (learner, learner.RunAsync());
+                known = (learner, loops.RunAsync(learner.RunAsync));
                 _learners.Add(id, known);
             }
 
