@@ -9,7 +9,7 @@ namespace Craq.Hosting;
 /// <param name="connect">Connects to the log.</param>
 internal sealed class LogDirectory(
     Func<CancellationToken, Task<CorfuClient>> connect, TimeProvider time, ILoggerFactory loggers)
-    : IChainDirectory, IAsyncDisposable
+    : IChainDirectory, INodeRegistry, IAsyncDisposable
 {
     private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(500);
 
@@ -25,6 +25,8 @@ internal sealed class LogDirectory(
     private volatile TangoChainDirectory? _directory;
     private CorfuClient? _client;
     private TangoRuntime? _runtime;
+
+    // Invariant: set before _opened completes.
     private NodeLease? _lease;
     private string? _trouble;
 
@@ -70,6 +72,18 @@ internal sealed class LogDirectory(
 
     public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
         await (await OpenedAsync(cancellationToken)).DropDecisionAsync(transaction, cancellationToken);
+
+    public async ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken)
+    {
+        await OpenedAsync(cancellationToken);
+        return await _lease!.EvictAsync(node, cancellationToken);
+    }
+
+    public async ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
+    {
+        await OpenedAsync(cancellationToken);
+        return await _lease!.ReleaseAsync(config, cancellationToken);
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -1,11 +1,12 @@
 using Corfu.Client;
+using Craq.Agent;
 using Craq.Coordination;
 using Craq.Hosting.Memcached;
 using Craq.Storage;
 
 namespace Craq.Hosting;
 
-/// <summary>A node with all that it needs of its process: folder, connections, log, and memcached's
+/// <summary>A node with all that it needs of its process: folder, connections, log, agent, and memcached's
 /// listeners.</summary>
 internal sealed class RunningCraqNode : IAsyncDisposable
 {
@@ -41,11 +42,11 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             var directory = new LogDirectory(token => ConnectAsync(start, token), start.Time, start.Loggers);
             owned.Push(directory);
             var store = NodeStores.OpenFolder(start.Folder, start.Id, settings.Store, mustExist: !start.IsNew);
+            var options = new CraqNodeOptions();
             CraqNode node;
             try
             {
-                node = await CraqNode.OpenAsync(
-                    start.Id, store, directory, transport, start.Time, new CraqNodeOptions());
+                node = await CraqNode.OpenAsync(start.Id, store, directory, transport, start.Time, options);
             }
             catch
             {
@@ -54,6 +55,10 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             }
 
             owned.Push(node);
+            // Before the process listens. Until the log answers the agent sees an empty directory, and does nothing.
+            owned.Push(NodeAgent.Attach(node.Handler, store,
+                new NodeAgentParts(directory, directory, transport, options, new CraqAgentOptions()), start.Time,
+                loops: null, start.Loggers.CreateLogger<CraqAgent>()));
             if (settings.Listeners.Length > 0) await ListenAsync(start, settings, owned);
             directory.Start(
                 new DirectoryNode(start.Id, settings.Datacenter, start.Endpoint, DirectoryNodeState.Active),
@@ -106,7 +111,7 @@ internal sealed class RunningCraqNode : IAsyncDisposable
         return transport;
     }
 
-    // Newest first: listeners, then the node, then what the node uses.
+    // Newest first: listeners, the agent, the node, then what the node uses.
     private static async ValueTask CloseAsync(Stack<IAsyncDisposable> owned)
     {
         while (owned.TryPop(out var one)) await one.DisposeAsync();
