@@ -94,6 +94,33 @@ public sealed class MessageTests
     }
 
     [Fact]
+    public void State_of_a_chain_is_read_as_written()
+    {
+        var open = SampleMessages.View().Config;
+        var closed = open with { IsRecordedOpen = false };
+        foreach (var config in new[]
+        {
+            open, closed, closed with { IsUnopened = true }, closed with { Newcomer = open.Members[1].Node },
+        })
+        {
+            var read = ReadBack(config);
+            Assert.Equal((config.IsRecordedOpen, config.IsUnopened, config.Newcomer),
+                (read.IsRecordedOpen, read.IsUnopened, read.Newcomer));
+            Assert.Equal(config.Options, read.Options);
+        }
+    }
+
+    [Fact]
+    public void Chain_that_is_open_and_unopened_or_has_a_strange_newcomer_is_refused()
+    {
+        var open = SampleMessages.View().Config;
+        Assert.Throws<MalformedDataException>(() => ReadBack(open with { IsUnopened = true }));
+        Assert.Throws<MalformedDataException>(() => ReadBack(open with { Newcomer = open.Members[1].Node }));
+        Assert.Throws<MalformedDataException>(
+            () => ReadBack(open with { IsRecordedOpen = false, Newcomer = new NodeId(SampleMessages.Id(77)) }));
+    }
+
+    [Fact]
     public void Parts_out_of_the_order_of_the_chains_are_refused()
     {
         var part = ((TransactRequest)SampleOf((byte)CraqOpcode.Transact).Request).Parts[0];
@@ -101,6 +128,19 @@ public sealed class MessageTests
         Assert.Throws<MalformedDataException>(() => MessageCodec.ReadRequest(
             SampleMessages.Header(CraqOpcode.Transact, Status.Ok, body.Length), body, SampleMessages.Table,
             WireProtocol.Current.Highest));
+    }
+
+    private static ChainConfig ReadBack(ChainConfig config)
+    {
+        var body = SampleMessages.Body(
+            new InstallChainRequest(SampleMessages.Epoch, SampleMessages.View() with { Config = config }));
+        var header = SampleMessages.Header(CraqOpcode.Install, Status.Ok, body.Length) with
+        {
+            Epoch = SampleMessages.Epoch,
+        };
+        var request = MessageCodec.ReadRequest(
+            header, body, SampleMessages.Table, WireProtocol.Current.Highest);
+        return Assert.IsType<InstallChainRequest>(request).View.Config;
     }
 
     private static bool IsRead(Opcode opcode)
