@@ -51,7 +51,7 @@ public sealed class MembershipTests : IAsyncLifetime
     [Theory]
     [InlineData(0)]
     [InlineData(2)]
-    public async Task Lost_member_is_replaced_by_the_spare_and_learns_when_it_returns(int place)
+    public async Task Lost_member_is_replaced_by_the_spare_and_learns_after_a_return(int place)
     {
         var lost = _members[place];
         await _craq.StopNodeAsync(NameOf(lost));

@@ -42,7 +42,7 @@ public class ChainRulesTests
     }
 
     [Fact]
-    public void Promoted_node_is_the_newcomer_until_it_is_removed_or_an_epoch_with_it_is_open()
+    public void Promoted_node_is_the_newcomer_until_a_removal_or_an_open_epoch()
     {
         var promoted = Open(3).Must(Promote(4, 1));
         Assert.Equal(Id(4), promoted.Config.Newcomer);
