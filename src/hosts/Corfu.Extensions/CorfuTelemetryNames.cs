@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Craq;
 using Tango;
 
 namespace Corfu.Extensions;
@@ -10,7 +11,7 @@ public static class CorfuTelemetryNames
     public static IReadOnlyList<string> Meters { get; } =
         [
             TransportTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName,
-            TangoTelemetry.MeterName,
+            TangoTelemetry.MeterName, CraqClientTelemetry.MeterName,
         ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =

@@ -66,6 +66,14 @@ public sealed partial class CraqClient : IAsyncDisposable
             .Select(part => part.Chain.Part(part.Mutation))], cancellationToken);
     }
 
+    /// <summary>Asks a few nodes until one answers, without a wait for chains: for health checks.</summary>
+    /// <exception cref="CraqUnavailableException">No node answers.</exception>
+    public async ValueTask PingAsync(CancellationToken cancellationToken = default)
+    {
+        if (!await _calls.Map.PingAsync(cancellationToken))
+            throw new CraqUnavailableException("No CRAQ node answers.", Status.Ok);
+    }
+
     /// <summary>The chains of the nodes that answer, by name, each with the newest config that one of them knows.
     /// </summary>
     public ValueTask<ImmutableArray<ChainView>> ListChainsAsync(CancellationToken cancellationToken = default) =>

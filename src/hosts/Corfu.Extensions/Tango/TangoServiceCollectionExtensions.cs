@@ -24,10 +24,10 @@ public static class TangoServiceCollectionExtensions
 
     /// <summary><see cref="AddTango(IServiceCollection, Action{TangoSettings})"/> with the settings of a section of the
     /// configuration. A name that is no setting is an error at the start.</summary>
-    [RequiresUnreferencedCode(CorfuClientServiceCollectionExtensions.BindsByReflection)]
-    [RequiresDynamicCode(CorfuClientServiceCollectionExtensions.BindsByReflection)]
+    [RequiresUnreferencedCode(Sections.BindsByReflection)]
+    [RequiresDynamicCode(Sections.BindsByReflection)]
     public static TangoServicesBuilder AddTango(this IServiceCollection services, IConfiguration section) =>
-        services.AddTango(settings => section.Bind(settings, CorfuClientServiceCollectionExtensions.BindStrictly));
+        services.AddTango(section.BindTo);
 
     /// <summary>As <see cref="AddTango(IServiceCollection, Action{TangoSettings})"/>, for one of several runtimes:
     /// <see cref="ITangoHost"/> and the contexts are registered with the key. Health check <c>tango-KEY</c>.</summary>

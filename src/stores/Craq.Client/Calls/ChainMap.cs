@@ -67,6 +67,11 @@ internal sealed class ChainMap(
         return (answers > 0 ? LearnOutcome.Unknown : LearnOutcome.Silent, null);
     }
 
+    /// <summary>Whether a node answers. No keyspace has an empty name, so the answer is short.</summary>
+    public async ValueTask<bool> PingAsync(CancellationToken cancellationToken) =>
+        await AskNodesAsync(new ChainsRequest(Epoch.None, [], [""]), Candidates(null), static _ => true,
+            cancellationToken) > 0;
+
     /// <summary>The newest configs of all chains that nodes of this client know to be theirs.</summary>
     public async ValueTask<ImmutableArray<ChainView>> ListAsync(CancellationToken cancellationToken)
     {
