@@ -218,6 +218,29 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Copy_of_an_overwritten_object_counts_until_the_mark_of_the_newer_version_is_logged()
+    {
+        var chain = TestNode.Chain(7);
+        var node = await OpenAsync();
+        await node.WriteAsync(chain, TestNode.Put("a", 900));
+        await node.CleanUpAsync();
+        await FillAsync(node, () => node.Store.Size.Log > 5 * TestNode.Small.SegmentSize / 2);
+        Assert.Equal(0, Files.List()[0]);
+        // In a segment that stays: the copy of the clean version comes behind this one.
+        await node.WriteAsync(chain, TestNode.Put("a", 901));
+        await FillAsync(node, () => Files.List()[0] > 0);
+        node.Locked(() =>
+        {
+            node.Of(chain).Advance(node.Of(chain).Last);
+            return true;
+        });
+        await FillAsync(node, () => Files.List()[0] > 1);
+        node = await ReopenAsync(node);
+        Assert.False(node.Store.StartedFromCheckpoint);
+        await node.CheckAsync();
+    }
+
+    [Fact]
     public async Task Full_disk_refuses_writes_then_deletes_and_never_vital_records()
     {
         var node = await OpenAsync();
@@ -310,6 +333,22 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     {
         await before.DisposeAsync();
         return await OpenAsync(before);
+    }
+
+    /// <summary>Overwrites 20 objects until then, and lets the cleaner work.</summary>
+    private static async Task FillAsync(TestNode node, Func<bool> until)
+    {
+        for (var i = 0; !until(); i++)
+        {
+            await node.WriteAsync(s_chain, TestNode.Put($"{i % 20}", 3000, (uint)i));
+            await node.Store.WaitDurableAsync();
+            node.Locked(() =>
+            {
+                node.Of(s_chain).Advance(node.Of(s_chain).Last);
+                return true;
+            });
+            await node.Store.CleanAsync();
+        }
     }
 
     /// <summary>Clean objects of one size, with the numbers from 0 as keys.</summary>

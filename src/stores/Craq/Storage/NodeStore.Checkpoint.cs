@@ -50,7 +50,7 @@ internal sealed partial class NodeStore
     private NodeCheckpoint? BeginCheckpoint(INodeChains chains)
     {
         // Records that the index reflects as void must be void for a recovery too.
-        if (!TryAppendOwed()) return null;
+        if (!TryAppendOwed(chains)) return null;
         var tail = new LogTail(_log.AppendedUntil, _lastRecord, _incarnation, _records);
         _recordsAtCheckpoint = _records;
         _checkpointAsked = false;

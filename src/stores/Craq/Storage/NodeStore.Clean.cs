@@ -155,11 +155,13 @@ internal sealed partial class NodeStore
     }
 
     /// <summary>False if there is no room at the moment.</summary>
-    public bool TryAppendOwed()
+    public bool TryAppendOwed(INodeChains chains)
     {
         var done = 0;
         foreach (var (chain, key, version) in _owed)
         {
+            // What won is clean by this mark. Without it a recovery takes the copy away, and holds the winner dirty.
+            if (!chains.TryLogMark(chain)) break;
             if (Admit(key.Bytes.Length, _options.Reserve / 4) != Status.Ok) break;
             if (_chains.ContainsKey(chain))
                 Add(StoreRecordKind.Remove, StoreRecordKind.None, chain, version, key.Bytes.Span);

@@ -90,8 +90,8 @@ internal sealed class ObjectCleaner : IAsyncDisposable
             if (!await UntilAsync(() => _store.TryCarryState(chain, version, segment, _chains))) return false;
         }
 
-        if (!await UntilAsync(_store.TryAppendOwed) || !await UntilAsync(() => _store.TryAppendFreed(segment)))
-            return false;
+        if (!await UntilAsync(() => _store.TryAppendOwed(_chains))
+            || !await UntilAsync(() => _store.TryAppendFreed(segment))) return false;
         await _store.WaitDurableAsync();
         if (_stopping) return false;
         _store.DeleteBefore(_chains.Locked(_store.DropOldest));
