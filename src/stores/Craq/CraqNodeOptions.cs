@@ -19,6 +19,10 @@ internal sealed record CraqNodeOptions
     /// <summary>Ids in the window of one chain.</summary>
     public int MaxWindowIds { get; init; } = 64 * 1024;
 
+    /// <summary>Bytes of ids in a chain's state, which has to fit into a page of the log with
+    /// <see cref="MaxLockBytes"/>.</summary>
+    public int MaxWindowState { get; init; } = 512 << 10;
+
     /// <summary>Requests that wait at once: reads for a round, mutations for their commit.</summary>
     public int MaxWaiting { get; init; } = 64 * 1024;
 

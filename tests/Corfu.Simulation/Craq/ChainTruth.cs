@@ -13,6 +13,7 @@ internal sealed class ChainTruth(World world, ChainId id)
     private readonly SortedDictionary<ObjectVersion, Record> _records = [];
     private readonly SortedDictionary<Epoch, ChainConfig> _configs = [];
     private readonly HashSet<Epoch> _open = [];
+    private readonly HashSet<ObjectVersion> _committed = [];
 
     public ChainId Id => id;
 
@@ -68,7 +69,7 @@ internal sealed class ChainTruth(World world, ChainId id)
             var count = 0;
             foreach (var member in config.Members)
             {
-                if (logs(member.Node) is not { } log || !(log.Holds(begin) || log.Base > begin)) break;
+                if (logs(member.Node) is not { IsLearning: false } log || !Has(log, begin)) break;
                 least = ObjectVersion.Min(least, log.LastOf(epoch));
                 count++;
             }
@@ -79,7 +80,7 @@ internal sealed class ChainTruth(World world, ChainId id)
             // A record that its head alone had when the next epoch began was never committed (seed 400).
             foreach (var version in Path(least))
             {
-                if (version > Committed) Commits.Add((version, world.Now));
+                if (version > Committed && _committed.Add(version)) Commits.Add((version, world.Now));
             }
 
             Committed = least;
@@ -88,22 +89,23 @@ internal sealed class ChainTruth(World world, ChainId id)
         return null;
     }
 
-    /// <summary>The committed state of an object as of a version.</summary>
-    public (ObjectVersion Version, ReadOnlyMemory<byte>? Value) StateOf(ObjectKey key, ObjectVersion asOf)
+    /// <summary>The committed objects as of a version.</summary>
+    public Dictionary<ObjectKey, (ObjectVersion Version, ReadOnlyMemory<byte> Value)> ObjectsOf(ObjectVersion asOf)
     {
-        (ObjectVersion Version, ReadOnlyMemory<byte>? Value) state = default;
+        Dictionary<ObjectKey, (ObjectVersion Version, ReadOnlyMemory<byte> Value)> objects = [];
         foreach (var version in Path(ObjectVersion.Min(asOf, Committed)))
         {
             var content = _records[version].Content;
-            if (content.Kind == ChainRecordKind.Clear) state = (version, null);
+            if (content.Kind == ChainRecordKind.Clear) objects.Clear();
             if (content.Kind != ChainRecordKind.Write) continue;
             foreach (var write in content.Writes)
             {
-                if (write.Key == key) state = (version, write.Value);
+                if (write.Value is { } value) objects[write.Key] = (version, value);
+                else objects.Remove(write.Key);
             }
         }
 
-        return state;
+        return objects;
     }
 
     /// <summary>The records up to a version, as they follow each other: what was lost on the way is not among
@@ -116,6 +118,10 @@ internal sealed class ChainTruth(World world, ChainId id)
         path.Reverse();
         return path;
     }
+
+    // A clean state stands for the records that led to it: a record that was lost on the way is none (seed 49).
+    private bool Has(NodeChain log, ObjectVersion version) =>
+        log.Holds(version) || (log.Base >= version && _committed.Contains(version));
 
     // Nothing committed may be missing behind a Begin (C9). The last member of an epoch may take its Begin when a later
     // epoch has committed records: they stand behind that Begin (seed 340).

@@ -60,10 +60,19 @@ internal sealed class CraqCluster
     /// <summary>The chains by their names.</summary>
     public ImmutableArray<string> ChainNames { get; private set; } = [];
 
+    /// <summary>All objects that clients write, in each chain.</summary>
+    public ImmutableArray<ObjectKey> Keys => [.. Enumerable.Range(0, Plan.Keys)
+        .SelectMany(i => new[] { $"r{i}", $"n{i}", $"l{i}" }).Select(key => new ObjectKey(key))];
+
     public CraqNodeOptions NodeOptions => new()
     {
         WindowRecords = Plan.WindowRecords,
         MaxWindowIds = Plan.WindowIds,
+        MaxHotBytes = Plan.HotBytes,
+        // A record and a chain's state fit into a page of the log.
+        MaxRecord = Plan.Store.LogPageSize / 2,
+        MaxWindowState = Plan.Store.LogPageSize / 4,
+        MaxLockBytes = Plan.Store.LogPageSize / 4,
     };
 
     public IReadOnlyList<SimProcess> Processes() => [.. _processes.Where(p => p.Alive)];

@@ -39,4 +39,10 @@ internal enum CraqFault
     /// <summary>A member and one client are cut off together from all other machines and from the log, and an operator
     /// removes that member (C6).</summary>
     CutOff,
+
+    /// <summary>A flush of a node's log fails. The node says so and is started again.</summary>
+    FailedFlush,
+
+    /// <summary>Others take the space of a node's disk for a while.</summary>
+    FullDisk,
 }

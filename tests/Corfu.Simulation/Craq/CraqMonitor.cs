@@ -56,11 +56,24 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
 
     /// <summary>A record is durable in a node's log. Before that no answer may show it, and a power cut may
     /// take it.</summary>
-    public void Learn(NodeId node, StoreRecordKind kind, ChainId chain, ReadOnlyMemory<byte> body)
+    public void Learn(NodeId node, in StoreRecord record)
     {
-        var truth = Truth(chain);
-        if (kind == StoreRecordKind.Chain && truth.Learn(body) is { } wrong)
+        if (Truth(record.Chain).Learn(record.Body) is { } wrong)
             Found(CheckerNames.ChainLog, $"{_logs[node].Name}: {wrong}");
+    }
+
+    /// <summary>For traces: a starting node reads a record of its log.</summary>
+    public void ReadBack(NodeLog log, in StoreRecord record)
+    {
+        if (world.Trace is not null) world.Explain($"{log.Name} reads {CraqText.Of(record)}");
+    }
+
+    /// <summary>C4: a node appends a mark to its log, and will clean by it in its next life.</summary>
+    public void Marked(NodeLog log, ChainId chain, ObjectVersion mark)
+    {
+        if (mark <= Truth(chain).Committed) return;
+        Found(CheckerNames.CommittedOnly,
+            $"{log.Name} logs the mark {mark}, and {Truth(chain).Committed} is committed");
     }
 
     /// <summary>The directory has recorded a config.</summary>

@@ -13,6 +13,7 @@ internal sealed class CraqNemesis
         CraqFault.PartitionOneWay, CraqFault.PartitionSymmetric, CraqFault.Clog, CraqFault.BrokenConnection,
         CraqFault.KillNode, CraqFault.PowerCut, CraqFault.KillClient, CraqFault.Pause, CraqFault.LogUnreachable,
         CraqFault.Remove, CraqFault.Reorder, CraqFault.SetOptions, CraqFault.PowerCutOfAll, CraqFault.CutOff,
+        CraqFault.FailedFlush, CraqFault.FullDisk,
     ];
 
     private readonly CraqCluster _cluster;
@@ -75,6 +76,12 @@ internal sealed class CraqNemesis
                 break;
             case CraqFault.PowerCutOfAll:
                 foreach (var node in _cluster.Nodes) Kill(node, fault);
+                break;
+            case CraqFault.FailedFlush:
+                if (_random.Pick(_cluster.Nodes).FailFlush(Duration())) Count(fault);
+                break;
+            case CraqFault.FullDisk:
+                FillDisk(_random.Pick(_cluster.Nodes));
                 break;
             case CraqFault.KillClient:
                 Count(fault);
@@ -173,6 +180,14 @@ internal sealed class CraqNemesis
             act(client, other);
             act(other, client);
         }
+    }
+
+    private void FillDisk(SimCraqNode node)
+    {
+        var held = Duration();
+        if (!node.FillDisk(_random, held)) return;
+        Count(CraqFault.FullDisk);
+        _cluster.World.Schedule(null, held, SimEventKind.Fault, node.Disk.FreeSpace);
     }
 
     private void Kill(SimCraqNode node, CraqFault fault)

@@ -2,6 +2,7 @@ using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel.Network;
 using Craq;
+using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
 
@@ -63,6 +64,12 @@ internal sealed record CraqPlan
 
     public int WindowIds { get; init; } = 65_536;
 
+    /// <summary>Bytes of committed records that a node keeps in memory for others.</summary>
+    public long HotBytes { get; init; } = 32 << 20;
+
+    /// <summary>Tiny segments and few records between two checkpoints, in most seeds.</summary>
+    public NodeStoreOptions Store { get; init; } = SmallStore(1, 60);
+
     /// <summary>Share of reads among the operations.</summary>
     public double Reads { get; init; } = 0.5;
 
@@ -81,13 +88,14 @@ internal sealed record CraqPlan
         foreach (var fault in Enum.GetValues<CraqFault>())
         {
             // A later kind of fault has a choice of its own, so that seeds without it stay as they were.
-            var choice = fault == CraqFault.CutOff ? new SimRandom(seed).Split($"{fault}") : random;
+            var choice = fault >= CraqFault.CutOff ? new SimRandom(seed).Split($"{fault}") : random;
             if (choice.Chance(density)) faults.Add(fault);
         }
 
         if (faults.Contains(CraqFault.TornWrite) || faults.Contains(CraqFault.LostWrite))
             faults.Add(CraqFault.PowerCut);
         bool Has(CraqFault fault) => faults.Contains(fault);
+        var store = new SimRandom(seed).Split("store");
         var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
         if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder, CraqFault.CutOff]);
         return new CraqPlan
@@ -128,8 +136,25 @@ internal sealed record CraqPlan
             LogLatency = random.Pick([2_000L, 10_000, 100_000]),
             WindowRecords = random.Pick([1, 3, 4096]),
             WindowIds = random.Pick([8, 100, 65_536]),
+            HotBytes = store.Pick([1_000L, 20_000, 32 << 20]),
+            Store = SmallStore(store.Pick([1, 1, 2, 4]), store.Pick([20, 60, 200, 1_000_000])),
             Reads = random.Pick([0.2, 0.5, 0.8]),
             Think = random.Pick([100L, 1_000, 20_000]),
+        };
+    }
+
+    private static NodeStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
+    {
+        const int Page = 16 << 10;
+        return new NodeStoreOptions
+        {
+            LogPageSize = Page,
+            LogMemory = 8 * Page,
+            SegmentSize = pagesPerSegment * Page,
+            Reserve = 4 * Page,
+            HotBytes = Page,
+            CheckpointRecords = checkpointRecords,
+            SpareSegments = 2,
         };
     }
 }

@@ -13,11 +13,13 @@ internal static class CraqSituations
         "compare failed",
         "dirty version shown",
         "epoch opened",
+        "index checkpoint restored",
         "mutated",
         "read Bounded",
         "read Eventual",
         "read Session",
         "read Strong",
+        "segment cleaned",
         "write repeated",
     ];
 

@@ -1,6 +1,7 @@
 using Corfu.Protocol;
 using Craq;
 using Craq.Protocol;
+using Craq.Storage;
 using RecordCodec = Craq.Protocol.RecordCodec;
 
 namespace Corfu.Simulation.Craq;
@@ -37,6 +38,17 @@ internal static class CraqText
             + $"[{string.Join(",", r.Records.Select(bytes => RecordCodec.VersionOf(bytes.Span)))}]",
         _ => Head(response),
     };
+
+    public static string Of(in StoreRecord record) => $"{record.Kind}{(record.IsMoved ? " moved" : "")} "
+        + $"{Short(record.Chain)} {record.Version} at {record.Place.Address}"
+        + (record.Kind is StoreRecordKind.Chain or StoreRecordKind.Copy ? Writes(record.Body) : "");
+
+    private static string Writes(ReadOnlyMemory<byte> body)
+    {
+        var record = RecordCodec.Decode(body.ToArray(), valuesChecked: false);
+        return $" {record.Kind} behind {record.Previous} "
+            + $"[{string.Join(",", record.Writes.Select(write => $"{write.Key}{(write.IsDelete ? " gone" : "")}"))}]";
+    }
 
     private static string Head(Response response) =>
         $"{response.GetType().Name.Replace("Response", "", StringComparison.Ordinal)} {Name(response.Status)} "

@@ -32,18 +32,15 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
         var worker = new CraqWorker(cluster, history, client, "audit", cluster.World.Random.Split("audit"));
         foreach (var chain in cluster.ChainNames)
         {
-            foreach (var key in Keys())
+            foreach (var key in cluster.Keys)
             {
                 var mode = worker.Random.Chance(0.5) ? ObjectReadMode.Strong : ObjectReadMode.Session;
-                while ((await worker.ReadAsync(chain, mode, new ObjectKey(key))).Fate != ObjectFate.Done)
+                while ((await worker.ReadAsync(chain, mode, key)).Fate != ObjectFate.Done)
                 {
                 }
             }
         }
     }
-
-    public IEnumerable<string> Keys() =>
-        Enumerable.Range(0, Plan.Keys).SelectMany(i => new[] { $"r{i}", $"n{i}", $"l{i}" });
 
     private async Task LoopAsync(SimCraqClient client, CraqWorker worker)
     {
@@ -62,10 +59,10 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
     {
         var random = worker.Random;
         var mode = random.Pick(s_modes);
-        string[] keys = [.. Keys()];
+        ObjectKey[] keys = [.. cluster.Keys];
         return random.Chance(0.8)
-            ? worker.ReadAsync(chain, mode, new ObjectKey(random.Pick(keys)))
-            : worker.ReadAsync(chain, mode, [.. keys.Take(random.Between(2, 4)).Select(key => new ObjectKey(key))]);
+            ? worker.ReadAsync(chain, mode, random.Pick(keys))
+            : worker.ReadAsync(chain, mode, [.. keys.Take(random.Between(2, 4))]);
     }
 
     private async Task WriteAsync(CraqWorker worker, string chain)

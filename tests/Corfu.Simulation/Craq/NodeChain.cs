@@ -1,4 +1,6 @@
+using Corfu.Protocol;
 using Craq;
+using Craq.Chains;
 using Craq.Protocol;
 using Craq.Storage;
 
@@ -9,14 +11,20 @@ internal sealed class NodeChain
 {
     private readonly SortedSet<ObjectVersion> _records = [];
 
+    // Records that a Drop has made void.
+    private readonly HashSet<ObjectVersion> _dropped = [];
+
+    // The records above are held one by one. At or above Base; a learner may lack what is below.
+    private ObjectVersion _start;
+
     /// <summary>The newest config in the log.</summary>
     public Epoch Installed { get; private set; }
 
-    /// <summary>Everything up to it is held, as records or as the clean state that a learner took over.</summary>
+    /// <summary>Everything up to it is held, as records or as clean objects.</summary>
     public ObjectVersion Base { get; private set; }
 
     /// <summary>The newest record.</summary>
-    public ObjectVersion Last => _records.Count == 0 ? Base : ObjectVersion.Max(Base, _records.Max);
+    public ObjectVersion Last => _records.Count == 0 ? _start : ObjectVersion.Max(_start, _records.Max);
 
     /// <summary>The newest record of an epoch or an earlier one: what a member has of later ones may follow other
     /// records.</summary>
@@ -30,11 +38,8 @@ internal sealed class NodeChain
 
     public ObjectVersion Mark { get; private set; }
 
-    /// <summary>Copies objects or drops them, and is not full yet.</summary>
+    /// <summary>What is here counts for nothing: the node learns the chain, and is not full yet.</summary>
     public bool IsLearning { get; private set; }
-
-    /// <summary>The clean objects that the index has.</summary>
-    public Dictionary<ObjectKey, ObjectVersion> Index { get; } = [];
 
     public bool Holds(ObjectVersion version) => _records.Contains(version);
 
@@ -42,48 +47,63 @@ internal sealed class NodeChain
     public string? Lacks(NodeChain before)
     {
         if (Installed < before.Installed) return $"the config of {before.Installed}";
-        if (Last < before.Last) return $"the records from {Last} to {before.Last}";
         if (Mark < before.Mark) return $"the mark {before.Mark}";
         foreach (var version in before._records)
         {
-            // Records that were clean may be gone from the log, where the objects are not.
-            if (version > before.Mark && !_records.Contains(version)) return $"the record {version}";
+            // Records that were clean may be gone from the log, where their objects are not.
+            if (version > before.Mark && version > _start && !_records.Contains(version)
+                && !_dropped.Contains(version)) return $"the record {version}";
         }
 
-        return null;
+        return Last >= before.Last || _dropped.Count > 0
+            ? null
+            : $"the records from {Last} to {before.Last}";
     }
 
-    public void Note(StoreRecordKind kind, ObjectVersion version, ReadOnlyMemory<byte> body)
+    public void Note(in StoreRecord record)
     {
-        switch (kind)
+        var version = record.Version;
+        switch (record.Kind)
         {
             case StoreRecordKind.Chain:
                 _records.Add(version);
                 break;
             case StoreRecordKind.Install:
                 // The store's record names the epoch bare.
-                var epoch = new Epoch(version.Value);
-                Installed = epoch > Installed ? epoch : Installed;
+                Install(new Epoch(version.Value));
                 break;
             case StoreRecordKind.Mark:
                 Mark = ObjectVersion.Max(Mark, version);
                 break;
-            case StoreRecordKind.Copy or StoreRecordKind.Remove:
-                IsLearning = true;
-                break;
             case StoreRecordKind.Full:
                 IsLearning = false;
                 Base = ObjectVersion.Max(Base, version);
+                _start = ObjectVersion.Max(_start, version);
                 break;
             case StoreRecordKind.Drop:
                 IsLearning = true;
-                _records.RemoveWhere(record => record > version);
+                _dropped.UnionWith(_records.Where(record => record > version));
+                _records.ExceptWith(_dropped);
                 break;
-            case StoreRecordKind.Forget:
-                _records.Clear();
-                (Base, Mark, Installed) = (default, default, default);
-                Index.Clear();
+            case StoreRecordKind.ChainState:
+                Restore(record.Body.ToArray());
                 break;
         }
+    }
+
+    private void Install(Epoch epoch) => Installed = epoch > Installed ? epoch : Installed;
+
+    // The cleaner's, a checkpoint's, or a learner's at its beginning: stands for all records up to its mark.
+    private void Restore(ReadOnlyMemory<byte> body)
+    {
+        var r = new WireReader(body);
+        var standing = (ChainStanding)r.Byte();
+        var mark = new ObjectVersion(r.Int64());
+        _ = r.Int64();
+        if (r.Bool()) Install(r.View().Config.Epoch);
+        IsLearning = standing == ChainStanding.Learning;
+        _start = ObjectVersion.Max(_start, mark);
+        Mark = ObjectVersion.Max(Mark, mark);
+        if (!IsLearning) Base = ObjectVersion.Max(Base, mark);
     }
 }

@@ -1,6 +1,5 @@
 using Corfu.Protocol;
 using Craq;
-using Craq.Protocol;
 using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
@@ -8,7 +7,7 @@ namespace Corfu.Simulation.Craq;
 /// <summary>A node's log as its disk has it, in all its lives: what was appended counts once it is durable.</summary>
 internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
 {
-    private readonly Queue<Pending> _pending = new();
+    private readonly Queue<StoreRecord> _pending = new();
 
     // Chains as they are durable for certain.
     private SortedDictionary<ChainId, NodeChain> _chains = [];
@@ -33,15 +32,17 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
 
     public void Recovered(StoreRecord record)
     {
-        _readBack.Add(record);
-        ChainOf(record.Chain).Note(record.Kind, record.Version, record.Body);
+        monitor.ReadBack(this, record);
+        if (record.Kind == StoreRecordKind.Chain) _readBack.Add(record with { Body = record.Body.ToArray() });
+        if (record.Kind == StoreRecordKind.Forget) _recovering!.Remove(record.Chain);
+        else ChainOf(record.Chain).Note(record);
     }
 
     /// <summary>All has been read back, and is durable now. A power cut before may have taken records that a killed
     /// process had left in the cache.</summary>
     public void Recovered()
     {
-        foreach (var record in _readBack) monitor.Learn(id, record.Kind, record.Chain, record.Body);
+        foreach (var record in _readBack) monitor.Learn(id, record);
         _readBack.Clear();
         var before = _chains;
         _chains = _recovering!;
@@ -55,21 +56,29 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
         foreach (var chain in _chains.Keys) monitor.Advanced(chain);
     }
 
-    public void Appended(StoreRecordKind kind, ChainId chain, ObjectVersion version, ReadOnlySpan<byte> body, long lsn)
+    public void Appended(in StoreRecord record)
     {
-        byte[] copy = [.. body];
-        if (kind == StoreRecordKind.Chain) Follows(chain, copy);
-        _pending.Enqueue(new Pending(kind, chain, version, copy, lsn));
+        var owned = record with { Body = record.Body.ToArray() };
+        if (record.Kind == StoreRecordKind.Chain) Follows(record.Chain, owned.Body);
+        if (record.Kind is StoreRecordKind.Mark or StoreRecordKind.ChainState)
+            monitor.Marked(this, record.Chain, record.Version);
+        _pending.Enqueue(owned);
     }
 
     public void Durable(long lsn)
     {
         SortedSet<ChainId> touched = [];
-        while (_pending.TryPeek(out var next) && next.Lsn <= lsn)
+        while (_pending.TryPeek(out var next) && next.Place.Lsn <= lsn)
         {
             _pending.Dequeue();
-            monitor.Learn(id, next.Kind, next.Chain, next.Body);
-            ChainOf(next.Chain).Note(next.Kind, next.Version, next.Body);
+            if (next.Kind == StoreRecordKind.Forget)
+            {
+                _chains.Remove(next.Chain);
+                continue;
+            }
+
+            if (next.Kind == StoreRecordKind.Chain) monitor.Learn(id, next);
+            ChainOf(next.Chain).Note(next);
             if (next.Kind == StoreRecordKind.Chain) monitor.IsPrefix(this, next.Chain, next.Version);
             touched.Add(next.Chain);
         }
@@ -77,29 +86,13 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
         foreach (var chain in touched) monitor.Advanced(chain);
     }
 
-    public void Set(ChainId chain, ObjectKey key, ObjectVersion version)
-    {
-        var index = ChainOf(chain).Index;
-        if (index.GetValueOrDefault(key) < version) index[key.ToOwned()] = version;
-    }
-
-    public void Remove(ChainId chain, ObjectKey key, ObjectVersion version)
-    {
-        var index = ChainOf(chain).Index;
-        if (index.GetValueOrDefault(key) <= version) index.Remove(key);
-    }
-
-    public void Clear(ChainId chain, ObjectVersion below)
-    {
-        var index = ChainOf(chain).Index;
-        foreach (var key in index.Keys.Where(key => index[key] < below).ToArray()) index.Remove(key);
-    }
-
     // C2: a record stands behind its previous one.
     private void Follows(ChainId chain, ReadOnlyMemory<byte> body)
     {
         var previous = RecordPrevious(body);
-        var last = _pending.Where(pending => pending.Chain == chain && pending.Kind == StoreRecordKind.Chain)
+        var last = _pending
+            .Where(pending => pending.Chain == chain
+                && pending.Kind is StoreRecordKind.Chain or StoreRecordKind.ChainState)
             .Select(pending => pending.Version).DefaultIfEmpty(ChainOf(chain).Last).Max();
         if (previous > last)
             monitor.Found(CheckerNames.ChainLog,
@@ -115,7 +108,4 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
         if (!chains.TryGetValue(chain, out var known)) chains.Add(chain, known = new NodeChain());
         return known;
     }
-
-    private sealed record Pending(
-        StoreRecordKind Kind, ChainId Chain, ObjectVersion Version, ReadOnlyMemory<byte> Body, long Lsn);
 }

@@ -39,7 +39,7 @@ internal sealed class StoreWatch(INodeStore store, NodeLog log) : INodeStore, IN
     public StorePlace Append(StoreRecordKind kind, ChainId chain, ObjectVersion version, ReadOnlySpan<byte> body)
     {
         var place = store.Append(kind, chain, version, body);
-        log.Appended(kind, chain, version, body, place.Lsn);
+        log.Appended(new StoreRecord(kind, chain, version, body.ToArray(), place));
         return place;
     }
 
@@ -49,29 +49,14 @@ internal sealed class StoreWatch(INodeStore store, NodeLog log) : INodeStore, IN
 
     public ValueTask LoadAsync(ChainId chain, ObjectKey key) => store.LoadAsync(chain, key);
 
-    public void Set(ChainId chain, ObjectKey key, in ObjectSlot slot)
-    {
-        store.Set(chain, key, slot);
-        log.Set(chain, key, slot.Version);
-    }
+    public void Set(ChainId chain, ObjectKey key, in ObjectSlot slot) => store.Set(chain, key, slot);
 
-    public void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address)
-    {
+    public void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address) =>
         store.Remove(chain, key, version, address);
-        log.Remove(chain, key, version);
-    }
 
-    public void Clear(ChainId chain, ObjectVersion below)
-    {
-        store.Clear(chain, below);
-        log.Clear(chain, below);
-    }
+    public void Clear(ChainId chain, ObjectVersion below) => store.Clear(chain, below);
 
-    public void Forget(ChainId chain)
-    {
-        store.Forget(chain);
-        log.Clear(chain, new ObjectVersion(long.MaxValue));
-    }
+    public void Forget(ChainId chain) => store.Forget(chain);
 
     public ValueTask<ReadOnlyMemory<byte>?> ReadAsync(ObjectSlot slot, ObjectKey key) => store.ReadAsync(slot, key);
 

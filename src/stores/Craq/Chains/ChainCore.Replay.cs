@@ -9,9 +9,6 @@ internal sealed partial class ChainCore
     // The arrival of records of earlier runs: a clock may begin at 0 with this one (C17).
     private const long LongAgo = long.MinValue / 2;
 
-    // Bytes of ids in a chain's state, which has to fit into a page of the log.
-    private const int MaxWindowState = 512 << 10;
-
     // At recovery: records that stand in the log before those that they follow, for the cleaner has copied those.
     private readonly SortedDictionary<ObjectVersion, HeldRecord> _strays = [];
 
@@ -211,7 +208,7 @@ internal sealed partial class ChainCore
         var writes = _window.All().Where(write => write.Version <= until).ToImmutableArray();
         // The state is one record of the log: the oldest ids stay out, and the floor says so.
         var (first, bytes) = (writes.Length, 0L);
-        while (first > 0 && (bytes += 36 + writes[first - 1].Result.Length) <= MaxWindowState) first--;
+        while (first > 0 && (bytes += 36 + writes[first - 1].Result.Length) <= _options.MaxWindowState) first--;
         w.Int64((first > 0 ? writes[first - 1].Version : _window.Floor).Value);
         writes = writes[first..];
         w.Array(writes, static (ref w, write) =>
