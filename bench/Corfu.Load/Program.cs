@@ -38,6 +38,8 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     NodeProcessCommand.Create(),
     BareRoleCommand.Create(),
     GrpcServerCommand.Create(),
+    CraqCommand.Create(),
+    CraqNodeCommand.Create(),
 };
 var configuration = new InvocationConfiguration
 {
@@ -53,7 +55,7 @@ catch (OperationCanceledException)
 {
     return 130;
 }
-catch (Exception e) when (e is CorfuException or IOException or UnauthorizedAccessException)
+catch (Exception e) when (e is CorfuException or PeerException or IOException or UnauthorizedAccessException)
 {
     await Console.Error.WriteLineAsync(e.Message);
     return 1;

@@ -65,6 +65,7 @@ internal sealed class Campaign(RunParameters parameters, int rounds, string fold
         }));
         var total = Latencies.Create();
         foreach (var report in reports) total.Add(Latencies.Decode(report.Histogram));
-        return RoundResult.Of(total, reports.Max(report => report.Seconds), reports.Sum(report => report.Failures));
+        return RoundResult.Of(total, reports.Max(report => report.Seconds), reports.Sum(report => report.Failures),
+            reports.Sum(report => report.Aborted));
     }
 }

@@ -1,4 +1,5 @@
 using Corfu.Client;
+using Craq;
 using Tango;
 
 namespace Corfu.Load;
@@ -9,6 +10,7 @@ internal sealed class Sessions : IAsyncDisposable
 {
     private readonly Dictionary<string, CorfuClient> _clients = [];
     private readonly Dictionary<string, TangoRuntime> _runtimes = [];
+    private readonly Dictionary<string, CraqClient> _stores = [];
 
     public async Task<CorfuClient> ClientAsync(string target)
     {
@@ -24,8 +26,16 @@ internal sealed class Sessions : IAsyncDisposable
         return runtime;
     }
 
+    public async Task<CraqClient> CraqAsync(string target)
+    {
+        if (!_stores.TryGetValue(target, out var client))
+            _stores.Add(target, client = await CraqClient.ConnectAsync(target));
+        return client;
+    }
+
     public async ValueTask DisposeAsync()
     {
+        foreach (var client in _stores.Values) await client.DisposeAsync();
         foreach (var runtime in _runtimes.Values) await runtime.DisposeAsync();
         foreach (var client in _clients.Values) await client.DisposeAsync();
     }

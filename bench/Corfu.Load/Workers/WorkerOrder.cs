@@ -59,6 +59,30 @@ internal enum WorkloadKind
 
     /// <summary>A message with durable appends through a gRPC front end.</summary>
     GrpcAppend,
+
+    /// <summary>A strong read of an object of a chain.</summary>
+    CraqGet,
+
+    /// <summary>A write of an object of a chain.</summary>
+    CraqPut,
+
+    /// <summary>An addition to a number in a chain.</summary>
+    CraqAdd,
+
+    /// <summary>A read of an object's version, and a write of the object if it still has that version.</summary>
+    CraqCompareAndSet,
+
+    /// <summary>One step that compares an object and writes two, of one chain.</summary>
+    CraqMutate,
+
+    /// <summary>A transaction that does so in several chains.</summary>
+    CraqTransact,
+
+    /// <summary>A read over memcached's text protocol, or redis'.</summary>
+    TextGet,
+
+    /// <summary>A write over memcached's text protocol, or redis'.</summary>
+    TextSet,
 }
 
 [JsonSourceGenerationOptions(UseStringEnumConverter = true)]

@@ -26,6 +26,15 @@ internal sealed record WorkloadSetting
     /// <summary>Streams that each append goes to.</summary>
     public int Streams { get; init; } = 1;
 
+    /// <summary>Chains of CRAQ by their names, with commas between them.</summary>
+    public string Chains { get; init; } = "";
+
+    /// <summary>Whether other processes work on keys of their own.</summary>
+    public bool OwnKeys { get; init; }
+
+    /// <summary>Whether each caller has a connection of its own.</summary>
+    public bool OwnConnections { get; init; }
+
     /// <summary>Entries of one gRPC message.</summary>
     public int Batch { get; init; } = 1;
 }

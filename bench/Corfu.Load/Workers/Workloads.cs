@@ -13,6 +13,9 @@ internal static class Workloads
             WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
             WorkloadKind.GrpcEcho => new GrpcEchoWorkload(target, setting.Batch),
             WorkloadKind.GrpcAppend => new GrpcAppendWorkload(target, setting.Batch),
+            WorkloadKind.TextGet or WorkloadKind.TextSet => new TextWorkload(kind, target, setting.OwnConnections),
+            >= WorkloadKind.CraqGet and <= WorkloadKind.CraqTransact =>
+                new CraqWorkload(kind, setting, await sessions.CraqAsync(target)),
             _ => await ClusterWorkloads.OpenAsync(kind, target, setting, sessions),
         };
 

@@ -1,3 +1,5 @@
+using Corfu.Load;
+
 namespace Corfu.Peers;
 
 /// <summary>A server process, and a client that ends first.</summary>

@@ -1,3 +1,5 @@
+using Corfu.Load;
+
 namespace Corfu.Peers;
 
 /// <summary>Keys and the value of all systems.</summary>

@@ -227,6 +227,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                     Install(install, reply, effects);
                     break;
                 case ConfirmRequest confirm:
+                    CraqTelemetry.Confirmations.Add(1);
                     effects.Answer(reply, new ConfirmResponse(Status.Ok, confirm.Epoch)
                     {
                         Chains = [.. confirm.Chains.Select(

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Corfu.Load;
 using Corfu.Peers.Etcd;
 using Google.Protobuf;
 using Grpc.Net.Client;

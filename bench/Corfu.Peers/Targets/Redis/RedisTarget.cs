@@ -1,4 +1,5 @@
 using System.Globalization;
+using Corfu.Load;
 using StackExchange.Redis;
 
 namespace Corfu.Peers;

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Globalization;
+using Corfu.Load;
 
 namespace Corfu.Peers;
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Corfu.Load;
 
 namespace Corfu.Peers;
 

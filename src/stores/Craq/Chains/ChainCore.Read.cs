@@ -21,6 +21,9 @@ internal sealed partial class ChainCore
             return;
         }
 
+        CraqTelemetry.Reads.Add(1);
+        if (CraqTelemetry.DirtyReads.Enabled && request.Mode == ReadMode.Strong && HasDirty(request.Keys))
+            CraqTelemetry.DirtyReads.Add(1);
         var waiter = new RoundWaiter.Read(request, to, effects.Now.Stamp);
         if (request.Mode != ReadMode.Strong && TryFinish(waiter, effects)) return;
         if (!_budget.HasPlace)

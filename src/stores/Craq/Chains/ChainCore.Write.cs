@@ -134,6 +134,7 @@ internal sealed partial class ChainCore
         var result = Encode(evaluation.Result);
         AppendNext(new ChainRecord(Id, isClear ? ChainRecordKind.Clear : ChainRecordKind.Write, ObjectVersion.None,
             _last, [new RecordOrigin(request.Id, result)], writes), effects);
+        CraqTelemetry.Writes.Add(1);
         WaitForCommit(to, _last, ResultOf(result), request.AtHead, effects);
     }
 

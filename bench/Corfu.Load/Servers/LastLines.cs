@@ -1,4 +1,4 @@
-namespace Corfu.Peers;
+namespace Corfu.Load;
 
 /// <summary>The end of what a process printed, for the report of its failure.</summary>
 internal sealed class LastLines

@@ -2,7 +2,7 @@ using System.ComponentModel;
 using System.Diagnostics;
 using System.Text.RegularExpressions;
 
-namespace Corfu.Peers;
+namespace Corfu.Load;
 
 /// <summary>Programs of this machine.</summary>
 internal static partial class Programs

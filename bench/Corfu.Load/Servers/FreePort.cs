@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 
-namespace Corfu.Peers;
+namespace Corfu.Load;
 
 /// <summary>Ports of the loopback address for servers that take no port 0.</summary>
 internal static class FreePort

@@ -1,7 +1,7 @@
 using System.ComponentModel;
 using System.Diagnostics;
 
-namespace Corfu.Peers;
+namespace Corfu.Load;
 
 /// <summary>A server of another project in the foreground, in a folder of its own. It ends with its standard input, so
 /// that a kill of this program leaves none behind.</summary>
