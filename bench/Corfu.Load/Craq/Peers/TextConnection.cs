@@ -13,6 +13,7 @@ internal sealed class TextConnection : IAsyncDisposable
     private const int BatchBytes = 64 << 10;
 
     private readonly TcpClient _tcp;
+    private readonly NetworkStream _stream;
     private readonly TextDialect _dialect;
     private readonly Channel<(byte[] Request, TaskCompletionSource<int> Answer)> _requests =
         Channel.CreateUnbounded<(byte[], TaskCompletionSource<int>)>(
@@ -25,6 +26,7 @@ internal sealed class TextConnection : IAsyncDisposable
     private TextConnection(TcpClient tcp, TextDialect dialect)
     {
         _tcp = tcp;
+        _stream = tcp.GetStream();
         _dialect = dialect;
         _running = Task.WhenAll(Task.Run(WriteAsync), Task.Run(ReadAsync));
     }
@@ -64,7 +66,6 @@ internal sealed class TextConnection : IAsyncDisposable
 
     private async Task WriteAsync()
     {
-        var stream = _tcp.GetStream();
         var batch = new MemoryStream();
         try
         {
@@ -77,7 +78,7 @@ internal sealed class TextConnection : IAsyncDisposable
                     batch.Write(next.Request);
                 }
 
-                await stream.WriteAsync(batch.GetBuffer().AsMemory(0, (int)batch.Length));
+                await _stream.WriteAsync(batch.GetBuffer().AsMemory(0, (int)batch.Length));
             }
         }
         catch (Exception e) when (e is IOException or ObjectDisposedException)
@@ -88,7 +89,7 @@ internal sealed class TextConnection : IAsyncDisposable
 
     private async Task ReadAsync()
     {
-        var reader = PipeReader.Create(_tcp.GetStream());
+        var reader = PipeReader.Create(_stream);
         try
         {
             while (true)
