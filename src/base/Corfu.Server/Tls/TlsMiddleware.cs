@@ -48,7 +48,7 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
                 if (first == FirstByte.Tls)
                     session = await TakePlaceAndShakeHandsAsync(context, timeout.Token).ConfigureAwait(false);
                 else if (first == FirstByte.Plain && !isPlain)
-                    Refuse(context, "plain connection", "it speaks without TLS; connect with corfus://");
+                    Refuse(context, "plain connection", "it speaks without TLS; connect with corfus:// or craqs://");
             }
             catch (Exception e)
             {

@@ -117,7 +117,9 @@ internal sealed class Dialer(TcpTransportOptions options, TimeProvider time)
     }
 
     /// <summary>A node that requires TLS ends a plain connection without a word.</summary>
-    private string TlsHint => options.Tls is null ? " If the node requires TLS, use corfus:// and certificates." : "";
+    private string TlsHint => options.Tls is null
+        ? " If the node requires TLS, use corfus:// (CRAQ: craqs://) and certificates."
+        : "";
 
     private async Task FillAsync(PeerStream stream, Memory<byte> memory, CancellationToken cancellationToken)
     {

@@ -14,8 +14,14 @@ internal static class CraqUpCommand
         of 8 chains. Prints the connection strings of the nodes and of the log, and a table of the nodes.
         """;
 
+    /// <summary>The folder of the nodes' own log, in theirs.</summary>
+    internal const string OwnLog = "log";
+
     // Chains of the first keyspace: each node is the head of some.
     private const int MainChains = 8;
+
+    private static readonly TimeSpan s_opening = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(100);
 
     public static Command Create()
     {
@@ -40,21 +46,31 @@ internal static class CraqUpCommand
             HelpName = "11211=strong",
             DefaultValueFactory = _ => [],
         };
+        var tls = new Option<bool>("--tls")
+        { Description = "Encrypted connections, with an authority of the nodes' own log. Kept by later runs." };
+        var authority = new Option<DirectoryInfo?>("--ca")
+        {
+            Description = "The certificate authority of the log that --log names, if that has TLS: issues the nodes' "
+                + "certificates.",
+            HelpName = "DIR",
+        };
         var json = CommonOptions.JsonOption();
         var command = new Command("up", Description)
         {
-            directory, nodes, replicas, datacenters, log, memcached, json,
+            directory, nodes, replicas, datacenters, log, memcached, tls, authority, json,
         };
         command.SetAction(async (result, cancellationToken) =>
         {
             var path = result.GetRequiredValue(directory).FullName;
             var counts = CountsOf(result.GetValue(datacenters), result.GetValue(nodes));
             var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
-            var connection = await LogOfAsync(path, result.GetValue(log), self, cancellationToken);
+            var connection = await LogOfAsync(
+                path, result.GetValue(log), result.GetValue(tls), self, cancellationToken);
             var shape = new CraqShape(connection)
             {
                 Datacenters = counts,
                 Memcached = [.. result.GetValue(memcached) ?? []],
+                Authority = result.GetValue(authority)?.FullName ?? AuthorityOf(path),
             };
             var (folder, problems) = await new ProcessCraq(self).UpAsync(path, shape, cancellationToken);
             await using var client = await Connections.ConnectAsync(connection, cancellationToken);
@@ -64,7 +80,7 @@ internal static class CraqUpCommand
             {
                 await admin.CreateKeyspaceAsync(CraqConnections.MainKeyspace, MainChains,
                     PlacementOf(counts, result.GetValue(replicas)), cancellationToken: cancellationToken);
-                overview = await admin.ReadAsync(cancellationToken);
+                overview = await OpenedAsync(admin, cancellationToken);
             }
 
             await CraqReport.WriteAsync(result.InvocationConfiguration.Output,
@@ -74,6 +90,19 @@ internal static class CraqUpCommand
             return problems.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;
+    }
+
+    // Chains open by themselves, a moment after their creation. The report says so if they do not.
+    private static async Task<CraqOverview> OpenedAsync(CraqAdmin admin, CancellationToken cancellationToken)
+    {
+        var began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            var overview = await admin.ReadAsync(cancellationToken);
+            if (overview.Chains.All(chain => chain.IsRecordedOpen)
+                || TimeProvider.System.GetElapsedTime(began) >= s_opening) return overview;
+            await Task.Delay(s_interval, cancellationToken);
+        }
     }
 
     internal static ImmutableArray<(string Datacenter, int Nodes)> CountsOf(string? datacenters, int nodes)
@@ -100,16 +129,25 @@ internal static class CraqUpCommand
             : Placement.Sized([.. counts.Select(one =>
                 new PlacementGroup(one.Datacenter, Math.Min(replicas, one.Nodes)))]);
 
+    // That of the nodes' own log, if it has one. An operator may have put it elsewhere: nodes keep what they have then.
+    private static string? AuthorityOf(string path)
+    {
+        var folder = ClusterCertificates.AuthorityOf(Path.Combine(path, OwnLog));
+        return CertificateAuthority.Exists(folder) ? folder : null;
+    }
+
     private static async Task<string> LogOfAsync(
-        string path, string? given, NodeCommandLine self, CancellationToken cancellationToken)
+        string path, string? given, bool tls, NodeCommandLine self, CancellationToken cancellationToken)
     {
         var known = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest.Log : null;
+        if (tls && (given ?? known) is { } plain && !Connections.Parse(plain).IsTls)
+            throw new UsageException($"The log {plain} has no TLS. New nodes in a new folder can have their own log.");
         if (given is not null && known is not null && given != known)
             throw new UsageException($"The nodes in {path} belong to the log {known}, and not to {given}.");
         if (given is not null) return Connections.Parse(given).ToString();
-        var own = Path.Combine(path, "log");
+        var own = Path.Combine(path, OwnLog);
         if (known is not null && !ClusterFolder.Exists(own)) return known;
-        var state = await new ProcessCluster(self).UpAsync(own, new ClusterShape(), cancellationToken);
+        var state = await new ProcessCluster(self).UpAsync(own, new ClusterShape { Tls = tls }, cancellationToken);
         return state.Verdict.IsServing
             ? state.ConnectionString
             : throw new NodeStartException(string.Join('\n', [.. state.Problems, state.Verdict.ToString()]));
@@ -132,7 +170,7 @@ internal static class CraqDownCommand
             var path = result.GetRequiredValue(directory).FullName;
             var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
             var stopped = await new ProcessCraq(self).DownAsync(path, cancellationToken);
-            var log = Path.Combine(path, "log");
+            var log = Path.Combine(path, CraqUpCommand.OwnLog);
             if (ClusterFolder.Exists(log))
                 stopped = stopped.AddRange(await new ProcessCluster(self).DownAsync(log, cancellationToken));
             var output = result.InvocationConfiguration.Output;

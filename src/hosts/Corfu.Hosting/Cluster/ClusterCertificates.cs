@@ -33,6 +33,22 @@ public static class ClusterCertificates
             .Where(folder => File.Exists(Path.Combine(folder, CertificateFolder.IdentityFile))),
     ];
 
+    /// <summary>A node's certificate, in <c>certs</c> of its folder: issued if there is none, renewed in its last
+    /// third.</summary>
+    /// <param name="authority">The folder of the cluster's authority.</param>
+    /// <param name="nodeFolder">Its name is the node's.</param>
+    /// <param name="host">The address at which the node listens.</param>
+    /// <returns>The folder of the certificate.</returns>
+    /// <exception cref="CertificateException">There is no authority, or its files cannot be used.</exception>
+    public static string ProvideNode(string authority, string nodeFolder, string host, TimeProvider? time = null)
+    {
+        time ??= TimeProvider.System;
+        using var open = CertificateAuthority.Open(authority, time);
+        var folder = OfNode(nodeFolder);
+        Provide(open, folder, OrderOf(Path.GetFileName(nodeFolder), host), time);
+        return folder;
+    }
+
     internal static string OfNode(string nodeFolder) => Path.Combine(nodeFolder, FolderName);
 
     /// <summary>Makes the authority and the identities that are missing, and renews those in their last third. May be
@@ -45,7 +61,7 @@ public static class ClusterCertificates
         var ca = AuthorityOf(path);
         (string Folder, CertificateOrder Order)[] wanted =
         [
-            .. manifest.Nodes.Select(node => (OfNode(Path.Combine(path, node.Name)), OrderOf(node))),
+            .. manifest.Nodes.Select(node => (OfNode(Path.Combine(path, node.Name)), OrderOf(node.Name, node.Host))),
             (ClientOf(path), new CertificateOrder(AccessRole.Client, ClientName)),
         ];
         if (Exist(path) && !CertificateAuthority.Exists(ca))
@@ -68,11 +84,9 @@ public static class ClusterCertificates
         Provide(authority, AdminOf(path), new CertificateOrder(AccessRole.Admin, AdminName), time);
     }
 
-    private static CertificateOrder OrderOf(ManifestNode node) => new(AccessRole.Node, node.Name)
+    private static CertificateOrder OrderOf(string name, string host) => new(AccessRole.Node, name)
     {
-        Hosts = ClusterManifest.IsLoopback(node.Host)
-            ? [.. LoopbackHosts.Append(node.Host).Distinct()]
-            : [node.Host],
+        Hosts = ClusterManifest.IsLoopback(host) ? [.. LoopbackHosts.Append(host).Distinct()] : [host],
     };
 
     private static bool HasIdentity(string folder) =>

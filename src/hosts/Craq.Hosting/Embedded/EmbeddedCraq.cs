@@ -18,6 +18,9 @@ public sealed record EmbeddedCraqOptions
     /// (<see cref="CraqNodeSettings.Memcached"/>).</summary>
     public ImmutableArray<string> Memcached { get; init; } = [];
 
+    /// <inheritdoc cref="CraqShape.Authority"/>
+    public string? Authority { get; init; }
+
     /// <summary>Default: nothing is logged.</summary>
     public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
 
@@ -46,8 +49,8 @@ public sealed class EmbeddedCraq : IAsyncDisposable
     /// <summary>The names of the nodes that run.</summary>
     public IReadOnlyCollection<string> Nodes => _nodes.Keys;
 
-    /// <param name="log">The connection string of a log without TLS, as <see cref="EmbeddedCluster"/> has
-    /// it.</param>
+    /// <param name="log">The connection string of the log, as <see cref="EmbeddedCluster"/> has it. With TLS:
+    /// <see cref="EmbeddedCraqOptions.Authority"/> too.</param>
     /// <exception cref="NodeStartException">The folder is in use, damaged or not writable, or a port is
     /// occupied; or a node does not register in the log's directory within a minute.</exception>
     public static async Task<EmbeddedCraq> StartAsync(
@@ -55,7 +58,12 @@ public sealed class EmbeddedCraq : IAsyncDisposable
     {
         options ??= new EmbeddedCraqOptions();
         var path = options.Folder ?? Directory.CreateTempSubdirectory("craq-").FullName;
-        var shape = new CraqShape(log) { Datacenters = options.Datacenters, Memcached = options.Memcached };
+        var shape = new CraqShape(log)
+        {
+            Datacenters = options.Datacenters,
+            Memcached = options.Memcached,
+            Authority = options.Authority,
+        };
         EmbeddedCraq? craq = null;
         try
         {

@@ -18,9 +18,11 @@ public sealed record CraqShape(string Log)
     /// <summary>The address of all nodes.</summary>
     public string Host { get; init; } = "127.0.0.1";
 
-    /// <summary>A folder of certificates for nodes; null without TLS.</summary>
-    public string? Certs { get; init; }
+    /// <summary>The folder of the log's certificate authority, which issues the nodes' certificates and renews them.
+    /// Null where the log has no TLS, and where nodes that are there keep what they have.</summary>
+    public string? Authority { get; init; }
 
+    /// <inheritdoc cref="NodeListen.Insecure"/>
     public bool Insecure { get; init; }
 }
 
@@ -78,14 +80,21 @@ public sealed class CraqFolder
                 CraqManifest.CurrentFormat, shape.Log, []));
             PrivateFolder.Create(full);
             folder = folder.Extend(shape);
+            folder.RequireAuthority(shape);
             foreach (var node in folder.Manifest.Nodes.Where(node => !node.Formed))
                 await folder.FormAsync(node, shape, cancellationToken);
+            if (shape.Authority is { } authority)
+            {
+                foreach (var node in folder.Manifest.Nodes)
+                    ClusterCertificates.ProvideNode(authority, folder.NodePath(node), node.Host);
+            }
+
             return folder.Save(folder.Manifest with
             {
                 Nodes = [.. folder.Manifest.Nodes.Select(node => node with { Formed = true })],
             });
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or CertificateException)
         {
             throw new NodeStartException($"The folder {full} cannot be used: {e.Message}", e);
         }
@@ -143,9 +152,24 @@ public sealed class CraqFolder
         };
         await NodeInit.JoinAsync(NodePath(node),
             Corfu.Client.ConnectionString.Parse(Manifest.Log).Endpoints, [CraqNodeRole.Instance],
-            new NodeListen(node.Endpoint.ToString()) { Certs = shape.Certs, Insecure = shape.Insecure },
+            new NodeListen(node.Endpoint.ToString())
+            {
+                Certs = shape.Authority is { } authority
+                    ? ClusterCertificates.ProvideNode(authority, NodePath(node), node.Host)
+                    : null,
+                Insecure = shape.Insecure,
+            },
             ImmutableDictionary<string, JsonElement>.Empty.Add(
                 CraqNodeRole.Instance.Name, settings.ToJson()), cancellationToken);
+    }
+
+    private void RequireAuthority(CraqShape shape)
+    {
+        var isTls = Corfu.Client.ConnectionString.Parse(Manifest.Log).IsTls;
+        if (isTls == shape.Authority is not null || Manifest.Nodes.All(node => node.Formed)) return;
+        throw new NodeStartException(isTls
+            ? $"The log {Manifest.Log} has TLS: new nodes need certificates of its authority. Name its folder (--ca)."
+            : $"The log {Manifest.Log} has no TLS: nodes with certificates cannot use it.");
     }
 
     private CraqFolder Save(CraqManifest manifest)
