@@ -9,6 +9,10 @@ using Corfu.FaultRuns.PowerCuts;
 using Corfu.FaultRuns.PowerCuts.Recorded;
 using Corfu.FaultRuns.Returns;
 using Corfu.FaultRuns.Rotation;
+using Corfu.FaultRuns.Objects;
+using Corfu.FaultRuns.Objects.Clients;
+using Corfu.FaultRuns.Objects.Faults;
+using Corfu.FaultRuns.Objects.Nodes;
 using Corfu.FaultRuns.Transactions;
 
 var minutes = new Option<double>("--minutes")
@@ -137,6 +141,24 @@ var rotation = new Command("rotation",
 rotation.SetAction((_, stop) => Guarded(() => new RotationRun(Console.Out).RunAsync(stop)));
 root.Add(rotation);
 
+var storeSeconds = new Option<int>("--seconds")
+{
+    Description = "how long faults are injected",
+    DefaultValueFactory = _ => 120
+};
+var onlyStore = new Option<StoreFault[]>("--only")
+{
+    Description = "these kinds of fault only",
+    AllowMultipleArgumentsPerToken = true
+};
+var store = new Command("craq",
+    "Kills, stops and cuts off CRAQ nodes under writes, reads in all modes and transactions, and judges the histories.")
+    { storeSeconds, seed, onlyStore };
+store.SetAction((result, stop) => Guarded(() => new StoreRun(result.GetValue(seed),
+    TimeSpan.FromSeconds(result.GetValue(storeSeconds)), result.GetValue(onlyStore) ?? [], Console.Out)
+        .RunAsync(stop)));
+root.Add(store);
+
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
 root.Add(cleanup);
@@ -188,6 +210,36 @@ var proxy = new Command("proxy", "Stands before a node.") { port, target };
 proxy.Hidden = true;
 proxy.SetAction(result => DelayProxy.RunAsync(result.GetValue(port), result.GetValue(target)!));
 root.Add(proxy);
+
+var nodes = new Option<string>("--nodes") { Required = true };
+var storeClient = new Command("craq-client", "One workload process of the store.")
+{
+    nodes, connect, name, seed, history,
+};
+storeClient.Hidden = true;
+storeClient.SetAction(result => StoreClient.RunAsync(result.GetValue(nodes)!, result.GetValue(name)!,
+    result.GetValue(seed), result.GetValue(history)!));
+root.Add(storeClient);
+
+var objects = new Option<string>("--objects") { Required = true };
+var storeAudit = new Command("craq-audit", "Reads all objects with a fresh client.") { nodes, objects, file };
+storeAudit.Hidden = true;
+storeAudit.SetAction(result =>
+    StoreAudit.RunAsync(result.GetValue(nodes)!, result.GetValue(objects)!, result.GetValue(file)!));
+root.Add(storeAudit);
+
+var folder = new Option<string>("--folder") { Required = true };
+var nodeCount = new Option<int>("--count") { Required = true };
+var storeForm = new Command("craq-form", "Makes the folders of nodes.") { folder, connect, nodeCount };
+storeForm.Hidden = true;
+storeForm.SetAction(result =>
+    StoreRig.FormAsync(result.GetValue(folder)!, result.GetValue(connect)!, result.GetValue(nodeCount)));
+root.Add(storeForm);
+
+var storeWatch = new Command("craq-watch", "Prints whether all chains are whole.") { connect, nodeCount };
+storeWatch.Hidden = true;
+storeWatch.SetAction(result => StoreWatch.RunAsync(result.GetValue(connect)!, result.GetValue(nodeCount)));
+root.Add(storeWatch);
 
 // Ctrl-C and SIGTERM end the faults, not the judgement.
 return await root.Parse(args)

@@ -4,20 +4,27 @@ namespace Corfu.FaultRuns.Machine;
 /// addresses apart.</summary>
 internal sealed class Network
 {
+    // A hardware address that no interface has.
+    private const string NoOne = "02:00:00:00:00:fe";
+
     private readonly UndoList _undo;
+    private readonly bool _hasFilters;
     private readonly string _prefix;
     private readonly string _hub;
 
-    private Network(UndoList undo)
+    private Network(UndoList undo, bool hasFilters)
     {
         _undo = undo;
+        _hasFilters = hasFilters;
         _prefix = $"cfr{Environment.ProcessId}";
         _hub = $"{_prefix}-hub";
     }
 
-    public static async Task<Network> CreateAsync(UndoList undo)
+    /// <param name="hasFilters">Each namespace gets nft's chains, for loss, one-way cuts, isolation and
+    /// redirects.</param>
+    public static async Task<Network> CreateAsync(UndoList undo, bool hasFilters)
     {
-        var network = new Network(undo);
+        var network = new Network(undo, hasFilters);
         await network.MakeAsync(network._hub);
         await Shell.RequireAsync(
             $"ip link add br0 netns {network._hub} type bridge && ip -n {network._hub} link set br0 up && ip -n "
@@ -44,6 +51,7 @@ internal sealed class Network
             $"ip link add v{host} netns {_hub} type veth peer name eth0 netns {ns} && ip -n {_hub} link set v{host} "
             + "master br0 up && " +
             $"ip -n {ns} addr add {Address(host)}/24 dev eth0 && ip -n {ns} link set eth0 up");
+        if (!_hasFilters) return;
         await Shell.RequireAsync(
             $"{Inside(ns)} nft 'add table inet faults; add chain inet faults in {{ type filter hook input priority "
             + $"0; }}; " +
@@ -76,6 +84,20 @@ internal sealed class Network
 
     public Task HealAsync(string name) =>
         Shell.RequireAsync($"{Inside(Namespace(name))} nft 'flush chain inet faults in; flush chain inet faults out'");
+
+    /// <summary>What each of these hosts sends to its other one gets lost in silence: a neighbour that nobody is. The
+    /// way back stays open. Needs no packet filter.</summary>
+    public Task CutAsync(IEnumerable<(string Name, string ToAddress)> ways) =>
+        Shell.RequireAsync(string.Join(" && ", ways.Select(way => $"ip -n {Namespace(way.Name)} neigh replace "
+            + $"{way.ToAddress} lladdr {NoOne} dev eth0 nud permanent")));
+
+    public Task JoinAsync(IEnumerable<(string Name, string ToAddress)> ways) =>
+        Shell.RequireAsync(string.Join(" && ", ways.Select(way =>
+            $"ip -n {Namespace(way.Name)} neigh del {way.ToAddress} dev eth0")));
+
+    /// <summary>Whether a connection to the port opens at once.</summary>
+    public async Task<bool> ReachesAsync(string name, string address, int port) => (await Shell.LineAsync(
+        $"{Inside(Namespace(name))} timeout 0.5 bash -c 'exec 3<>/dev/tcp/{address}/{port}'")).Code == 0;
 
     private static string Inside(string ns) => string.Join(' ', Enter(ns));
 

@@ -4,6 +4,10 @@ namespace Corfu.FaultRuns.Machine;
 /// <param name="Missing">The reasons why a tool is missing, by its purpose.</param>
 internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnlyList<string> Missing)
 {
+    /// <summary>False: the network has namespaces, and no packet filters.</summary>
+    public bool Filters { get; init; } = true;
+
+
     public static async Task<Tools> ProbeAsync(UndoList undo)
     {
         var missing = new List<string>();
@@ -18,6 +22,19 @@ internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnl
         var strace = root && (await Shell.LineAsync("strace -e inject=fdatasync:error=EIO:when=1 true")).Code == 0;
         if (root && !strace) missing.Add("failing fsync: strace is missing or cannot inject");
         return new Tools(network, disks, strace, missing);
+    }
+
+    /// <summary>Signals, and namespaces where they can be made.</summary>
+    public static async Task<Tools> ProbeNamespacesAsync()
+    {
+        var name = $"cfr{Environment.ProcessId}-probe";
+        var (code, output) = await Shell.LineAsync(
+            $"ip netns add {name} && ip link add br0 netns {name} type bridge && ip link add v0 netns {name} type "
+            + $"veth peer name v1 netns {name} && {string.Join(' ', Machine.Network.Enter(name))} true");
+        await Shell.LineAsync($"ip netns del {name}");
+        return new Tools(code == 0, false, false, code == 0
+            ? []
+            : [$"partitions: no network namespaces (root and ip are needed): {output.Trim()}"]) { Filters = false };
     }
 
     private static async Task<bool> NetworkWorksAsync()

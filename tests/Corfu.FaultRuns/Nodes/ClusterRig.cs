@@ -32,7 +32,6 @@ internal sealed class Node(string name, int host, string folder)
 internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape, int diskMegabytes)
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-    private static readonly string s_tool = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
 
     private readonly string _folder = Path.Combine(undo.Folder, "cluster");
     private bool _formed;
@@ -45,6 +44,10 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
     public string Connection { get; private set; } = "";
 
+    /// <summary>The <c>corfu</c> tool.</summary>
+    public static string Tool { get; } = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
+
+    /// <summary>This program.</summary>
     public static string Self { get; } = Path.Combine(AppContext.BaseDirectory, "Corfu.FaultRuns.dll");
 
     /// <summary>A standby sequencer and spare units, which may take others' places.</summary>
@@ -53,13 +56,16 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     public string EndpointOf(Node node) =>
         $"{ClusterFolder.Open(_folder).Manifest.Nodes.Single(n => n.Name == node.Name).Host}:{node.Port}";
 
+    /// <summary>Every node is reached from there.</summary>
+    public string? HubNamespace => NamespaceOf("hub");
+
     public string? NamespaceOf(string name) => Network?.Namespace(name);
 
     /// <param name="clients">Namespaces for clients.</param>
     /// <param name="proxied">Whether a node gets a proxy before its port.</param>
     public async Task CreateAsync(int clients, Func<int, bool> proxied)
     {
-        if (tools.Network) Network = await Network.CreateAsync(undo);
+        if (tools.Network) Network = await Network.CreateAsync(undo, tools.Filters);
         var names = Enumerable.Range(0, shape.Units).Select(i => $"unit-{i}")
             .Concat(Enumerable.Range(0, shape.Spares).Select(i => $"spare-{i}"))
             .Concat(Enumerable.Range(0, shape.Sequencers).Select(i => i == 0 ? "sequencer" : $"sequencer-{i}"));
@@ -148,7 +154,7 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
     }
 
     public Child Start(Node node, IEnumerable<string> before) =>
-        Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", s_tool, "node", "--config",
+        Child.Start(undo, NamespaceOf(node.Name), "corfu.dll", before, "dotnet", Tool, "node", "--config",
             Path.Combine(node.Folder, "node.json"));
 
     /// <summary>The reason of every epoch, oldest first; null when no acceptor answers.</summary>
@@ -162,11 +168,15 @@ internal sealed class ClusterRig(UndoList undo, Tools tools, ClusterShape shape,
 
     public async Task<string> StatusAsync() => (await ToolAsync("cluster", "status", "--dir", _folder)).Output;
 
-    /// <summary>The <c>corfu</c> tool.</summary>
-    public Task<(int Code, string Output)> ToolAsync(params string[] arguments)
+    public Task<(int Code, string Output)> ToolAsync(params string[] arguments) =>
+        RunInHubAsync(["dotnet", Tool, .. arguments]);
+
+    public Task<(int Code, string Output)> SelfAsync(params string[] arguments) =>
+        RunInHubAsync(["dotnet", Self, .. arguments]);
+
+    private Task<(int Code, string Output)> RunInHubAsync(string[] words)
     {
-        string[] command = [.. Machine.Network.Enter(Network is null ? null : NamespaceOf("hub")), "dotnet", s_tool,
-            .. arguments];
+        string[] command = [.. Machine.Network.Enter(HubNamespace), .. words];
         return Shell.RunAsync(command[0], command[1..]);
     }
 }

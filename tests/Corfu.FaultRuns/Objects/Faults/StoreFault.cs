@@ -1,0 +1,31 @@
+namespace Corfu.FaultRuns.Objects.Faults;
+
+public enum StoreFault
+{
+    /// <summary>SIGKILL to one node, which starts again with its data.</summary>
+    KillNode,
+
+    /// <summary>SIGSTOP to one node, for longer than others wait until they suspect it, or shorter.</summary>
+    StopNode,
+
+    /// <summary>One node and all the rest do not reach each other.</summary>
+    CutNode,
+
+    /// <summary>One node with half of the clients on one side, all the rest on the other.</summary>
+    CutNodeWithClients,
+
+    /// <summary>What one node sends to another one is lost; the way back is open.</summary>
+    OneWay,
+
+    /// <summary>One node and the log do not reach each other.</summary>
+    CutFromLog,
+
+    /// <summary>SIGKILL to two nodes at once: some chains have no majority left.</summary>
+    KillTwo,
+
+    /// <summary>SIGKILL to all nodes.</summary>
+    KillAll,
+
+    /// <summary>SIGSTOP to all processes of the log.</summary>
+    StopLog,
+}
