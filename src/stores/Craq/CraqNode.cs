@@ -1,4 +1,5 @@
 using Craq.Coordination;
+using Craq.Expiry;
 using Craq.Storage;
 using Craq.Transactions;
 
@@ -8,7 +9,14 @@ namespace Craq;
 /// <see cref="Fault"/>.</summary>
 internal sealed class CraqNode : IAsyncDisposable
 {
-    private CraqNode(CraqHandler handler) => Handler = handler;
+    private readonly CancellationTokenSource _stop = new();
+    private readonly Task _sweep;
+
+    private CraqNode(CraqHandler handler, ExpirySweep sweep)
+    {
+        Handler = handler;
+        _sweep = sweep.RunAsync(_stop.Token);
+    }
 
     public CraqHandler Handler { get; }
 
@@ -27,10 +35,16 @@ internal sealed class CraqNode : IAsyncDisposable
         _ = new TransactionLead(handler, directory, transport, time, options);
         await handler.RecoverAsync();
         handler.Start();
-        return new CraqNode(handler);
+        return new CraqNode(handler, new ExpirySweep(handler, store, time, options));
     }
 
     /// <summary>Ends the node: what waits is answered with <see cref="Status.Failed"/>, its outcome is
     /// unknown.</summary>
-    public ValueTask DisposeAsync() => Handler.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        _stop.Cancel();
+        await _sweep;
+        await Handler.DisposeAsync();
+        _stop.Dispose();
+    }
 }

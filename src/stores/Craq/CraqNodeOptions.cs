@@ -75,6 +75,9 @@ internal sealed record CraqNodeOptions
     /// <summary>Time for telling a transaction's outcome to the heads of its parts.</summary>
     public TimeSpan SettleLimit { get; init; } = TimeSpan.FromSeconds(3);
 
+    /// <summary>Expired objects are deleted so often. A pass over the index, if an object has an expiry.</summary>
+    public TimeSpan ExpiryInterval { get; init; } = TimeSpan.FromMinutes(1);
+
     /// <summary>Time for one request to another node.</summary>
     public TimeSpan CallLimit { get; init; } = TimeSpan.FromSeconds(2);
 }

@@ -21,6 +21,9 @@ internal static class CraqTelemetry
     internal static readonly Counter<long> Confirmations = Count("confirmation", "confirmation",
         "Questions of other members for the epoch and the mark: for strong reads that wait there.");
 
+    internal static readonly Counter<long> Expired =
+        Count("expired", "object", "Expired objects that a head has deleted.");
+
     private static Counter<long> Count(string name, string unit, string description) =>
         Meter.CreateCounter<long>($"craq.node.{name}", $"{{{unit}}}", description);
 }

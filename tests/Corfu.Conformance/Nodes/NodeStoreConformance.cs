@@ -241,6 +241,30 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Expired_objects_are_found_in_their_newest_versions_and_after_a_start()
+    {
+        var chain = TestNode.Chain(3);
+        var node = await OpenAsync();
+        Assert.Empty(await node.Store.FindExpiredAsync(long.MaxValue, 100));
+        // A put's expiry is ten times its flags.
+        var soon = await node.WriteAsync(chain, TestNode.Put("soon", 10, flags: 5));
+        await node.WriteAsync(chain, TestNode.Put("late", 10, flags: 500));
+        await node.WriteAsync(chain, TestNode.Put("again", 10, flags: 5));
+        await node.WriteAsync(chain, TestNode.Put("again", 10));
+        await node.WriteAsync(chain, TestNode.Put("gone", 10, flags: 5));
+        await node.WriteAsync(chain, TestNode.Delete("gone"));
+        for (var run = 0; run < 2; run++)
+        {
+            await node.CleanUpAsync();
+            var (found, slot) = Assert.Single(await node.Store.FindExpiredAsync(1000, 100));
+            Assert.Equal((chain, soon), (found, slot.Version));
+            Assert.Equal(2, (await node.Store.FindExpiredAsync(5000, 100)).Count);
+            Assert.Single(await node.Store.FindExpiredAsync(5000, 1));
+            node = await ReopenAsync(node);
+        }
+    }
+
+    [Fact]
     public async Task Full_disk_refuses_writes_then_deletes_and_never_vital_records()
     {
         var node = await OpenAsync();

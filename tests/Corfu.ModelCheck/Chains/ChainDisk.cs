@@ -64,5 +64,8 @@ internal sealed class ChainDisk : INodeStore
     public ValueTask<ObjectKey?> ReadKeyAsync(ObjectSlot slot) =>
         throw new NotSupportedException("The model has no learners.");
 
+    public ValueTask<IReadOnlyList<(ChainId Chain, ObjectSlot Slot)>> FindExpiredAsync(long wall, int most) =>
+        throw new NotSupportedException("The model's objects do not expire.");
+
     public ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

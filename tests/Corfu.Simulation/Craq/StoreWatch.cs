@@ -63,6 +63,9 @@ internal sealed class StoreWatch(INodeStore store, NodeLog log) : INodeStore, IN
     public IAsyncEnumerable<(ObjectHash Hash, ObjectSlot Slot)> ListAsync(ChainId chain, ObjectHash from) =>
         store.ListAsync(chain, from);
 
+    public ValueTask<IReadOnlyList<(ChainId Chain, ObjectSlot Slot)>> FindExpiredAsync(long wall, int most) =>
+        store.FindExpiredAsync(wall, most);
+
     public ValueTask<ObjectKey?> ReadKeyAsync(ObjectSlot slot) => store.ReadKeyAsync(slot);
 
     public ValueTask DisposeAsync() => store.DisposeAsync();

@@ -72,6 +72,12 @@ internal interface INodeStore : IAsyncDisposable
     /// thread, outside the lock.</summary>
     IAsyncEnumerable<(ObjectHash Hash, ObjectSlot Slot)> ListAsync(ChainId chain, ObjectHash from);
 
+    /// <summary>Clean objects of all chains whose expiry is at or before a time, in Unix milliseconds: they may be
+    /// overwritten meanwhile. Nothing is read where no object has an expiry. Any thread, outside the lock, one call at
+    /// a time.</summary>
+    /// <param name="most">The first ones that are found.</param>
+    ValueTask<IReadOnlyList<(ChainId Chain, ObjectSlot Slot)>> FindExpiredAsync(long wall, int most);
+
     /// <summary>The key of a listed slot; null: as for <see cref="ReadAsync"/>.</summary>
     ValueTask<ObjectKey?> ReadKeyAsync(ObjectSlot slot);
 

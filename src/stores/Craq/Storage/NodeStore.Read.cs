@@ -61,6 +61,29 @@ internal sealed partial class NodeStore
         }
     }
 
+    public async ValueTask<IReadOnlyList<(ChainId Chain, ObjectSlot Slot)>> FindExpiredAsync(long wall, int most)
+    {
+        if (!_mayExpire) return [];
+        // An object that comes during the scan sets it again.
+        _mayExpire = false;
+        var chains = _chains.ToDictionary(chain => chain.Value.Holding, chain => (chain.Key, Held: chain.Value));
+        // The newest entry of an object is visited last.
+        var found = new Dictionary<ObjectHash, (ChainId, ObjectSlot)>();
+        await _index.ScanAsync(0, _index.Tail, (hash, entry) =>
+        {
+            var isExpired = false;
+            if (entry.Expiry > 0 && chains.TryGetValue(entry.Holding, out var chain) && IsLive(entry, chain.Held))
+            {
+                _mayExpire = true;
+                isExpired = entry.Expiry <= wall && (found.Count < most || found.ContainsKey(hash));
+                if (isExpired) found[hash] = (chain.Key, entry.ToSlot());
+            }
+
+            if (!isExpired) found.Remove(hash);
+        });
+        return [.. found.Values];
+    }
+
     // Empty: the segment was deleted, or cannot be read.
     private async ValueTask<ReadOnlyMemory<byte>> TryReadAsync(long address, int length)
     {

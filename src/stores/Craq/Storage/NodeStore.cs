@@ -35,6 +35,9 @@ internal sealed partial class NodeStore : INodeStore, ILogObserver
     private ObjectCleaner? _cleaner;
     private bool _disposed;
 
+    // False: the index has no object with an expiry. The index of a start may have some.
+    private volatile bool _mayExpire = true;
+
     internal NodeStore(ISegmentFiles files, OpenRecordLog openLog, IAddressMaps<ObjectHash, ObjectEntry> maps,
         IWorkers workers, NodeId node, NodeStoreOptions options)
     {
@@ -166,6 +169,7 @@ internal sealed partial class NodeStore : INodeStore, ILogObserver
             _owed.Add((chain, key.ToOwned(), loser.Version));
         if (isOlder) return;
         _index.Set(hash, entry);
+        if (entry.Expiry > 0) _mayExpire = true;
         Count(held, before, entry);
     }
 

@@ -57,6 +57,9 @@ internal readonly record struct ObjectEntry
 
     public long Address => _address;
 
+    /// <summary>As <see cref="ObjectSlot.Expiry"/>; 0 of a deletion.</summary>
+    public long Expiry => _expiry;
+
     public int Write => _write;
 
     /// <summary>Bytes of log that the object takes once it stands in a record of its own.</summary>

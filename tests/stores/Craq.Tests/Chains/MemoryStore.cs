@@ -126,6 +126,12 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
         }
     }
 
+    public ValueTask<IReadOnlyList<(ChainId Chain, ObjectSlot Slot)>> FindExpiredAsync(long wall, int most) => new(
+    [
+        .. _slots.Where(slot => slot.Value.Expiry > 0 && slot.Value.Expiry <= wall).Take(most)
+            .Select(slot => (slot.Key.Item1, slot.Value)),
+    ]);
+
     public ValueTask<ObjectKey?> ReadKeyAsync(ObjectSlot slot) =>
         new(RecordCodec.Decode(_log[(int)slot.Address].Body).Writes[slot.Write].Key);
 

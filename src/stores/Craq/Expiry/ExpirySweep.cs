@@ -1,0 +1,77 @@
+using Craq.Storage;
+
+namespace Craq.Expiry;
+
+/// <summary>Deletes expired objects of the chains that this node is head of: readers see them as absent, and their
+/// space comes back. A deletion goes down the chain as any write.</summary>
+internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimeProvider time, CraqNodeOptions options)
+{
+    // Deletions of one record.
+    private const int Batch = 256;
+
+    // Objects of one pass over the index: about 3 MB.
+    private const int MostAtOnce = 64 << 10;
+
+    /// <summary>Runs until the node ends.</summary>
+    public async Task RunAsync(CancellationToken stopping)
+    {
+        try
+        {
+            while (true)
+            {
+                await Task.Delay(options.ExpiryInterval, time, stopping);
+                try
+                {
+                    while (await SweepAsync(stopping))
+                    {
+                    }
+                }
+                catch (Exception error) when (error is CorfuException or IOException or ObjectDisposedException)
+                {
+                    // The node has failed and reports that itself, or the next sweep does it.
+                }
+            }
+        }
+        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
+        {
+            // The node ends.
+        }
+    }
+
+    /// <summary>Deletes what is expired now, in one pass over the index.</summary>
+    /// <returns>Whether there was more than one pass takes, and some of it could be deleted.</returns>
+    public async ValueTask<bool> SweepAsync(CancellationToken cancellationToken)
+    {
+        var found = await store.FindExpiredAsync(time.GetUtcNow().ToUnixTimeMilliseconds(), MostAtOnce);
+        var deleted = false;
+        foreach (var chain in found.GroupBy(one => one.Chain, one => one.Slot))
+        {
+            if (handler.FindView(chain.Key)?.Config.Head.Node != handler.Id) continue;
+            foreach (var batch in chain.Chunk(Batch))
+            {
+                cancellationToken.ThrowIfCancellationRequested();
+                if (!await ExpireAsync(chain.Key, batch)) break;
+                deleted = true;
+            }
+        }
+
+        return deleted && found.Count == MostAtOnce;
+    }
+
+    private async ValueTask<bool> ExpireAsync(ChainId chain, ObjectSlot[] slots)
+    {
+        var expired = new List<(ObjectKey Key, ObjectVersion Version)>(slots.Length);
+        foreach (var slot in slots)
+        {
+            // Null: cleaned away meanwhile, or damaged.
+            if (await store.ReadKeyAsync(slot) is not { } key) continue;
+            // The head looks at the newest version under the node's lock.
+            await store.LoadAsync(chain, key);
+            expired.Add((key, slot.Version));
+        }
+
+        var taken = false;
+        handler.WithChain(chain, (core, effects) => taken = core.Expire(expired, effects));
+        return taken;
+    }
+}

@@ -1,0 +1,75 @@
+using Craq.Storage;
+
+namespace Craq.Tests.Chains;
+
+/// <summary>Deletions of expired objects (C21).</summary>
+public sealed class ExpiryTests
+{
+    private static readonly CraqNodeOptions s_options = new() { ExpiryInterval = TimeSpan.FromSeconds(5) };
+
+    [Fact]
+    public void Expired_object_is_deleted_at_all_members_and_others_stay() => TestChain.Run(async chain =>
+    {
+        var soon = Wall(chain) + 2000;
+        await chain.MutateAsync(chain.Mutation(TestChain.Put("short", "v", soon)));
+        await chain.MutateAsync(chain.Mutation(TestChain.Put("long", "v", soon + 3_600_000)));
+        await chain.PutAsync("ever", "v");
+        for (var member = 1; member <= 3; member++) Assert.NotNull(Slot(chain, member, "short"));
+        await chain.UntilAsync(() => Enumerable.Range(1, 3).All(member => Slot(chain, member, "short") is null));
+        for (var member = 1; member <= 3; member++)
+        {
+            Assert.NotNull(Slot(chain, member, "long"));
+            Assert.NotNull(Slot(chain, member, "ever"));
+        }
+    }, node: s_options);
+
+    [Fact]
+    public void Expired_object_that_was_written_again_stays() => TestChain.Run(async chain =>
+    {
+        var soon = Wall(chain) + 1000;
+        var old = (await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "old", soon)))).Version;
+        var last = await chain.PutAsync("x", "new");
+        await chain.DelayAsync(2000);
+        Assert.True(Expire(chain, 1, "x", old));
+        await chain.DelayAsync(1000);
+        Assert.Equal(last, chain.LastOf(1));
+        Assert.Equal("new", await chain.GetAsync(2, "x"));
+    });
+
+    // The fast clock is the sweep's: the head's own clock counts.
+    [Fact]
+    public void Object_that_the_heads_clock_does_not_call_expired_stays() => TestChain.Run(async chain =>
+    {
+        var later = Wall(chain) + 60_000;
+        var version = (await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v", later)))).Version;
+        Assert.True(Expire(chain, 1, "x", version));
+        await chain.DelayAsync(1000);
+        Assert.Equal("v", await chain.GetAsync(1, "x"));
+    });
+
+    [Fact]
+    public void Member_that_is_not_head_deletes_nothing() => TestChain.Run(async chain =>
+    {
+        var version = (await chain.MutateAsync(
+            chain.Mutation(TestChain.Put("x", "v", Wall(chain) + 100)))).Version;
+        await chain.DelayAsync(1000);
+        Assert.False(Expire(chain, 2, "x", version));
+        Assert.NotNull(Slot(chain, 2, "x"));
+    });
+
+    private static long Wall(TestChain chain) => chain.Time.GetUtcNow().ToUnixTimeMilliseconds();
+
+    private static bool Expire(TestChain chain, int member, ObjectKey key, ObjectVersion version)
+    {
+        var taken = false;
+        chain.Node(member).WithChain(
+            chain.Id, (core, effects) => taken = core.Expire([(key, version)], effects));
+        return taken;
+    }
+
+    private static ObjectSlot? Slot(TestChain chain, int member, ObjectKey key)
+    {
+        Assert.True(chain.Store(member).TryFind(chain.Id, key, out var slot));
+        return slot;
+    }
+}
