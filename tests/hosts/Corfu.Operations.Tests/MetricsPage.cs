@@ -57,7 +57,7 @@ internal static class MetricsPage
         var page = new StringBuilder("""
             # Metrics
 
-            Every instrument of nodes, clients and Tango, from the code; a test compares. Names, units and
+            Every instrument of nodes, clients, Tango and CRAQ, from the code; a test compares. Names, units and
             attributes follow OpenTelemetry. `/metrics` of a node (`http` in `node.json`) has them under Prometheus'
             names: dots become underscores, units are written out, counters end with `_total`. A histogram of seconds
             has 18 buckets, from 50 us to 10 s.

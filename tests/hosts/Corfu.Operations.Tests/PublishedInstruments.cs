@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Corfu.Extensions;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
+using Craq.Hosting;
 using Tango;
 
 namespace Corfu.Operations.Tests;
@@ -75,13 +76,16 @@ internal static class PublishedInstruments
         }
     }
 
+    private static bool IsOwn(string assembly) => assembly.StartsWith("Corfu", StringComparison.Ordinal)
+        || assembly.StartsWith("Craq", StringComparison.Ordinal);
+
     // Classes that make instruments are called so.
     private static IEnumerable<Type> Makers()
     {
         Assembly[] roots = [typeof(HostingTelemetry).Assembly, typeof(CorfuTelemetryNames).Assembly,
-            typeof(TangoTelemetry).Assembly];
+            typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly];
         return from assembly in roots.Concat(roots.SelectMany(root => root.GetReferencedAssemblies())
-                   .Where(name => name.Name!.StartsWith("Corfu", StringComparison.Ordinal)).Select(Assembly.Load))
+                   .Where(name => IsOwn(name.Name!)).Select(Assembly.Load))
                    .Distinct()
                from type in assembly.GetTypes()
                where type.Name.EndsWith("Telemetry", StringComparison.Ordinal)
