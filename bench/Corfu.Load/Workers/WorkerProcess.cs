@@ -19,7 +19,14 @@ internal sealed class WorkerProcess : IDisposable
         get
         {
             _process.Refresh();
-            return _process.TotalProcessorTime;
+            try
+            {
+                return _process.TotalProcessorTime;
+            }
+            catch (InvalidOperationException)
+            {
+                throw new IOException("A load generator process has died.");
+            }
         }
     }
 

@@ -116,7 +116,7 @@ internal sealed class CraqNodes : IAsyncDisposable
             var endpoint = overview.Find(member.Node)!.Endpoint;
             return _folder!.Manifest.Nodes.First(node => node.Endpoint == endpoint);
         });
-        return new CraqMembers(name, [.. nodes.Select(_folder!.NodePath)]);
+        return new CraqMembers(name, [.. nodes.Select(_folder!.NodePath)], config.IsRecordedOpen);
     }
 
     private static ChainConfig Config(CraqOverview overview, string name) =>
@@ -125,7 +125,8 @@ internal sealed class CraqNodes : IAsyncDisposable
 
 /// <summary>The members of a chain, from the head to the tail.</summary>
 /// <param name="Folders">Of the nodes; their processes may change.</param>
-internal sealed record CraqMembers(string Chain, ImmutableArray<string> Folders)
+/// <param name="IsOpen">They serve.</param>
+internal sealed record CraqMembers(string Chain, ImmutableArray<string> Folders, bool IsOpen)
 {
     public int Length => Folders.Length;
 

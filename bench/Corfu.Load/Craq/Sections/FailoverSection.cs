@@ -16,6 +16,9 @@ internal static class FailoverSection
     private const int Readers = 32;
     private const int Writers = 8;
 
+    // Steps of the table.
+    private const int MostShown = 14;
+
     private static readonly string[] s_places = ["head", "middle", "tail"];
     private static readonly TimeSpan s_warmUp = TimeSpan.FromSeconds(4);
     private static readonly TimeSpan s_step = TimeSpan.FromSeconds(1);
@@ -23,8 +26,9 @@ internal static class FailoverSection
     // The chain stays without the node for so long.
     private static readonly TimeSpan s_away = TimeSpan.FromSeconds(5);
 
-    // Writes that do not go on by then are a fault of the product.
+    // Writes that do not go on by then, and a chain that is not whole again, are a fault of the product.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan s_poll = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan s_after = TimeSpan.FromSeconds(3);
 
     public static async Task<CraqSection> RunAsync(CraqRig rig, string folder, CancellationToken cancellationToken)
@@ -33,7 +37,8 @@ internal static class FailoverSection
         section.Note($"A chain of {Length} on {Nodes} new nodes in each round; {Readers} strong reads of one object "
             + $"and {Writers} writes in flight. A node gets SIGKILL, and its process is started again "
             + $"{s_away.TotalSeconds:0} s later. Time counts from the kill. \"Stall\": the longest time without one "
-            + "answer from the kill on. A failed read is one that the client gave up after its retries.");
+            + "answer from the kill on. A failed read is one that the client gave up after its retries. \"Whole\": "
+            + "from the kill until the chain had all its members again.");
         List<FailoverFigures> rounds = [];
         for (var round = 0; round < rig.Plan.Rounds; round++)
         {
@@ -45,17 +50,19 @@ internal static class FailoverSection
                 $"{CraqPlan.Failover} round {round + 1}/{rig.Plan.Rounds}: {s_places[place]} killed: {figures}");
         }
 
-        var shown = rounds.Min(figures => figures.Reads.Length);
+        var shown = Math.Min(MostShown, rounds.Min(figures => figures.Reads.Length));
         section.Columns([
             "killed", "reads stall ms", "reads failed", "writes stall ms", "writes failed or unknown",
+            "whole again s",
             .. Enumerable.Range(-FailoverFigures.StepsBefore, shown).Select(step => $"reads/s at {step} s")]);
         foreach (var figures in rounds) figures.AddTo(section, s_places[figures.Place], shown);
         section.Sum("reads_stall_ms", RoundResult.Middle(rounds.Select(figures => figures.ReadStall)));
         section.Sum("writes_stall_ms", RoundResult.Middle(rounds.Select(figures => figures.WriteStall)));
+        section.Sum("whole_s", RoundResult.Middle(rounds.Select(figures => figures.Whole.TotalSeconds)), "0.0");
         section.Sum("reads_failed", rounds.Sum(figures => figures.ReadsFailed));
         foreach (var figures in rounds.Where(figures => !figures.HasHealed))
-            section.Problem($"no write within {s_patience.TotalSeconds:0} s of the kill of the "
-                + s_places[figures.Place]);
+            section.Problem($"{s_patience.TotalSeconds:0} s after the kill of the {s_places[figures.Place]} the chain "
+                + "was not whole, or took no writes");
         return section;
     }
 
@@ -81,16 +88,28 @@ internal static class FailoverSection
         await Task.Delay(s_away, cancellationToken);
         await nodes.StartAgainAsync(cancellationToken);
         var started = Stopwatch.GetElapsedTime(began);
-        while (!writes.HasSince(started) && Stopwatch.GetElapsedTime(began) - killed < s_patience)
-            await Task.Delay(CraqTimeline.IntervalMilliseconds, cancellationToken);
-        var hasHealed = writes.HasSince(started);
+        var isWhole = false;
+        while (!(isWhole && writes.HasSince(started)) && Stopwatch.GetElapsedTime(began) - killed < s_patience)
+        {
+            await Task.Delay(s_poll, cancellationToken);
+            isWhole = (await nodes.MembersAsync(Chain, cancellationToken)) is { IsOpen: true, Length: Length };
+        }
+
+        var whole = Stopwatch.GetElapsedTime(began);
+        var hasHealed = isWhole && writes.HasSince(started);
         await Task.Delay(s_after, cancellationToken);
         var ended = Stopwatch.GetElapsedTime(began);
         await reads.StopAsync();
         await writes.StopAsync();
-        return new FailoverFigures(place, hasHealed, reads, writes, killed, started, ended, s_step);
+        return new FailoverFigures(
+            place, hasHealed, reads, writes, new FailoverTimes(killed, started, whole, ended), s_step);
     }
 }
+
+/// <summary>Times since the callers began.</summary>
+/// <param name="Started">The node's new process serves.</param>
+/// <param name="Whole">The chain has all its members, or nobody waits for that any more.</param>
+internal readonly record struct FailoverTimes(TimeSpan Killed, TimeSpan Started, TimeSpan Whole, TimeSpan Ended);
 
 /// <summary>Figures of one kill.</summary>
 internal sealed class FailoverFigures
@@ -99,23 +118,27 @@ internal sealed class FailoverFigures
     public const int StepsBefore = 2;
 
     private readonly long _writesFailed;
-    private readonly TimeSpan _away;
+    private readonly TimeSpan _started;
 
-    public FailoverFigures(int place, bool hasHealed, CraqTimeline reads, CraqTimeline writes, TimeSpan killed,
-        TimeSpan started, TimeSpan ended, TimeSpan step)
+    public FailoverFigures(int place, bool hasHealed, CraqTimeline reads, CraqTimeline writes, FailoverTimes times,
+        TimeSpan step)
     {
-        (Place, HasHealed, _away) = (place, hasHealed, started - killed);
+        (Place, HasHealed) = (place, hasHealed);
+        (_started, Whole) = (times.Started - times.Killed, times.Whole - times.Killed);
         (ReadsFailed, _writesFailed) = (reads.Failed, writes.Failed);
-        ReadStall = reads.LongestPause(killed, ended).TotalMilliseconds;
-        WriteStall = writes.LongestPause(killed, ended).TotalMilliseconds;
-        Reads = Steps(reads, killed - (StepsBefore * step), ended, step);
+        ReadStall = reads.LongestPause(times.Killed, times.Ended).TotalMilliseconds;
+        WriteStall = writes.LongestPause(times.Killed, times.Ended).TotalMilliseconds;
+        Reads = Steps(reads, times.Killed - (StepsBefore * step), times.Ended, step);
     }
 
     /// <summary>The killed node's in the chain.</summary>
     public int Place { get; }
 
-    /// <summary>Writes went on.</summary>
+    /// <summary>Writes went on, and the chain has all its members.</summary>
     public bool HasHealed { get; }
+
+    /// <summary>From the kill until then.</summary>
+    public TimeSpan Whole { get; }
 
     public double ReadStall { get; }
 
@@ -128,11 +151,12 @@ internal sealed class FailoverFigures
 
     public void AddTo(CraqSection section, string place, int shown) => section.Row([
         place, Cell.Count(ReadStall), Cell.Count(ReadsFailed), Cell.Count(WriteStall), Cell.Count(_writesFailed),
-        .. Reads.Take(shown).Select(Cell.Count)]);
+        Whole.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture), .. Reads.Take(shown).Select(Cell.Count)]);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"reads stalled {ReadStall:0} ms, {ReadsFailed} failed; writes stalled {WriteStall:0} ms, {_writesFailed} "
-        + $"failed or unknown; served again after {_away.TotalMilliseconds:0} ms");
+        + $"failed or unknown; the process served again after {_started.TotalSeconds:0.0} s, the chain was whole after "
+        + $"{Whole.TotalSeconds:0.0} s");
 
     private static double[] Steps(CraqTimeline reads, TimeSpan from, TimeSpan to, TimeSpan step)
     {
