@@ -15,7 +15,7 @@ SYNC = re.compile(r"^\s+fdatasync\s+(\d+)\s+\d+\s+([\d.]+)")
 SERIALIZATION = re.compile(
     r"MessagePack|Protobuf|Codec|WireReader|WireWriter|FrameBuffer|FrameHeader|Crc32C|Formatter|Formatting|EntryFormat")
 KERNEL_KINDS = (
-    ("kernel: network", re.compile(r"tcp|^ip_|^__ip|^sk_|sk_|skb|sock|inet|net_|loopback|dev_|napi|__local_bh")),
+    ("kernel: network", re.compile(r"tcp|^ip_|^__ip|(?<![a-z])sk_|skb|sock|inet|net_|loopback|dev_|napi|__local_bh")),
     ("kernel: storage", re.compile(r"ext4|jbd2|blk|bio|virtio|virtqueue|vring|fsync|filemap|folio|writeback|iomap")),
     ("kernel: scheduling and waiting", re.compile(
         r"futex|sched|wake|epoll|^ep_|hrtimer|enqueue|dequeue|pick_|finish_task|switch|idle|poll|select|"
