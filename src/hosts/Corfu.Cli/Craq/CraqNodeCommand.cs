@@ -26,7 +26,7 @@ internal static class CraqNodeCommand
         };
         var memcached = new Option<string[]>("--memcached")
         {
-            Description = "A listener for memcached's text protocol: [ADDRESS:]PORT=MODE[@KEYSPACE].",
+            Description = "A listener for memcached's protocols: [ADDRESS:]PORT=MODE[@KEYSPACE].",
             HelpName = "11211=strong",
             DefaultValueFactory = _ => [],
         };

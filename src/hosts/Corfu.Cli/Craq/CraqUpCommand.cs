@@ -41,7 +41,7 @@ internal static class CraqUpCommand
         };
         var memcached = new Option<string[]>("--memcached")
         {
-            Description = "A listener of the first new node for memcached's text protocol: [ADDRESS:]PORT=MODE"
+            Description = "A listener of the first new node for memcached's protocols: [ADDRESS:]PORT=MODE"
                 + "[@KEYSPACE] with the mode strong, eventual or bounded:N[:SECONDSs].",
             HelpName = "11211=strong",
             DefaultValueFactory = _ => [],

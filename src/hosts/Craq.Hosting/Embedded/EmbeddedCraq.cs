@@ -14,7 +14,7 @@ public sealed record EmbeddedCraqOptions
     public ImmutableArray<(string Datacenter, int Nodes)> Datacenters { get; init; } =
         [(CraqNodeSettings.DefaultDatacenter, 3)];
 
-    /// <summary>Listeners of the first node for memcached's text protocol
+    /// <summary>Listeners of the first node for memcached's protocols
     /// (<see cref="CraqNodeSettings.Memcached"/>).</summary>
     public ImmutableArray<string> Memcached { get; init; } = [];
 

@@ -2,11 +2,12 @@ using System.Buffers;
 
 namespace Craq.Hosting.Memcached;
 
-/// <summary>Cuts a connection's bytes into commands: a line, and for storage commands a data block behind it. The
-/// memory that a connection holds grows with the bytes that have come, not with those that are announced.</summary>
+/// <summary>Cuts a connection's bytes into commands of the text protocol: a line, and for storage commands a data block
+/// behind it.</summary>
 internal sealed class CommandReader(int maxValue)
 {
-    private const int FirstBlock = 16 << 10;
+    // Bytes of a block's end: \r\n.
+    private const int BlockEnd = 2;
 
     public const string BadData = "CLIENT_ERROR bad data chunk";
     public const string LineTooLong = "CLIENT_ERROR line too long";
@@ -14,11 +15,8 @@ internal sealed class CommandReader(int maxValue)
     // The command whose data block is being read; null: a line is next.
     private TextCommand? _open;
 
-    private byte[] _block = [];
-    private int _filled;
-
-    // Bytes of the block and its end that are to come.
-    private int _left;
+    // The block and its end.
+    private readonly DataBlock _block = new();
 
     // The bytes up to the next line's end are passed over: a line was too long, or a data block did not end where it
     // should.
@@ -67,38 +65,19 @@ internal sealed class CommandReader(int maxValue)
     private void Begin(TextCommand command)
     {
         _open = command;
-        _left = command.Length + 2;
-        _filled = 0;
-        _block = command.Error is null ? new byte[Math.Min(_left, FirstBlock)] : [];
+        _block.Begin(command.Length + BlockEnd, isKept: command.Error is null);
     }
 
     private TextCommand? TryBlock(ref ReadOnlySequence<byte> buffer)
     {
-        var command = _open!;
-        var taken = (int)Math.Min(buffer.Length, _left);
-        if (command.Error is null)
-        {
-            Grow(_filled + taken, command.Length + 2);
-            buffer.Slice(0, taken).CopyTo(_block.AsSpan(_filled));
-            _filled += taken;
-        }
-
-        _left -= taken;
-        buffer = buffer.Slice(taken);
-        if (_left > 0) return null;
-        var block = _block;
-        (_open, _block) = (null, []);
+        if (!_block.TryFill(ref buffer)) return null;
+        var (command, block) = (_open!, _block.Take());
+        _open = null;
         if (command.Error is not null) return command;
-        if (block[command.Length] == '\r' && block[command.Length + 1] == '\n')
-            return command with { Value = block.AsMemory(0, command.Length) };
+        var end = block.Span[command.Length..];
+        if (end.SequenceEqual("\r\n"u8)) return command with { Value = block[..command.Length] };
         // As in memcached: the rest of the line belongs to the wrong block.
-        _skipsLine = block[command.Length + 1] != '\n';
+        _skipsLine = end[1] != '\n';
         return TextCommand.Faulty(BadData, noReply: command.NoReply);
-    }
-
-    private void Grow(int needed, int most)
-    {
-        if (needed <= _block.Length) return;
-        Array.Resize(ref _block, Math.Min(most, Math.Max(needed, _block.Length * 2)));
     }
 }

@@ -15,6 +15,10 @@ internal sealed class MemcachedCounters(string listener, TimeProvider time)
     private long _unknown;
     private long _failed;
 
+    /// <summary>Major, minor and patch alone: libmemcached reads a server's version into 24 and 32 bytes, without a
+    /// check.</summary>
+    public static string Version { get; } = CorfuNode.Build.Split('-', '+')[0];
+
     public void Opened()
     {
         Interlocked.Increment(ref _connections);
@@ -40,8 +44,9 @@ internal sealed class MemcachedCounters(string listener, TimeProvider time)
         ("pid", Text(Environment.ProcessId)),
         ("uptime", Text((long)time.GetElapsedTime(_began).TotalSeconds)),
         ("time", Text(time.GetUtcNow().ToUnixTimeSeconds())),
-        ("version", CorfuNode.Build),
+        ("version", Version),
         ("pointer_size", Text(8 * IntPtr.Size)),
+        ("craq_build", CorfuNode.Build),
         ("craq_listener", listener),
         ("curr_connections", Text(Volatile.Read(ref _open))),
         ("total_connections", Text(Volatile.Read(ref _connections))),

@@ -1,29 +1,28 @@
+using System.Buffers;
 using Corfu.Server;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Craq.Hosting.Memcached;
 
-/// <summary>A listener for clients of memcached's text protocol.</summary>
+/// <summary>A listener for clients of memcached's text and binary protocol.</summary>
 internal sealed class MemcachedListener : IAsyncDisposable
 {
     private readonly MemcachedStore _store;
     private readonly MemcachedCounters _counters;
     private readonly MemcachedOptions _options;
-    private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly CancellationTokenSource _stop = new();
     private CorfuListener? _listener;
     private int _connections;
 
     private MemcachedListener(
-        MemcachedOptions options, MemcachedStore store, TimeProvider time, ILogger logger)
+        MemcachedOptions options, MemcachedStore store, MemcachedCounters counters, ILogger logger)
     {
         _options = options;
         _store = store;
-        _time = time;
+        _counters = counters;
         _logger = logger;
-        _counters = new MemcachedCounters(options.ToString(), time);
     }
 
     /// <param name="objects">As the listener reads them.</param>
@@ -32,7 +31,9 @@ internal sealed class MemcachedListener : IAsyncDisposable
         ObjectStore objects, ILoggerFactory loggers, TimeProvider time, CancellationToken cancellationToken)
     {
         var logger = loggers.CreateLogger<MemcachedListener>();
-        var listener = new MemcachedListener(options, new MemcachedStore(objects, time, logger), time, logger);
+        var counters = new MemcachedCounters(options.ToString(), time);
+        var store = new MemcachedStore(objects, counters, time, logger);
+        var listener = new MemcachedListener(options, store, counters, logger);
         try
         {
             listener._listener = await CorfuListener.StartAsync(
@@ -88,26 +89,24 @@ internal sealed class MemcachedListener : IAsyncDisposable
         }
     }
 
-    // Commands of a connection run one behind the other, as the protocol has them. Answers to commands that came
-    // together leave together.
+    // Answers to commands that came together leave together.
     private async Task ServeAsync(ConnectionContext connection, CancellationToken cancellationToken)
     {
         var (input, output) = (connection.Transport.Input, connection.Transport.Output);
-        var session = new TextSession(_store, _counters, _time);
-        var reader = new CommandReader(_options.MaxValue);
+        IMemcachedSession? session = null;
         while (true)
         {
             var read = await input.ReadAsync(cancellationToken);
             var buffer = read.Buffer;
-            while (reader.Read(ref buffer) is { } command)
+            session ??= SessionOf(buffer);
+            while (session?.TryRead(ref buffer) == true)
             {
-                if (command.Verb == TextVerb.Quit)
+                if (!await session.ExecuteAsync(output, cancellationToken))
                 {
                     await output.FlushAsync(cancellationToken);
                     return;
                 }
 
-                await session.ExecuteAsync(command, output, cancellationToken);
                 if (output.UnflushedBytes > _options.MaxValue) await output.FlushAsync(cancellationToken);
             }
 
@@ -115,5 +114,14 @@ internal sealed class MemcachedListener : IAsyncDisposable
             var flushed = await output.FlushAsync(cancellationToken);
             if (read.IsCompleted || flushed.IsCompleted) return;
         }
+    }
+
+    // The first byte of a connection tells its protocol, as in memcached. Null: the byte has not come.
+    private IMemcachedSession? SessionOf(ReadOnlySequence<byte> buffer)
+    {
+        if (!new SequenceReader<byte>(buffer).TryPeek(out var first)) return null;
+        return first == BinaryHeader.Request
+            ? new BinarySession(_store, _options.MaxValue)
+            : new TextSession(_store, _options.MaxValue);
     }
 }

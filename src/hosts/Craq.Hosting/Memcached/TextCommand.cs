@@ -8,7 +8,7 @@ namespace Craq.Hosting.Memcached;
 /// <param name="Number">The version of cas, the delta of incr and decr.</param>
 /// <param name="Error">The answer to a command that is not understood, else null. A data block of a known length is
 /// passed over.</param>
-internal sealed record TextCommand(TextVerb Verb, ImmutableArray<ObjectKey> Keys, uint Flags = 0, long Exptime = 0,
+internal sealed record TextCommand(MemcachedVerb Verb, ImmutableArray<ObjectKey> Keys, uint Flags = 0, long Exptime = 0,
     int Length = -1, ulong Number = 0, bool NoReply = false, string? Error = null)
 {
     /// <summary>The data block, once it is read.</summary>
@@ -17,29 +17,5 @@ internal sealed record TextCommand(TextVerb Verb, ImmutableArray<ObjectKey> Keys
     public ObjectKey Key => Keys[0];
 
     public static TextCommand Faulty(string error, int length = -1, bool noReply = false) =>
-        new(TextVerb.None, [], Length: length, NoReply: noReply, Error: error);
-}
-
-internal enum TextVerb
-{
-    None,
-    Get,
-    Gets,
-    GetAndTouch,
-    GetsAndTouch,
-    Set,
-    Add,
-    Replace,
-    Append,
-    Prepend,
-    CompareAndSet,
-    Increment,
-    Decrement,
-    Delete,
-    Touch,
-    FlushAll,
-    Version,
-    Verbosity,
-    Stats,
-    Quit,
+        new(MemcachedVerb.None, [], Length: length, NoReply: noReply, Error: error);
 }

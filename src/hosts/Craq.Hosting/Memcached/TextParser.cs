@@ -25,32 +25,32 @@ internal static class TextParser
         var verb = line[words[0]];
         return verb switch
         {
-            _ when verb.SequenceEqual("get"u8) => Retrieve(TextVerb.Get, line, words[1..]),
-            _ when verb.SequenceEqual("gets"u8) => Retrieve(TextVerb.Gets, line, words[1..]),
-            _ when verb.SequenceEqual("gat"u8) => RetrieveAndTouch(TextVerb.GetAndTouch, line, words[1..]),
-            _ when verb.SequenceEqual("gats"u8) => RetrieveAndTouch(TextVerb.GetsAndTouch, line, words[1..]),
-            _ when verb.SequenceEqual("set"u8) => Store(TextVerb.Set, line, words, maxValue),
-            _ when verb.SequenceEqual("add"u8) => Store(TextVerb.Add, line, words, maxValue),
-            _ when verb.SequenceEqual("replace"u8) => Store(TextVerb.Replace, line, words, maxValue),
-            _ when verb.SequenceEqual("append"u8) => Store(TextVerb.Append, line, words, maxValue),
-            _ when verb.SequenceEqual("prepend"u8) => Store(TextVerb.Prepend, line, words, maxValue),
-            _ when verb.SequenceEqual("cas"u8) => Store(TextVerb.CompareAndSet, line, words, maxValue),
-            _ when verb.SequenceEqual("incr"u8) => Count(TextVerb.Increment, line, words),
-            _ when verb.SequenceEqual("decr"u8) => Count(TextVerb.Decrement, line, words),
+            _ when verb.SequenceEqual("get"u8) => Retrieve(MemcachedVerb.Get, line, words[1..]),
+            _ when verb.SequenceEqual("gets"u8) => Retrieve(MemcachedVerb.Gets, line, words[1..]),
+            _ when verb.SequenceEqual("gat"u8) => RetrieveAndTouch(MemcachedVerb.GetAndTouch, line, words[1..]),
+            _ when verb.SequenceEqual("gats"u8) => RetrieveAndTouch(MemcachedVerb.GetsAndTouch, line, words[1..]),
+            _ when verb.SequenceEqual("set"u8) => Store(MemcachedVerb.Set, line, words, maxValue),
+            _ when verb.SequenceEqual("add"u8) => Store(MemcachedVerb.Add, line, words, maxValue),
+            _ when verb.SequenceEqual("replace"u8) => Store(MemcachedVerb.Replace, line, words, maxValue),
+            _ when verb.SequenceEqual("append"u8) => Store(MemcachedVerb.Append, line, words, maxValue),
+            _ when verb.SequenceEqual("prepend"u8) => Store(MemcachedVerb.Prepend, line, words, maxValue),
+            _ when verb.SequenceEqual("cas"u8) => Store(MemcachedVerb.CompareAndSet, line, words, maxValue),
+            _ when verb.SequenceEqual("incr"u8) => Count(MemcachedVerb.Increment, line, words),
+            _ when verb.SequenceEqual("decr"u8) => Count(MemcachedVerb.Decrement, line, words),
             _ when verb.SequenceEqual("delete"u8) => Delete(line, words),
             _ when verb.SequenceEqual("touch"u8) => Touch(line, words),
             _ when verb.SequenceEqual("flush_all"u8) => FlushAll(line, words),
             _ when verb.SequenceEqual("verbosity"u8) => Verbosity(line, words),
-            _ when verb.SequenceEqual("version"u8) => Bare(TextVerb.Version, words),
-            _ when verb.SequenceEqual("quit"u8) => Bare(TextVerb.Quit, words),
+            _ when verb.SequenceEqual("version"u8) => Bare(MemcachedVerb.Version, words),
+            _ when verb.SequenceEqual("quit"u8) => Bare(MemcachedVerb.Quit, words),
             // Figures of a part, as "stats items", are none here.
-            _ when verb.SequenceEqual("stats"u8) && !IsNoReply(line, words) => new TextCommand(TextVerb.Stats, []),
+            _ when verb.SequenceEqual("stats"u8) && !IsNoReply(line, words) => new TextCommand(MemcachedVerb.Stats, []),
             _ => TextCommand.Faulty(UnknownCommand),
         };
     }
 
     // get <key>*
-    private static TextCommand Retrieve(TextVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
+    private static TextCommand Retrieve(MemcachedVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
     {
         if (words.Length == 0) return TextCommand.Faulty(UnknownCommand);
         return Keys(line, words) is { IsDefault: false } keys
@@ -59,7 +59,7 @@ internal static class TextParser
     }
 
     // gat <exptime> <key>*
-    private static TextCommand RetrieveAndTouch(TextVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
+    private static TextCommand RetrieveAndTouch(MemcachedVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
     {
         if (words.Length < 2) return TextCommand.Faulty(UnknownCommand);
         if (!TryNumber(line[words[0]], out long exptime)) return TextCommand.Faulty(BadExptime);
@@ -70,9 +70,9 @@ internal static class TextParser
 
     // set <key> <flags> <exptime> <bytes> [noreply]; cas has <version> behind the bytes.
     private static TextCommand Store(
-        TextVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words, int maxValue)
+        MemcachedVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words, int maxValue)
     {
-        var expected = verb == TextVerb.CompareAndSet ? 6 : 5;
+        var expected = verb == MemcachedVerb.CompareAndSet ? 6 : 5;
         var noReply = words.Length == expected + 1 && IsNoReply(line, words);
         if (words.Length != expected && !noReply)
             return TextCommand.Faulty(words.Length < expected ? UnknownCommand : BadFormat);
@@ -90,7 +90,7 @@ internal static class TextParser
     }
 
     // incr <key> <delta> [noreply]
-    private static TextCommand Count(TextVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
+    private static TextCommand Count(MemcachedVerb verb, ReadOnlySpan<byte> line, ReadOnlySpan<Range> words)
     {
         var noReply = words.Length == 4 && IsNoReply(line, words);
         if (words.Length != 3 && !noReply) return TextCommand.Faulty(UnknownCommand);
@@ -109,7 +109,7 @@ internal static class TextParser
         if (rest.Length > 2 || (rest.Length == 2 && !line[rest[1]].SequenceEqual("0"u8)))
             return TextCommand.Faulty(BadFormat + ".  Usage: delete <key> [noreply]", noReply: noReply);
         return TryKey(line[rest[0]], out var key)
-            ? new TextCommand(TextVerb.Delete, [key], NoReply: noReply)
+            ? new TextCommand(MemcachedVerb.Delete, [key], NoReply: noReply)
             : TextCommand.Faulty(BadFormat, noReply: noReply);
     }
 
@@ -120,7 +120,7 @@ internal static class TextParser
         if (words.Length != 3 && !noReply) return TextCommand.Faulty(UnknownCommand);
         if (!TryKey(line[words[1]], out var key)) return TextCommand.Faulty(BadFormat, noReply: noReply);
         return TryNumber(line[words[2]], out long exptime)
-            ? new TextCommand(TextVerb.Touch, [key], Exptime: exptime, NoReply: noReply)
+            ? new TextCommand(MemcachedVerb.Touch, [key], Exptime: exptime, NoReply: noReply)
             : TextCommand.Faulty(BadExptime, noReply: noReply);
     }
 
@@ -132,7 +132,7 @@ internal static class TextParser
         var delay = 0L;
         if (rest.Length > 1 || (rest.Length == 1 && (!TryNumber(line[rest[0]], out delay) || delay < 0)))
             return TextCommand.Faulty(BadFormat, noReply: noReply);
-        return new TextCommand(TextVerb.FlushAll, [], Exptime: delay, NoReply: noReply);
+        return new TextCommand(MemcachedVerb.FlushAll, [], Exptime: delay, NoReply: noReply);
     }
 
     // verbosity <level> [noreply]
@@ -140,11 +140,11 @@ internal static class TextParser
     {
         var noReply = IsNoReply(line, words);
         return words.Length == (noReply ? 3 : 2) && TryNumber(line[words[1]], out ulong _)
-            ? new TextCommand(TextVerb.Verbosity, [], NoReply: noReply)
+            ? new TextCommand(MemcachedVerb.Verbosity, [], NoReply: noReply)
             : TextCommand.Faulty(UnknownCommand, noReply: noReply);
     }
 
-    private static TextCommand Bare(TextVerb verb, ReadOnlySpan<Range> words) =>
+    private static TextCommand Bare(MemcachedVerb verb, ReadOnlySpan<Range> words) =>
         words.Length == 1 ? new TextCommand(verb, []) : TextCommand.Faulty(UnknownCommand);
 
     private static bool IsNoReply(ReadOnlySpan<byte> line, ReadOnlySpan<Range> words) =>

@@ -14,7 +14,7 @@ public sealed record CraqNodeSettings
     /// <summary>The datacenter of the node, for placements and for its readers. Default <c>default</c>.</summary>
     public string Datacenter { get; init; } = DefaultDatacenter;
 
-    /// <summary>Listeners for memcached's text protocol, each as <c>[ADDRESS:]PORT=MODE[@KEYSPACE]</c>. Default:
+    /// <summary>Listeners for memcached's protocols, each as <c>[ADDRESS:]PORT=MODE[@KEYSPACE]</c>. Default:
     /// none.</summary>
     public ImmutableArray<string> Memcached { get; init; } = [];
 

@@ -3,7 +3,7 @@ using System.IO.Pipelines;
 using System.Text;
 using Craq.Hosting.Memcached;
 
-namespace Craq.Hosting.Tests;
+namespace Craq.Hosting.Tests.Memcached;
 
 /// <summary>memcached's text protocol, by its <c>protocol.txt</c>.</summary>
 public sealed class TextParserTests
@@ -14,11 +14,11 @@ public sealed class TextParserTests
     public void Storage_command_has_numbers_and_a_block()
     {
         var command = Single("set k 7 60 5 noreply\r\nhello\r\n");
-        Assert.Equal((TextVerb.Set, "k", 7U, 60L, true),
+        Assert.Equal((MemcachedVerb.Set, "k", 7U, 60L, true),
             (command.Verb, command.Key.ToString(), command.Flags, command.Exptime, command.NoReply));
         Assert.Equal("hello"u8.ToArray(), command.Value.ToArray());
         var cas = Single("cas k 0 0 1 18446744073709551615\r\nx\r\n");
-        Assert.Equal((TextVerb.CompareAndSet, ulong.MaxValue), (cas.Verb, cas.Number));
+        Assert.Equal((MemcachedVerb.CompareAndSet, ulong.MaxValue), (cas.Verb, cas.Number));
     }
 
     [Fact]
@@ -32,7 +32,7 @@ public sealed class TextParserTests
     public void Commands_that_come_together_come_out_in_order()
     {
         var commands = All("get a b\r\nset k 0 0 1\r\nx\r\nincr n 2\ndelete k\r\n");
-        Assert.Equal([TextVerb.Get, TextVerb.Set, TextVerb.Increment, TextVerb.Delete],
+        Assert.Equal([MemcachedVerb.Get, MemcachedVerb.Set, MemcachedVerb.Increment, MemcachedVerb.Delete],
             commands.Select(command => command.Verb));
         Assert.Equal(["a", "b"], commands[0].Keys.Select(key => key.ToString()));
     }
@@ -84,7 +84,7 @@ public sealed class TextParserTests
 
         Assert.Equal([CommandReader.LineTooLong], errors);
         var rest = new ReadOnlySequence<byte>("x\r\nget k\r\n"u8.ToArray());
-        Assert.Equal(TextVerb.Get, reader.Read(ref rest)!.Verb);
+        Assert.Equal(MemcachedVerb.Get, reader.Read(ref rest)!.Verb);
     }
 
     /// <summary>Bytes may arrive one by one.</summary>
@@ -118,15 +118,12 @@ public sealed class TextParserTests
     public void Any_bytes_are_commands_or_errors(int seed)
     {
         var random = new Random(seed);
-        string[] words = ["get", "set", "cas", "k", "0", "5", "-1", "noreply", "99999999999", "\r\n", "\n", " ", "x"];
         for (var run = 0; run < 2_000; run++)
         {
-            var text = string.Join(random.Next(3) == 0 ? "" : " ",
-                Enumerable.Range(0, random.Next(30)).Select(_ => words[random.Next(words.Length)]));
-            var bytes = Encoding.ASCII.GetBytes(text);
-            if (random.Next(2) == 0 && bytes.Length > 0) bytes[random.Next(bytes.Length)] = (byte)random.Next(256);
+            var bytes = AnyBytes.Text(random);
             foreach (var command in All(bytes))
-                Assert.True(command.Error is not null || command.Verb != TextVerb.None, text);
+                Assert.True(command.Error is not null || command.Verb != MemcachedVerb.None,
+                    Convert.ToHexString(bytes));
         }
     }
 
