@@ -32,7 +32,7 @@ internal static class CraqCommand
         var directory = new Option<DirectoryInfo?>("--dir", "-d")
         { Description = "Where the nodes keep their data (default: a temporary folder)." };
         var report = new Option<FileInfo?>("--report")
-        { Description = "Write the report here too, as a page of Markdown." };
+        { Description = "Write the report here too, in Markdown." };
         var command = new Command("craq",
             "CRAQ's figures: reads, writes, dirty reads, transactions, fail-over, and beside memcached and redis.")
         {

@@ -56,7 +56,7 @@ internal sealed class CraqSection(string name, string title)
 
     public string ToMarkdown()
     {
-        var text = new StringBuilder($"## {title}\n");
+        var text = new StringBuilder($"### {title}\n");
         foreach (var note in _notes) text.Append('\n').Append(note).Append('\n');
         if (_rows.Count > 0)
         {
@@ -70,7 +70,7 @@ internal sealed class CraqSection(string name, string title)
     }
 }
 
-/// <summary>The whole run, as a page for <c>bench/results</c>.</summary>
+/// <summary>The whole run, as a section of a page in <c>bench/results</c>.</summary>
 internal sealed record CraqReport(RunInfo Run, CraqPlan Plan, IReadOnlyList<CraqSection> Sections)
 {
     public string Summary => "craq " + string.Join(' ', Sections.SelectMany(section => section.Summary)

@@ -11,7 +11,7 @@ internal sealed class CraqStage(CraqRig rig, CraqNodes nodes, int memcachedPort)
     public const string Keyspace = "main";
 
     // Compiled code of the nodes' paths: a new process is slow for seconds.
-    private const double WarmUpSeconds = 2;
+    private const double WarmUpSeconds = 4;
 
     private readonly Dictionary<string, CraqMembers> _chains = [];
     private bool _hasKeyspace;

@@ -50,7 +50,7 @@ public sealed class CraqCommandTests
 
         Assert.Equal("craq clean_3=12346 echo=2 dirty_ratio=0.91 problems=1", report.Summary);
         var page = report.ToMarkdown();
-        Assert.Contains("## Reads\n\nA note.\n\n| chain | reads/s |\n|---|---|\n| CRAQ-3 | 12,345 |\n", page);
+        Assert.Contains("### Reads\n\nA note.\n\n| chain | reads/s |\n|---|---|\n| CRAQ-3 | 12,345 |\n", page);
         Assert.Contains("**Not valid**: nothing was dirty.", page);
         Assert.Contains("`Corfu.Load craq --rounds 5 --seconds 2 --size 500 --section reads dirty`", page);
         Assert.Contains(report.Summary, page);

@@ -68,14 +68,21 @@ internal static class DirtySection
         var unwritten = measured[NameOf(point.Size, Hot, 0)];
         var clean = measured[NameOf(point.Size, Cold, null)];
         var isSaturated = point.Beside is { PerSecond: null };
-        section.Row($"{point.Size}", point.Beside is { } beside ? beside.Object : "nothing",
-            Cell.Count(rounds.Beside?.PerSecond ?? 0), Cell.Count(median.PerSecond), Cell.Time(median.P50),
-            Cell.Time(median.P99), Cell.Percent(rounds.DirtyShare), Cell.Count(rounds.QueriesPerSecond),
+        section.Row($"{point.Size}", Written(point), Cell.Count(rounds.Beside?.PerSecond ?? 0),
+            Cell.Count(median.PerSecond), Cell.Time(median.P50), Cell.Time(median.P99),
+            Cell.Percent(rounds.DirtyShare), Cell.Count(rounds.QueriesPerSecond),
             Cell.Ratio(rounds.QueriesPerRead),
             Cell.Ratio(rounds.Ratio(unwritten, static result => result.PerSecond)),
             isSaturated ? Cell.Ratio(rounds.Ratio(clean, static result => result.PerSecond)) : "",
             Cell.Time(rounds.NodeMicroseconds));
     }
+
+    private static string Written(CraqPoint point) => point.Beside?.Object switch
+    {
+        null => "nothing",
+        Hot => "the object",
+        _ => "another object",
+    };
 
     private static void Summarize(CraqSection section, CraqMeasured measured)
     {
