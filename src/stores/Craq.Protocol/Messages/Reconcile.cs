@@ -45,6 +45,8 @@ public sealed record ReconcileRequest(Epoch Epoch, ChainId Chain, ObjectVersion 
 /// <summary>The source's part of a reconciliation.</summary>
 public sealed record ReconcileResponse(Status Status, Epoch Epoch) : Response(Status, Epoch)
 {
+    /// <summary>The source's mark when it had read the answer: objects with versions above the request's base are
+    /// not in it, and are committed up to here.</summary>
     public ObjectVersion Base { get; init; }
 
     /// <summary>In the order of the request's prefixes.</summary>

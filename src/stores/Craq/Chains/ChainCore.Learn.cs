@@ -85,12 +85,14 @@ internal sealed partial class ChainCore
         return Status.Ok;
     }
 
-    /// <summary>The clean state as of the base is here. The record must be durable before the node asks for its
+    /// <summary>The clean state as of the mark is here. The record must be durable before the node asks for its
     /// promotion (C11).</summary>
     /// <returns>The position that the store must be durable up to; null: the disk has no room.</returns>
     public long? Complete(ChainEffects effects)
     {
         if (_standing != ChainStanding.Learning) return null;
+        // Below the mark objects are missing that were overwritten above the base: no restart may go back to there.
+        if (!TryKeepMark()) return null;
         var output = new ArrayBufferWriter<byte>(64);
         var w = new WireWriter(output);
         w.Int64(_cleared.Value);

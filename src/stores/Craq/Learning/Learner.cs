@@ -74,7 +74,7 @@ internal sealed class Learner(CraqHandler handler, INodeStore store, IChainDirec
     }
 
     /// <summary>1. The source's mark is the base. 2. Its objects as of the base are taken over, and its records above
-    /// followed. 3. The Full record is durable.</summary>
+    /// followed. 3. What was written above the base meanwhile is clean here. 4. The Full record is durable.</summary>
     private async Task<bool> ReconcileAsync(ChainConfig config, NodeAddress source, ObjectVersion mark)
     {
         // A source that is behind this node's own mark is none.
@@ -85,9 +85,25 @@ internal sealed class Learner(CraqHandler handler, INodeStore store, IChainDirec
         _mustRelearn = false;
         var round = new Reconciliation(handler, store, chain, config.Epoch, begun.Base,
             request => AskAsync(source, request), async () => await FetchAsync(config.Epoch, source) is not null);
-        if (await round.RunAsync() is not { } lsn) return false;
+        if (!await round.RunAsync() || !await CatchUpAsync(config.Epoch, source, round.Until)) return false;
+        long? lsn = null;
+        handler.WithChain(chain, (core, effects) => lsn = core.Complete(effects));
+        if (lsn is null) return false;
         while (store.DurableUntil < lsn) await Task.Delay(options.Tick, time, _stop.Token);
         return true;
+    }
+
+    // False: the source has forgotten some of the records.
+    private async Task<bool> CatchUpAsync(Epoch epoch, NodeAddress source, ObjectVersion until)
+    {
+        var mark = ObjectVersion.None;
+        while (handler.WithChain(chain, (core, _) => mark = core.Mark) && mark < until)
+        {
+            if (await FetchAsync(epoch, source) is null) return false;
+            await Task.Delay(options.Tick, time, _stop.Token);
+        }
+
+        return mark >= until;
     }
 
     private async Task<ReconcileResponse> AskAsync(NodeAddress source, ReconcileRequest request)

@@ -10,28 +10,37 @@ namespace Craq.Learning;
 internal sealed class Reconciliation(CraqHandler handler, INodeStore store, ChainId chain, Epoch epoch,
     ObjectVersion from, Func<ReconcileRequest, Task<ReconcileResponse>> call, Func<Task<bool>> follow)
 {
+    /// <summary>A mark of the source behind all its answers. Objects that were written above the base were passed over:
+    /// with the records up to there clean, the learner has them all (C11).</summary>
+    public ObjectVersion Until { get; private set; }
+
     /// <summary>1. Ranges that differ are split until their objects are few. 2. What the learner lacks or has older is
-    /// copied, what the source lacks is dropped. 3. A Full record says so.</summary>
-    /// <returns>The record's place in the log; null: the learner begins again.</returns>
-    public async Task<long?> RunAsync()
+    /// copied, what the source lacks is dropped.</summary>
+    /// <returns>False: the learner begins again.</returns>
+    public async Task<bool> RunAsync()
     {
         var open = new Stack<HashPrefix>([default]);
         while (open.Count > 0)
         {
             var asked = Pop(open);
-            var answer = await call(new ReconcileRequest(epoch, chain, from, asked, []));
+            var answer = await AskAsync(new ReconcileRequest(epoch, chain, from, asked, []));
             if (answer.Buckets.Length != asked.Length) throw new MalformedDataException("A bucket is missing.");
             for (var i = 0; i < asked.Length; i++)
             {
-                if (!await CompareAsync(asked[i], answer.Buckets[i], open)) return null;
+                if (!await CompareAsync(asked[i], answer.Buckets[i], open)) return false;
             }
 
-            if (!await follow()) return null;
+            if (!await follow()) return false;
         }
 
-        long? lsn = null;
-        handler.WithChain(chain, (core, effects) => lsn = core.Complete(effects));
-        return lsn;
+        return true;
+    }
+
+    private async Task<ReconcileResponse> AskAsync(ReconcileRequest request)
+    {
+        var answer = await call(request);
+        Until = ObjectVersion.Max(Until, answer.Base);
+        return answer;
     }
 
     private static ImmutableArray<HashPrefix> Pop(Stack<HashPrefix> open)
@@ -82,7 +91,7 @@ internal sealed class Reconciliation(CraqHandler handler, INodeStore store, Chai
         while (!wanted.IsEmpty)
         {
             ImmutableArray<KeyHash> asked = [.. wanted.Take(ReconcileRequest.MaxKeys)];
-            var answer = await call(new ReconcileRequest(epoch, chain, from, [], asked));
+            var answer = await AskAsync(new ReconcileRequest(epoch, chain, from, [], asked));
             if (answer.Records.IsEmpty || answer.Records.Length > asked.Length)
                 throw new MalformedDataException("Objects are missing in an answer.");
             for (var i = 0; i < answer.Records.Length; i++)

@@ -47,11 +47,14 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
             var buckets = ImmutableArray.CreateBuilder<HashBucket>(request.Prefixes.Length);
             foreach (var prefix in request.Prefixes)
                 buckets.Add(await Digests.ReadAsync(store, request.Chain, prefix, request.Base));
+            var records = await ReadAsync(request);
+            var mark = ObjectVersion.None;
+            handler.WithChain(request.Chain, (core, _) => mark = core.Mark);
             answer = new ReconcileResponse(Status.Ok, request.Epoch)
             {
-                Base = request.Base,
+                Base = mark,
                 Buckets = buckets.MoveToImmutable(),
-                Records = await ReadAsync(request),
+                Records = records,
             };
         }
         catch (Exception e) when (e is CorfuException or IOException or ObjectDisposedException)

@@ -129,6 +129,28 @@ public sealed class LearningTests
         Assert.Equal("1", await chain.GetAsync(2, "n"));
     });
 
+    /// <summary>C11: the source has no object as of the base whose newer version is clean there.</summary>
+    [Fact]
+    public void Restarted_member_has_objects_overwritten_while_it_learned() => Run(async chain =>
+    {
+        await chain.PutAsync("k", "old");
+        var newer = ObjectVersion.None;
+        chain.Network.Holds = async (from, _, request) =>
+        {
+            if (!newer.IsNone || from != Samples.Id(4) || request is not ReconcileRequest || !HasBase(chain)) return;
+            newer = await chain.PutAsync("k", "new");
+            await chain.UntilAsync(() => Enumerable.Range(1, 3).All(node => chain.MarkOf(node) == chain.LastOf(1)));
+        };
+        Start(chain, 4, index: 3);
+        await chain.UntilAsync(() => IsComplete(chain));
+        await chain.UntilAsync(() => chain.Store(4).DurableUntil >= chain.Store(4).Log.Count);
+        await chain.KillAsync(4);
+        for (var node = 1; node <= 3; node++) chain.Network.Cut(Samples.Id(node), Samples.Id(4));
+        await chain.StartAsync(4);
+        Assert.True(chain.Store(4).TryFind(chain.Id, "k", out var slot));
+        Assert.Equal(newer, slot?.Version);
+    });
+
     [Fact]
     public void Learner_answers_no_read_and_is_no_source() => Run(async chain =>
     {
