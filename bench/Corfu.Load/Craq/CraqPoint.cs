@@ -46,7 +46,7 @@ internal sealed record CraqWrites(string Object, double? PerSecond);
 /// <param name="Beside">The writes at the same time; null: none.</param>
 /// <param name="NodeSeconds">Processor time of each watched node, from the head to the tail.</param>
 /// <param name="ClientSeconds">Processor time of the generators.</param>
-/// <param name="Counts">What each watched node has counted.</param>
+/// <param name="Counts">Counts of each watched node.</param>
 internal sealed record CraqSample(
     RoundResult Result, RoundResult? Beside, double[] NodeSeconds, double ClientSeconds, NodeCounts[] Counts);
 

@@ -71,7 +71,7 @@ public sealed class CraqCommandTests
     }
 
     [Fact]
-    public void Figures_of_a_point_are_medians_of_its_rounds()
+    public void Figures_of_a_point_are_medians_of_the_rounds()
     {
         var rounds = new CraqRounds(Point("one"));
         var baseline = new CraqRounds(Point("other"));

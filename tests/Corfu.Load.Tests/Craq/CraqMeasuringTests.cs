@@ -43,7 +43,7 @@ public sealed class CraqMeasuringTests
     }
 
     [Fact]
-    public async Task Timeline_counts_what_was_done_and_what_failed()
+    public async Task Timeline_counts_successes_and_failures()
     {
         var done = new TaskCompletionSource();
         var calls = 0;

@@ -9,7 +9,7 @@ public sealed class TextDialectTests
     [Theory]
     [InlineData("memcached", "get k\r\n", "set k 0 0 2\r\nab\r\n")]
     [InlineData("redis", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nab\r\n")]
-    public void Requests_are_as_the_protocol_has_them(string dialect, string get, string set)
+    public void Requests_are_as_the_protocol_says(string dialect, string get, string set)
     {
         Assert.Equal(get, Encoding.ASCII.GetString(TextDialect.Named(dialect).Get("k")));
         Assert.Equal(set, Encoding.ASCII.GetString(TextDialect.Named(dialect).Set("k", "ab"u8)));

@@ -124,8 +124,8 @@ internal sealed class CraqNodes : IAsyncDisposable
 }
 
 /// <summary>The members of a chain, from the head to the tail.</summary>
-/// <param name="Folders">Of the nodes; their processes may change.</param>
-/// <param name="IsOpen">They serve.</param>
+/// <param name="Folders">The nodes' folders; their processes may change.</param>
+/// <param name="IsOpen">The chain takes writes.</param>
 internal sealed record CraqMembers(string Chain, ImmutableArray<string> Folders, bool IsOpen)
 {
     public int Length => Folders.Length;

@@ -3,7 +3,7 @@ using System.IO.MemoryMappedFiles;
 
 namespace Corfu.Load;
 
-/// <summary>What a CRAQ node has counted since it was made.</summary>
+/// <summary>Counts of a CRAQ node since its folder was made.</summary>
 /// <param name="Reads">Reads that clients asked of it.</param>
 /// <param name="Dirty">Strong reads among them that met an uncommitted version.</param>
 /// <param name="Writes">Records that it has made as a head.</param>

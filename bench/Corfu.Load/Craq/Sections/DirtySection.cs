@@ -11,7 +11,7 @@ internal static class DirtySection
 
     private const int Length = 3;
 
-    // Of the reads beside saturating writes, for them to be called dirty; and at most, to be called clean.
+    // Least share of dirty reads beside saturating writes, and the greatest one among reads that are called clean.
     private const double LeastDirty = 0.5;
     private const double MostDirty = 0.01;
 

@@ -11,7 +11,7 @@ internal static class FailoverSection
     private const string Chain = "orders";
     private const int Length = 3;
 
-    // One more than the chain has: a node that could take the place of a lost one.
+    // A node more than the chain has could take the place of a lost one.
     private const int Nodes = Length + 1;
     private const int Readers = 32;
     private const int Writers = 8;

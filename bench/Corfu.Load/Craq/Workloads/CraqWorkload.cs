@@ -78,7 +78,7 @@ internal sealed class CraqWorkload : IWorkload
         };
     }
 
-    // One object is compared and written, another one is written.
+    // An object is compared and written, a second one is written.
     private static MutateBuilder Part(MutateBuilder part, ObjectKey key, byte[] value) =>
         part.IfExists(key).Put(key, value).Put($"{key}-other", value);
 
