@@ -29,7 +29,7 @@ internal sealed class StoreWorkload(StoreCalls calls)
     public async Task<bool> WriteAsync(Random random, int index)
     {
         var chain = StoreKeys.Chain(index);
-        var (key, value) = (Register(random), ValueText.Of(calls.NextId()));
+        var (key, value) = (StoreKeys.AnyRegister(random), ValueText.Of(calls.NextId()));
         var known = _known.GetValueOrDefault((chain, key));
         var call = await (random.Next(12) switch
         {
@@ -71,7 +71,7 @@ internal sealed class StoreWorkload(StoreCalls calls)
             case 2 or 3:
                 return await MarkAsync(chains);
             case 4:
-                var (key, value) = (Register(random), ValueText.Of(calls.NextId()));
+                var (key, value) = (StoreKeys.AnyRegister(random), ValueText.Of(calls.NextId()));
                 var known = _known.GetValueOrDefault((chains[0], key));
                 ObjectTest[] tests = known is null ? [] : [VersionOf(known)];
                 var changed = await calls.TransactAsync(
@@ -91,10 +91,10 @@ internal sealed class StoreWorkload(StoreCalls calls)
     {
         var keys = random.Next(4) switch
         {
-            0 => StoreKeys.Registers,
+            0 => StoreKeys.Hot,
             1 => [StoreKeys.Counter, StoreKeys.Account, StoreKeys.List(CallLog.Now), StoreKeys.Tokens(CallLog.Now)],
             2 => StoreKeys.Pair,
-            _ => [Register(random)],
+            _ => [StoreKeys.AnyRegister(random)],
         };
         return IsAnswered(Met(await calls.ReadAsync(StoreKeys.Chain(index), keys, ReadPromise.Strong)));
     }
@@ -103,7 +103,7 @@ internal sealed class StoreWorkload(StoreCalls calls)
     public async Task<bool> ReadWeakAsync(Random random, int index, StoreSession session)
     {
         var chain = StoreKeys.Chain(index);
-        var keys = random.Next(3) == 0 ? StoreKeys.Registers : [Register(random), StoreKeys.Counter];
+        var keys = random.Next(3) == 0 ? StoreKeys.Hot : [StoreKeys.AnyRegister(random), StoreKeys.Counter];
         switch (random.Next(8))
         {
             case 0:
@@ -113,7 +113,7 @@ internal sealed class StoreWorkload(StoreCalls calls)
                     ReadPromise.Bounded(random.Next(4), s_ages[random.Next(s_ages.Length)])));
             case 4:
                 return IsAnswered(await MutateAsync(
-                    chain, [], [Put(Register(random), ValueText.Of(calls.NextId()))], [], session));
+                    chain, [], [Put(StoreKeys.AnyRegister(random), ValueText.Of(calls.NextId()))], [], session));
             default:
                 return IsAnswered(await calls.ReadAsync(chain, keys, ReadPromise.In(session)));
         }
@@ -175,8 +175,6 @@ internal sealed class StoreWorkload(StoreCalls calls)
     private static bool IsAnswered(ObjectCall call) => call.Fate is ObjectFate.Done or ObjectFate.Mismatch;
 
     private static bool IsCommitted(StoreTransaction transaction) => transaction.Fate == TxFate.Committed;
-
-    private static string Register(Random random) => StoreKeys.Registers[random.Next(StoreKeys.Registers.Count)];
 
     private static ObjectAct Put(string key, string value) => new(key, ObjectActKind.Put, value);
 

@@ -1,3 +1,5 @@
+using Corfu.FaultRuns.Objects.Clients;
+
 namespace Corfu.FaultRuns.Objects.Judging;
 
 /// <summary>Strong reads, writes and refusals that no order of an object explains, and weaker reads that break their
@@ -69,12 +71,10 @@ public static class ReadJudge
                 puts.TryAdd((call.Chain, act.Key, act.Value), call);
         }
 
-        var registers = puts.Keys.Where(put => Clients.StoreKeys.Registers.Contains(put.Key))
-            .Select(put => (put.Chain, put.Key)).ToHashSet();
         foreach (var read in calls.Where(call => call.Fate == ObjectFate.Done))
         {
             foreach (var seen in read.Seen.Where(
-                seen => seen.Value is not null && registers.Contains((read.Chain, seen.Key))))
+                seen => seen.Value is not null && StoreKeys.IsRegister(seen.Key)))
             {
                 var put = puts.GetValueOrDefault((read.Chain, seen.Key, seen.Value!));
                 if (put is null)
