@@ -78,7 +78,7 @@ internal sealed class StoreClient(CraqClient client, CallLog log, string name, i
             // A session stays in one chain for most of its steps.
             if (++step % SessionSteps == 0) (session, own) = (NewSession(step), random.Next(StoreKeys.Chains));
             return workload.ReadWeakAsync(random, chain, session);
-        }, stop, chain => step % 2 == 0 ? own : chain));
+        }, stop, chain => step % 3 == 0 ? own : chain));
         await Task.WhenAll(tasks);
     }
 
@@ -99,10 +99,11 @@ internal sealed class StoreClient(CraqClient client, CallLog log, string name, i
     private static async Task RepeatAsync(Random random, long[] progress, Func<Random, int, Task<bool>> operation,
         CancellationToken stop, Func<int, int>? place = null)
     {
-        while (!stop.IsCancellationRequested)
+        // Chains take turns, so that a stalled one shows within a few operations.
+        for (var next = random.Next(progress.Length); !stop.IsCancellationRequested; next++)
         {
             var began = CallLog.Now;
-            var index = random.Next(progress.Length);
+            var index = next % progress.Length;
             if (place is not null) index = place(index);
             if (await operation(random, index)) Volatile.Write(ref progress[index], began);
             await Quietly(s_pause * (0.5 + random.NextDouble()), stop);
