@@ -107,9 +107,10 @@ internal sealed partial class ChainCore
         return place.Lsn;
     }
 
+    // A Lock's writes are a promise: without the Write that settles it, the object as of the base counts (C11).
     private void Learned(HeldRecord held)
     {
-        if (_learned is null) return;
+        if (_learned is null || held.Record.Kind != ChainRecordKind.Write) return;
         foreach (var write in held.Record.Writes) _learned.Add(write.Key.ToOwned());
     }
 }

@@ -151,6 +151,28 @@ public sealed class LearningTests
         Assert.Equal(newer, slot?.Version);
     });
 
+    /// <summary>C11: a Lock's writes are no versions, and the source's object as of the base is no older one.</summary>
+    [Fact]
+    public void Learner_copies_an_object_that_an_aborted_transaction_had_locked() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "old");
+        await chain.UntilAsync(() => chain.MarkOf(2) == chain.LastOf(1));
+        await RemoveAsync(chain, 2);
+        // Enough objects for digests: the learner follows records before it copies.
+        for (var i = 0; i < 300; i++) await chain.PutAsync($"k{i}", "v");
+        await chain.PutAsync("x", "new");
+        var unlocked = ObjectVersion.None;
+        chain.Network.Holds = async (from, _, request) =>
+        {
+            if (from != Samples.Id(2) || request is not ReconcileRequest asked || asked.Base.IsNone) return;
+            if (unlocked.IsNone && !asked.Prefixes.IsEmpty) unlocked = await LockAndAbortAsync(chain, "x");
+            if (!asked.Keys.IsEmpty) await chain.UntilAsync(() => chain.MarkOf(2) >= unlocked);
+        };
+        await LearnAsync(chain, 2, index: 2);
+        Assert.False(unlocked.IsNone);
+        Assert.Equal("new", await chain.GetAsync(2, "x"));
+    });
+
     [Fact]
     public void Learner_answers_no_read_and_is_no_source() => Run(async chain =>
     {
@@ -221,6 +243,19 @@ public sealed class LearningTests
 
     private static bool HasBase(TestChain chain) =>
         chain.Store(4).Log.Any(record => record.Kind == StoreRecordKind.ChainState);
+
+    /// <returns>The version of the record that unlocks the key.</returns>
+    private static async Task<ObjectVersion> LockAndAbortAsync(TestChain chain, string key)
+    {
+        var (head, id) = (TestChain.NumberOf(chain.Config.Head.Node), new Guid(1, 2, 3, new byte[8]));
+        var part = new TransactPart(chain.Id, chain.MarkOf(head), [], [], [TestChain.Put(key, "never")]);
+        var voted = await chain.CallAsync(head, new PreparePartRequest(chain.Config.Epoch, id, [part.Id], part));
+        Assert.Equal(Status.Ok, voted.Status);
+        var ended = await chain.CallAsync(
+            head, new SettlePartRequest(chain.Config.Epoch, chain.Id, id, part.NotBefore, false));
+        Assert.Equal(Status.Ok, ended.Status);
+        return chain.LastOf(head);
+    }
 
     private static async Task LearnAsync(TestChain chain, int node, int index)
     {
