@@ -9,9 +9,9 @@ internal static class CraqBugs
     {
         new("clean-too-early", "C4", "the head cleans what it has durable", CheckerNames.CommittedOnly, 1),
         new("inherits-as-committed", "C5", "what a new tail holds counts as committed before its epoch opens",
-            CheckerNames.ObjectLinear, 41),
-        new("stale-tail", "C6", "a strong read at the tail asks no other member", CheckerNames.ObjectLinear, 85),
-        new("tail-believes-itself", "C6", "a strong read asks the tail alone", CheckerNames.ObjectLinear, 85),
+            CheckerNames.ObjectLinear, 412),
+        new("stale-tail", "C6", "a strong read at the tail asks no other member", CheckerNames.ObjectLinear, 272),
+        new("tail-believes-itself", "C6", "a strong read asks the tail alone", CheckerNames.ObjectLinear, 574),
         new("promotes-before-open", "C8", "a change follows one that has not opened", CheckerNames.Fence, 25,
             static plan => plan.Has(CraqFault.Reorder) || plan.Has(CraqFault.SetOptions)),
         new("retry-applies-again", "C13", "a repeated write is applied again", CheckerNames.Once, 3),

@@ -109,6 +109,8 @@ internal sealed class CraqNemesis
     private async Task ChangeAsync(CraqFault fault, ChainId chain)
     {
         var view = await _directory.ReadAsync(default);
+        // Nothing would mend what is broken now.
+        if (_stopped) return;
         var config = view.Chains[chain];
         if (ChangeOf(fault, config) is not { } change) return;
         var outcome = await _directory.TryChangeAsync(chain, config.Epoch, change, default);
