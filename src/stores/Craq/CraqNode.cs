@@ -1,5 +1,4 @@
 using Craq.Coordination;
-using Craq.Expiry;
 using Craq.Storage;
 using Craq.Transactions;
 

@@ -241,7 +241,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Expired_objects_are_found_in_their_newest_versions_and_after_a_start()
+    public async Task Expired_objects_are_found_in_the_newest_versions_and_after_a_start()
     {
         var chain = TestNode.Chain(3);
         var node = await OpenAsync();

@@ -73,16 +73,8 @@ internal static class CraqUpCommand
                 Authority = result.GetValue(authority)?.FullName ?? AuthorityOf(path),
             };
             var (folder, problems) = await new ProcessCraq(self).UpAsync(path, shape, cancellationToken);
-            await using var client = await Connections.ConnectAsync(connection, cancellationToken);
-            await using var admin = await CraqAdmin.OpenAsync(client, cancellationToken);
-            var overview = await admin.ReadAsync(cancellationToken);
-            if (overview.Keyspaces.IsEmpty && problems.IsEmpty)
-            {
-                await admin.CreateKeyspaceAsync(CraqConnections.MainKeyspace, MainChains,
-                    PlacementOf(counts, result.GetValue(replicas)), cancellationToken: cancellationToken);
-                overview = await OpenedAsync(admin, cancellationToken);
-            }
-
+            var main = problems.IsEmpty ? PlacementOf(counts, result.GetValue(replicas)) : null;
+            var overview = await ReadAsync(connection, main, cancellationToken);
             await CraqReport.WriteAsync(result.InvocationConfiguration.Output,
                 folder.ConnectionString().ToString(), connection, overview, folder, result.GetValue(json));
             foreach (var problem in problems)
@@ -90,6 +82,20 @@ internal static class CraqUpCommand
             return problems.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
         });
         return command;
+    }
+
+    /// <summary>The directory; new nodes get their first keyspace.</summary>
+    /// <param name="main">The placement of that; null: nodes are missing.</param>
+    private static async Task<CraqOverview> ReadAsync(
+        string connection, Placement? main, CancellationToken cancellationToken)
+    {
+        await using var client = await Connections.ConnectAsync(connection, cancellationToken);
+        await using var admin = await CraqAdmin.OpenAsync(client, cancellationToken);
+        var overview = await admin.ReadAsync(cancellationToken);
+        if (main is null || !overview.Keyspaces.IsEmpty) return overview;
+        await admin.CreateKeyspaceAsync(
+            CraqConnections.MainKeyspace, MainChains, main, cancellationToken: cancellationToken);
+        return await OpenedAsync(admin, cancellationToken);
     }
 
     // Chains open by themselves, a moment after their creation. The report says so if they do not.

@@ -33,7 +33,7 @@ public static class ClusterCertificates
             .Where(folder => File.Exists(Path.Combine(folder, CertificateFolder.IdentityFile))),
     ];
 
-    /// <summary>A node's certificate, in <c>certs</c> of its folder: issued if there is none, renewed in its last
+    /// <summary>Issues a node's certificate into <c>certs</c> of its folder, or renews the certificate in its last
     /// third.</summary>
     /// <param name="authority">The folder of the cluster's authority.</param>
     /// <param name="nodeFolder">Its name is the node's.</param>

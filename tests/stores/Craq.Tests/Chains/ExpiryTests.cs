@@ -8,7 +8,7 @@ public sealed class ExpiryTests
     private static readonly CraqNodeOptions s_options = new() { ExpiryInterval = TimeSpan.FromSeconds(5) };
 
     [Fact]
-    public void Expired_object_is_deleted_at_all_members_and_others_stay() => TestChain.Run(async chain =>
+    public void Expired_object_is_deleted_at_all_members_and_no_other() => TestChain.Run(async chain =>
     {
         var soon = Wall(chain) + 2000;
         await chain.MutateAsync(chain.Mutation(TestChain.Put("short", "v", soon)));
@@ -24,7 +24,7 @@ public sealed class ExpiryTests
     }, node: s_options);
 
     [Fact]
-    public void Expired_object_that_was_written_again_stays() => TestChain.Run(async chain =>
+    public void Newer_version_of_an_expired_object_stays() => TestChain.Run(async chain =>
     {
         var soon = Wall(chain) + 1000;
         var old = (await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "old", soon)))).Version;
@@ -38,7 +38,7 @@ public sealed class ExpiryTests
 
     // The fast clock is the sweep's: the head's own clock counts.
     [Fact]
-    public void Object_that_the_heads_clock_does_not_call_expired_stays() => TestChain.Run(async chain =>
+    public void Unexpired_object_by_the_clock_of_the_head_stays() => TestChain.Run(async chain =>
     {
         var later = Wall(chain) + 60_000;
         var version = (await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v", later)))).Version;
@@ -48,7 +48,7 @@ public sealed class ExpiryTests
     });
 
     [Fact]
-    public void Member_that_is_not_head_deletes_nothing() => TestChain.Run(async chain =>
+    public void Member_behind_the_head_deletes_nothing() => TestChain.Run(async chain =>
     {
         var version = (await chain.MutateAsync(
             chain.Mutation(TestChain.Put("x", "v", Wall(chain) + 100)))).Version;

@@ -1,6 +1,6 @@
 using Craq.Storage;
 
-namespace Craq.Expiry;
+namespace Craq;
 
 /// <summary>Deletes expired objects of the chains that this node is head of: readers see them as absent, and their
 /// space comes back. A deletion goes down the chain as any write.</summary>
