@@ -91,9 +91,9 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
         await foreach (var (hash, slot) in store.ListAsync(chain, wanted))
         {
             if (hash != wanted || slot.Version > until) break;
-            // Cleaned away or replaced meanwhile: the learner asks again in its next round.
+            // Damaged, or cleaned away meanwhile. An empty answer would say that a newer record brings the object.
             if (await store.ReadKeyAsync(slot) is not { } key || await store.ReadAsync(slot, key) is not { } value)
-                break;
+                throw new CorfuException($"An object of chain {chain} cannot be read here.");
             return RecordCodec.Encode(new ChainRecord(chain, ChainRecordKind.Write, slot.Version, ObjectVersion.None,
                 [], [new ObjectWrite(key, slot.Flags, slot.Expiry, value)]));
         }

@@ -173,6 +173,17 @@ public sealed class LearningTests
         Assert.Equal("new", await chain.GetAsync(2, "x"));
     });
 
+    /// <summary>C11, C19.</summary>
+    [Fact]
+    public void Learner_takes_an_object_that_its_source_cannot_read_from_another_member() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        await chain.UntilAsync(() => Enumerable.Range(1, 3).All(node => chain.MarkOf(node) == chain.LastOf(1)));
+        chain.Store(1).Loses = key => Task.FromResult(key.Equals(new ObjectKey("x")));
+        await LearnAsync(chain, 4, index: 1);
+        Assert.Equal("v", await chain.GetAsync(4, "x"));
+    });
+
     [Fact]
     public void Learner_answers_no_read_and_is_no_source() => Run(async chain =>
     {
