@@ -135,7 +135,7 @@ internal sealed class MemcachedStore(
         };
     }
 
-    // Where the object has to be there, and an operation does not say so by itself, this is the first compare.
+    // The first compare says whether the object must be there, unless the operation says so by itself.
     private MutateBuilder Build(in ObjectChange change)
     {
         var (builder, key) = (new MutateBuilder(), change.Key);

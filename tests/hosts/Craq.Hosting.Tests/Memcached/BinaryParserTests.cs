@@ -125,7 +125,7 @@ public sealed class BinaryParserTests
     }
 
     [Fact]
-    public void Announced_value_takes_memory_as_it_comes()
+    public void Announced_value_takes_memory_as_bytes_arrive()
     {
         var reader = new FrameReader(1 << 20);
         var before = GC.GetAllocatedBytesForCurrentThread();

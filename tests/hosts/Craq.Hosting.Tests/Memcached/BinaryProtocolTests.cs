@@ -102,7 +102,7 @@ public sealed class BinaryProtocolTests(MemcachedNodes nodes) : IClassFixture<Me
     [InlineData(0x1e, true, false)]
     [InlineData(0x23, false, true)]
     [InlineData(0x24, true, true)]
-    public async Task Get_answers_hits_and_misses_in_its_form(byte opcode, bool isQuiet, bool hasKey)
+    public async Task Get_answers_hits_and_misses_in_the_form_of_the_opcode(byte opcode, bool isQuiet, bool hasKey)
     {
         using var connection = await nodes.ConnectAsync();
         var key = NewKey();
@@ -318,7 +318,7 @@ public sealed class BinaryProtocolTests(MemcachedNodes nodes) : IClassFixture<Me
     }
 
     [Fact]
-    public async Task Text_and_binary_clients_share_a_port_and_its_objects()
+    public async Task Text_and_binary_clients_share_a_port_and_objects()
     {
         using var text = await nodes.ConnectAsync();
         using var binary = await nodes.ConnectAsync();
