@@ -38,7 +38,7 @@ internal sealed class NodeChain
 
     public ObjectVersion Mark { get; private set; }
 
-    /// <summary>What is here counts for nothing: the node learns the chain, and is not full yet.</summary>
+    /// <summary>The node learns the chain: its objects count for nothing until it is full.</summary>
     public bool IsLearning { get; private set; }
 
     public bool Holds(ObjectVersion version) => _records.Contains(version);

@@ -36,7 +36,7 @@ public static class ClusterCertificates
     /// <summary>Issues a node's certificate into <c>certs</c> of its folder, or renews the certificate in its last
     /// third.</summary>
     /// <param name="authority">The folder of the cluster's authority.</param>
-    /// <param name="nodeFolder">Its name is the node's.</param>
+    /// <param name="nodeFolder">The last part is the node's name.</param>
     /// <param name="host">The address at which the node listens.</param>
     /// <returns>The folder of the certificate.</returns>
     /// <exception cref="CertificateException">There is no authority, or its files cannot be used.</exception>

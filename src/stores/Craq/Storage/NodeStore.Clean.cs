@@ -160,7 +160,7 @@ internal sealed partial class NodeStore
         var done = 0;
         foreach (var (chain, key, version) in _owed)
         {
-            // What won is clean by this mark. Without it a recovery takes the copy away, and holds the winner dirty.
+            // The winner is clean by this mark. Without the mark a recovery drops the copy, and holds the winner dirty.
             if (!chains.TryLogMark(chain)) break;
             if (Admit(key.Bytes.Length, _options.Reserve / 4) != Status.Ok) break;
             if (_chains.ContainsKey(chain))

@@ -48,7 +48,7 @@ public sealed class ExpiryTests
     });
 
     [Fact]
-    public void Member_behind_the_head_deletes_nothing() => TestChain.Run(async chain =>
+    public void Member_behind_the_head_deletes_no_object() => TestChain.Run(async chain =>
     {
         var version = (await chain.MutateAsync(
             chain.Mutation(TestChain.Put("x", "v", Wall(chain) + 100)))).Version;

@@ -131,7 +131,7 @@ public sealed class LearningTests
 
     /// <summary>C11: the source has no object as of the base whose newer version is clean there.</summary>
     [Fact]
-    public void Restarted_member_has_objects_overwritten_while_it_learned() => Run(async chain =>
+    public void Restarted_member_has_objects_overwritten_during_learning() => Run(async chain =>
     {
         await chain.PutAsync("k", "old");
         var newer = ObjectVersion.None;
