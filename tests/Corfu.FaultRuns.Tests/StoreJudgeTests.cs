@@ -14,7 +14,7 @@ public sealed class StoreJudgeTests
     private static readonly string s_tokens = StoreKeys.Tokens(0);
 
     [Fact]
-    public void History_that_holds_is_not_objected_to()
+    public void Good_history_is_judged_good()
     {
         var history = Good();
         Assert.Equal("lost=0 stale_strong=0 beyond_bound=0 torn=0", $"{StoreVerdict.Of(history)}");
@@ -45,7 +45,8 @@ public sealed class StoreJudgeTests
         var history = Good();
         SetFinal(history, East, new ObjectSeen(Register, 0, null));
         history.Calls.Add(Write("d", East, 0, 70, ObjectHistory.Never, new ObjectAct(Register, ObjectActKind.Delete))
-            with { Fate = ObjectFate.Unknown });
+            with
+        { Fate = ObjectFate.Unknown });
         Assert.Empty(LostJudge.Judge(history));
     }
 
@@ -94,26 +95,28 @@ public sealed class StoreJudgeTests
     }
 
     [Fact]
-    public void Bounded_read_that_is_older_than_its_bound_is_beyond_it()
+    public void Bounded_read_older_than_the_bound_is_beyond_the_bound()
     {
         var history = Good();
         history.Calls.Add(Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"))
-            with { MaxAge = 10, MaxAhead = 3 });
+            with
+        { MaxAge = 10, MaxAhead = 3 });
         Assert.NotEmpty(ReadJudge.Weak(history));
         Assert.Empty(ReadJudge.Strong(history));
     }
 
     [Fact]
-    public void Bounded_read_that_is_old_within_its_bound_is_not_objected_to()
+    public void Bounded_read_of_an_old_version_within_the_bound_is_good()
     {
         var history = Good();
         history.Calls.Add(Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"))
-            with { MaxAge = 60, MaxAhead = 3 });
+            with
+        { MaxAge = 60, MaxAhead = 3 });
         Assert.Empty(ReadJudge.Weak(history));
     }
 
     [Fact]
-    public void Bounded_read_ahead_of_what_a_later_strong_read_shows_is_beyond_its_bound()
+    public void Bounded_read_ahead_of_a_later_strong_read_is_beyond_the_bound()
     {
         var history = Good();
         history.Calls.AddRange(
@@ -128,7 +131,7 @@ public sealed class StoreJudgeTests
     }
 
     [Fact]
-    public void Bounded_read_without_dirty_versions_that_shows_one_is_beyond_its_bound()
+    public void Bounded_read_of_a_dirty_version_without_leave_is_beyond_the_bound()
     {
         var history = Good();
         history.Calls.Add(Read("dirty", ObjectMode.Bounded, 60, 61, new ObjectSeen(Register, 12, "vb", IsDirty: true)));
@@ -136,7 +139,7 @@ public sealed class StoreJudgeTests
     }
 
     [Fact]
-    public void Session_that_goes_back_is_beyond_its_promise()
+    public void Session_with_an_older_read_is_beyond_the_promise()
     {
         var history = Good();
         history.Calls.AddRange(
@@ -152,7 +155,7 @@ public sealed class StoreJudgeTests
     [Theory]
     [InlineData("vnobody", 12)]
     [InlineData("vb", 11)]
-    public void Eventual_read_of_a_content_that_no_such_write_had_is_beyond_its_promise(string value, long version)
+    public void Eventual_read_of_a_content_without_a_write_is_beyond_the_promise(string value, long version)
     {
         var history = Good();
         history.Calls.Add(Read("e", ObjectMode.Eventual, 60, 61, new ObjectSeen(Register, version, value)));
@@ -241,7 +244,8 @@ public sealed class StoreJudgeTests
             Part(East, 22, Add(5, 1_000_005)), Part(West, 22, Add(-5, 999_995))));
         history.Transactions.Add(Transaction("y", 41, 45,
             Part(East, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;")),
-            Part(West, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;"))) with { });
+            Part(West, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;"))) with
+        { });
         history.Transactions.Add(Snapshot("z", 50, 55,
             [new ObjectSeen(StoreKeys.Account, 22, "1000005"), new ObjectSeen(s_tokens, 23, "t;")],
             [new ObjectSeen(StoreKeys.Account, 22, "999995"), new ObjectSeen(s_tokens, 23, "t;")]));

@@ -85,8 +85,8 @@ internal sealed class Network
     public Task HealAsync(string name) =>
         Shell.RequireAsync($"{Inside(Namespace(name))} nft 'flush chain inet faults in; flush chain inet faults out'");
 
-    /// <summary>What each of these hosts sends to its other one gets lost in silence: a neighbour that nobody is. The
-    /// way back stays open. Needs no packet filter.</summary>
+    /// <summary>Packets of each of these hosts to its other one get lost in silence: they go to a neighbour that does
+    /// not exist. The way back stays open. Needs no packet filter.</summary>
     public Task CutAsync(IEnumerable<(string Name, string ToAddress)> ways) =>
         Shell.RequireAsync(string.Join(" && ", ways.Select(way => $"ip -n {Namespace(way.Name)} neigh replace "
             + $"{way.ToAddress} lladdr {NoOne} dev eth0 nud permanent")));

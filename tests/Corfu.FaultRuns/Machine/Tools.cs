@@ -34,7 +34,8 @@ internal sealed record Tools(bool Network, bool LoopDisks, bool Strace, IReadOnl
         await Shell.LineAsync($"ip netns del {name}");
         return new Tools(code == 0, false, false, code == 0
             ? []
-            : [$"partitions: no network namespaces (root and ip are needed): {output.Trim()}"]) { Filters = false };
+            : [$"partitions: no network namespaces (root and ip are needed): {output.Trim()}"])
+        { Filters = false };
     }
 
     private static async Task<bool> NetworkWorksAsync()

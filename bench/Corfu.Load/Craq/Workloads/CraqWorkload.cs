@@ -63,7 +63,8 @@ internal sealed class CraqWorkload : IWorkload
                 var key = keys[caller % keys.Length];
                 var found = await chain.FindAsync(key);
                 Check(await chain.CompareAndSetAsync(key, found.Version, value));
-            },
+            }
+            ,
             WorkloadKind.CraqMutate => async caller => Check(await chain.MutateAsync(Part(
                 new MutateBuilder(), keys[caller % keys.Length], value))),
             WorkloadKind.CraqTransact => async caller =>
@@ -73,7 +74,8 @@ internal sealed class CraqWorkload : IWorkload
                 var result = await _client.TransactAsync(transaction);
                 if (!result.IsCommitted)
                     throw new CorfuException($"A transaction ended as {result.Outcome}: {result.Refusal}.");
-            },
+            }
+            ,
             _ => throw new InvalidOperationException($"{_kind} is no operation of CRAQ."),
         };
     }

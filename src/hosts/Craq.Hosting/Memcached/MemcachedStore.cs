@@ -15,7 +15,7 @@ internal sealed class MemcachedStore(
     public const string UnknownOutcome =
         "the outcome of the write is unknown: it may have been applied, or be applied later";
 
-    public const string Contended = 
+    public const string Contended =
         "other clients changed the object at each attempt, and nothing was written: try again";
 
     // As in memcached: longer times are dates.

@@ -19,7 +19,7 @@ public static class StoreKeys
     /// <summary>Number that only transfers change: the sum of a group's accounts stays.</summary>
     public const string Account = "account";
 
-    /// <summary>What an account begins with, so that no transfer stops at zero.</summary>
+    /// <summary>An account's first balance: no transfer stops at zero.</summary>
     public const long Deposit = 1_000_000;
 
     // Rarely written, so that a node which learns a chain has most of them and lacks some.

@@ -14,7 +14,7 @@ internal sealed class StoreWorkload(StoreCalls calls)
     // The newest version and value of each register that this client has met: compares with it hold often, not always.
     private readonly ConcurrentDictionary<(string Chain, string Key), ObjectSeen> _known = new();
 
-    /// <summary>What the other operations need is there once.</summary>
+    /// <summary>Makes the objects that the other operations need, once.</summary>
     public async Task<bool> SetUpAsync(int index)
     {
         var chain = StoreKeys.Chain(index);

@@ -7,7 +7,7 @@ namespace Corfu.FaultRuns.Objects.Faults;
 /// learning.</param>
 public sealed record PlannedFault(StoreFault Kind, int Node, int Other, TimeSpan Hold, bool AwaitsWhole)
 {
-    // One of each means comes early, so that a short run has them.
+    // A short run has a kill, a stop and a cut: they come first.
     private static readonly StoreFault[] s_first = [StoreFault.KillNode, StoreFault.StopNode, StoreFault.CutNode];
 
     /// <summary>Faults without end: each kind once in every round, in another order each time. The same seed gives the

@@ -8,16 +8,16 @@ public enum StoreFault
     /// <summary>SIGSTOP to one node, for longer than others wait until they suspect it, or shorter.</summary>
     StopNode,
 
-    /// <summary>One node and all the rest do not reach each other.</summary>
+    /// <summary>A node and all the rest do not reach each other.</summary>
     CutNode,
 
-    /// <summary>One node with half of the clients on one side, all the rest on the other.</summary>
+    /// <summary>A node with half of the clients is on one side, all the rest on the other.</summary>
     CutNodeWithClients,
 
-    /// <summary>What one node sends to another one is lost; the way back is open.</summary>
+    /// <summary>Packets of a node to another node are lost; the way back is open.</summary>
     OneWay,
 
-    /// <summary>One node and the log do not reach each other.</summary>
+    /// <summary>A node and the log do not reach each other.</summary>
     CutFromLog,
 
     /// <summary>SIGKILL to two nodes at once: some chains have no majority left.</summary>

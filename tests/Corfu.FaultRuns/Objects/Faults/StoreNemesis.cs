@@ -62,7 +62,8 @@ internal sealed class StoreNemesis(StoreRig rig, bool hasNetwork)
         {
             foreach (var id in processes) Signals.Continue(id);
             return Task.CompletedTask;
-        });
+        }
+        );
     }
 
     /// <param name="probed">A node that the first host must not reach.</param>

@@ -1,6 +1,6 @@
 namespace Corfu.FaultRuns.Objects.Judging;
 
-/// <summary>What the history says about the store's promises.</summary>
+/// <summary>The promises of the store that a history breaks.</summary>
 public sealed record StoreVerdict(IReadOnlyList<string> Lost, IReadOnlyList<string> StaleStrong,
     IReadOnlyList<string> BeyondBound, IReadOnlyList<string> Torn)
 {

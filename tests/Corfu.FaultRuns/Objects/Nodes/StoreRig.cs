@@ -29,7 +29,7 @@ internal sealed class StoreRig(UndoList undo, ClusterRig log, int nodes, int rep
 
     public string Folder => _folder;
 
-    /// <summary>What the directory in the log says of the chains: the last line of <see cref="StoreWatch"/>.</summary>
+    /// <summary>The chains by the directory in the log: the last line of <see cref="StoreWatch"/>.</summary>
     public string State => _watch?.LastLine ?? "";
 
     public static async Task<int> FormAsync(string folder, string connect, int count)

@@ -175,7 +175,7 @@ public sealed class LearningTests
 
     /// <summary>C11, C19.</summary>
     [Fact]
-    public void Learner_takes_an_object_that_its_source_cannot_read_from_another_member() => Run(async chain =>
+    public void Learner_takes_an_object_unreadable_at_the_source_from_another_member() => Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         await chain.UntilAsync(() => Enumerable.Range(1, 3).All(node => chain.MarkOf(node) == chain.LastOf(1)));
