@@ -44,9 +44,8 @@ public sealed class StoreJudgeTests
     {
         var history = Good();
         SetFinal(history, East, new ObjectSeen(Register, 0, null));
-        history.Calls.Add(Write("d", East, 0, 70, ObjectHistory.Never, new ObjectAct(Register, ObjectActKind.Delete))
-            with
-        { Fate = ObjectFate.Unknown });
+        var deletion = Write("d", East, 0, 70, ObjectHistory.Never, new ObjectAct(Register, ObjectActKind.Delete));
+        history.Calls.Add(deletion with { Fate = ObjectFate.Unknown });
         Assert.Empty(LostJudge.Judge(history));
     }
 
@@ -98,9 +97,8 @@ public sealed class StoreJudgeTests
     public void Bounded_read_older_than_the_bound_is_beyond_the_bound()
     {
         var history = Good();
-        history.Calls.Add(Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"))
-            with
-        { MaxAge = 10, MaxAhead = 3 });
+        var read = Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"));
+        history.Calls.Add(read with { MaxAge = 10, MaxAhead = 3 });
         Assert.NotEmpty(ReadJudge.Weak(history));
         Assert.Empty(ReadJudge.Strong(history));
     }
@@ -109,9 +107,8 @@ public sealed class StoreJudgeTests
     public void Bounded_read_of_an_old_version_within_the_bound_is_good()
     {
         var history = Good();
-        history.Calls.Add(Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"))
-            with
-        { MaxAge = 60, MaxAhead = 3 });
+        var read = Read("old", ObjectMode.Bounded, 70, 71, new ObjectSeen(Register, 11, "va"));
+        history.Calls.Add(read with { MaxAge = 60, MaxAhead = 3 });
         Assert.Empty(ReadJudge.Weak(history));
     }
 
@@ -244,8 +241,7 @@ public sealed class StoreJudgeTests
             Part(East, 22, Add(5, 1_000_005)), Part(West, 22, Add(-5, 999_995))));
         history.Transactions.Add(Transaction("y", 41, 45,
             Part(East, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;")),
-            Part(West, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;"))) with
-        { });
+            Part(West, 23, new ObjectAct(s_tokens, ObjectActKind.Append, "t;"))));
         history.Transactions.Add(Snapshot("z", 50, 55,
             [new ObjectSeen(StoreKeys.Account, 22, "1000005"), new ObjectSeen(s_tokens, 23, "t;")],
             [new ObjectSeen(StoreKeys.Account, 22, "999995"), new ObjectSeen(s_tokens, 23, "t;")]));

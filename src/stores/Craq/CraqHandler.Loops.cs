@@ -44,7 +44,20 @@ internal sealed partial class CraqHandler : INodeChains
         Carry(effects);
     }
 
-    internal void Start() => _loops = Task.WhenAll(FollowAsync(), TickAsync());
+    internal void Start() => _loops = Task.WhenAll(WatchAsync(FollowAsync()), WatchAsync(TickAsync()));
+
+    // Without one of its loops a node would answer, and neither repeat requests nor follow the directory.
+    private async Task WatchAsync(Task loop)
+    {
+        try
+        {
+            await loop;
+        }
+        catch (Exception failure)
+        {
+            OnFailed(failure);
+        }
+    }
 
     T INodeChains.Locked<T>(Func<T> step)
     {

@@ -58,26 +58,28 @@ internal sealed class CraqWorkload : IWorkload
             WorkloadKind.CraqGet => async caller => Check(await chain.GetAsync(keys[caller % keys.Length]), value),
             WorkloadKind.CraqPut => async caller => Check(await chain.PutAsync(keys[caller % keys.Length], value)),
             WorkloadKind.CraqAdd => async caller => Check(await chain.IncrementAsync(keys[caller % keys.Length])),
-            WorkloadKind.CraqCompareAndSet => async caller =>
-            {
-                var key = keys[caller % keys.Length];
-                var found = await chain.FindAsync(key);
-                Check(await chain.CompareAndSetAsync(key, found.Version, value));
-            }
-            ,
+            WorkloadKind.CraqCompareAndSet => CompareAndSetAsync,
             WorkloadKind.CraqMutate => async caller => Check(await chain.MutateAsync(Part(
                 new MutateBuilder(), keys[caller % keys.Length], value))),
-            WorkloadKind.CraqTransact => async caller =>
-            {
-                var transaction = new CraqTransaction();
-                foreach (var one in _chains) Part(transaction.On(one), keys[caller % keys.Length], value);
-                var result = await _client.TransactAsync(transaction);
-                if (!result.IsCommitted)
-                    throw new CorfuException($"A transaction ended as {result.Outcome}: {result.Refusal}.");
-            }
-            ,
+            WorkloadKind.CraqTransact => TransactAsync,
             _ => throw new InvalidOperationException($"{_kind} is no operation of CRAQ."),
         };
+
+        async ValueTask CompareAndSetAsync(int caller)
+        {
+            var key = keys[caller % keys.Length];
+            var found = await chain.FindAsync(key);
+            Check(await chain.CompareAndSetAsync(key, found.Version, value));
+        }
+
+        async ValueTask TransactAsync(int caller)
+        {
+            var transaction = new CraqTransaction();
+            foreach (var one in _chains) Part(transaction.On(one), keys[caller % keys.Length], value);
+            var result = await _client.TransactAsync(transaction);
+            if (!result.IsCommitted)
+                throw new CorfuException($"A transaction ended as {result.Outcome}: {result.Refusal}.");
+        }
     }
 
     // An object is compared and written, a second one is written.

@@ -58,12 +58,13 @@ internal sealed class StoreNemesis(StoreRig rig, bool hasNetwork)
             if (!Signals.IsStopped(id)) throw new RunException($"Process {id} does not stop at SIGSTOP.");
         }
 
-        return (what, () =>
+        return (what, ContinueAsync);
+
+        Task ContinueAsync()
         {
             foreach (var id in processes) Signals.Continue(id);
             return Task.CompletedTask;
         }
-        );
     }
 
     /// <param name="probed">A node that the first host must not reach.</param>
