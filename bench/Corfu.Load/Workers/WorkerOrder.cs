@@ -72,7 +72,7 @@ internal enum WorkloadKind
     /// <summary>A read of an object's version, and a write of the object if it still has that version.</summary>
     CraqCompareAndSet,
 
-    /// <summary>One step that compares an object and writes two, of one chain.</summary>
+    /// <summary>A single step compares an object and writes two, of one chain.</summary>
     CraqMutate,
 
     /// <summary>A transaction that does so in several chains.</summary>

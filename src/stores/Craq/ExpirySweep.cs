@@ -39,26 +39,28 @@ internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimePro
     }
 
     /// <summary>Deletes what is expired now, in one pass over the index.</summary>
-    /// <returns>Whether there was more than one pass takes, and some of it could be deleted.</returns>
+    /// <returns>Whether there may be more, and this pass has deleted some: until a deletion is committed, the index has
+    /// its object still, and a further pass would find that again.</returns>
     public async ValueTask<bool> SweepAsync(CancellationToken cancellationToken)
     {
         var found = await store.FindExpiredAsync(time.GetUtcNow().ToUnixTimeMilliseconds(), MostAtOnce);
-        var deleted = false;
+        var deleted = 0;
         foreach (var chain in found.GroupBy(one => one.Chain, one => one.Slot))
         {
             if (handler.FindView(chain.Key)?.Config.Head.Node != handler.Id) continue;
             foreach (var batch in chain.Chunk(Batch))
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                if (!await ExpireAsync(chain.Key, batch)) break;
-                deleted = true;
+                if (await ExpireAsync(chain.Key, batch) is not { } count) break;
+                deleted += count;
             }
         }
 
-        return deleted && found.Count == MostAtOnce;
+        return deleted > 0 && found.Count == MostAtOnce;
     }
 
-    private async ValueTask<bool> ExpireAsync(ChainId chain, ObjectSlot[] slots)
+    // Null: the chain takes no deletions at the moment.
+    private async ValueTask<int?> ExpireAsync(ChainId chain, ObjectSlot[] slots)
     {
         var expired = new List<(ObjectKey Key, ObjectVersion Version)>(slots.Length);
         foreach (var slot in slots)
@@ -70,8 +72,8 @@ internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimePro
             expired.Add((key, slot.Version));
         }
 
-        var taken = false;
-        handler.WithChain(chain, (core, effects) => taken = core.Expire(expired, effects));
-        return taken;
+        int? deleted = null;
+        handler.WithChain(chain, (core, effects) => deleted = core.Expire(expired, effects));
+        return deleted;
     }
 }

@@ -5,7 +5,7 @@ namespace Corfu.Load;
 /// <summary>Reads of an object while it is written, up to saturation (CRAQ, Figs. 6 to 9).</summary>
 internal static class DirtySection
 {
-    // The object that is read, and one of the same chain that nobody reads.
+    // The object that is read, and an object of the same chain that is not.
     private const string Hot = "hot";
     private const string Cold = "cold";
 
@@ -105,7 +105,7 @@ internal static class DirtySection
         if (dirty.DirtyShare < LeastDirty)
             section.Problem($"{dirty.Point.Name}: {Cell.Percent(dirty.DirtyShare)} of the reads were dirty");
         if (dirty.Samples.Any(sample => sample.Counts[^1].Queries == 0))
-            section.Problem($"{dirty.Point.Name}: a round in which nobody asked the tail");
+            section.Problem($"{dirty.Point.Name}: a round without a question to the tail");
         foreach (var name in (string[])[NameOf(size, Cold, null), NameOf(size, Hot, 0)])
         {
             if (measured[name].DirtyShare > MostDirty)

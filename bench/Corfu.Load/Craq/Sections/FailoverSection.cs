@@ -108,7 +108,7 @@ internal static class FailoverSection
 
 /// <summary>Times since the callers began.</summary>
 /// <param name="Started">The node's new process serves.</param>
-/// <param name="Whole">The chain has all its members, or nobody waits for that any more.</param>
+/// <param name="Whole">The chain has all its members, or the wait for that has ended.</param>
 internal readonly record struct FailoverTimes(TimeSpan Killed, TimeSpan Started, TimeSpan Whole, TimeSpan Ended);
 
 /// <summary>Figures of one kill.</summary>

@@ -19,7 +19,7 @@ internal static class ReadSection
         points.AddRange(chains.Select(chain => Point(chain, 1, size)));
         var measured = await stage.Rig.RunAsync(CraqPlan.Reads, points, stage.Target, cancellationToken);
         var section = new CraqSection(CraqPlan.Reads, "Reads of a clean object, by chain length (Figs. 4, 5, 9)");
-        section.Note($"Strong reads of one object of {size} bytes that nobody writes. CR-n: plain chain replication, "
+        section.Note($"Strong reads of one object of {size} bytes without writes. CR-n: plain chain replication, "
             + "the chain's switch `protocol cr`, where the tail alone answers. \"Per node second\": reads for each "
             + "second of processor time of the chain's busiest node, so what the chain could serve if each node had a "
             + "core; \"x CR-3\" compares that. \"Queries\": questions to the tail for a read at another node; reads "

@@ -17,27 +17,11 @@ public sealed class CorfuClientSettings
     public TimeSpan ConnectTimeout { get; set; } = TimeSpan.FromSeconds(30);
 }
 
-/// <summary>All faults in one message.</summary>
 internal sealed class CorfuClientSettingsValidator : IValidateOptions<CorfuClientSettings>
 {
     public ValidateOptionsResult Validate(string? name, CorfuClientSettings options)
     {
-        List<string> faults = [];
-        if (!ConnectionString.TryParse(options.ConnectionString, out _, out var fault))
-            faults.Add("ConnectionString: " + fault);
-        if (options.ConnectTimeout < TimeSpan.Zero) faults.Add("ConnectTimeout: it must not be negative.");
-        try
-        {
-            options.Client.Validate();
-        }
-        catch (ArgumentException e)
-        {
-            faults.Add("Client: " + e.Message);
-        }
-
-        var prefix = string.IsNullOrEmpty(name) ? "" : $"Client '{name}': ";
-        return faults.Count == 0
-            ? ValidateOptionsResult.Success
-            : ValidateOptionsResult.Fail(faults.Select(fault => prefix + fault));
+        ConnectionString.TryParse(options.ConnectionString, out _, out var fault);
+        return HostClientFaults.Find(name, fault, options.ConnectTimeout, options.Client.Validate);
     }
 }

@@ -85,7 +85,8 @@ public sealed class CraqFolder
                 await folder.FormAsync(node, shape, cancellationToken);
             if (shape.Authority is { } authority)
             {
-                foreach (var node in folder.Manifest.Nodes)
+                // New nodes have got their certificates above.
+                foreach (var node in folder.Manifest.Nodes.Where(node => node.Formed))
                     ClusterCertificates.ProvideNode(authority, folder.NodePath(node), node.Host);
             }
 

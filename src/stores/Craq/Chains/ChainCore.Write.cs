@@ -64,21 +64,23 @@ internal sealed partial class ChainCore
 
     /// <summary>Deletes objects at the head of an open epoch: those that are expired by its clock, in exactly the
     /// versions that are named (C21). Others stay, and so do those that a transaction holds.</summary>
-    /// <returns>False: this node takes no writes of the chain, or has no room at the moment.</returns>
-    public bool Expire(IReadOnlyList<(ObjectKey Key, ObjectVersion Version)> expired, ChainEffects effects)
+    /// <returns>Objects that this call deletes; null: this node takes no writes of the chain, or has no room at the
+    /// moment.</returns>
+    public int? Expire(IReadOnlyList<(ObjectKey Key, ObjectVersion Version)> expired, ChainEffects effects)
     {
-        if (RefusesAtHead(Epoch) is not null) return false;
+        if (RefusesAtHead(Epoch) is not null) return null;
         ImmutableArray<ObjectWrite> writes =
         [
             .. expired.Where(one => IsExpired(one.Key, one.Version, effects.Now.Wall)).Select(one => one.Key).Distinct()
                 .Select(static key => new ObjectWrite(key, 0, 0, null)),
         ];
-        if (writes.IsEmpty) return true;
+        if (writes.IsEmpty) return 0;
         var bytes = RecordOverhead + BytesOf(writes);
-        if (_last.IsLast || !_budget.HasRoom(bytes) || _store.Admit(bytes, StoreUse.Deletes) != Status.Ok) return false;
+        if (_last.IsLast || !_budget.HasRoom(bytes) || _store.Admit(bytes, StoreUse.Deletes) != Status.Ok)
+            return null;
         AppendNext(new ChainRecord(Id, ChainRecordKind.Write, ObjectVersion.None, _last, [], writes), effects);
         CraqTelemetry.Expired.Add(writes.Length);
-        return true;
+        return writes.Length;
     }
 
     private bool IsExpired(ObjectKey key, ObjectVersion version, long wall)

@@ -69,7 +69,19 @@ internal sealed partial class NodeStore
         var chains = _chains.ToDictionary(chain => chain.Value.Holding, chain => (chain.Key, Held: chain.Value));
         // The newest entry of an object is visited last.
         var found = new Dictionary<ObjectHash, (ChainId, ObjectSlot)>();
-        await _index.ScanAsync(0, _index.Tail, (hash, entry) =>
+        try
+        {
+            await _index.ScanAsync(0, _index.Tail, Visit);
+        }
+        catch
+        {
+            _mayExpire = true;
+            throw;
+        }
+
+        return [.. found.Values];
+
+        void Visit(ObjectHash hash, ObjectEntry entry)
         {
             var isExpired = false;
             if (entry.Expiry > 0 && chains.TryGetValue(entry.Holding, out var chain) && IsLive(entry, chain.Held))
@@ -80,8 +92,7 @@ internal sealed partial class NodeStore
             }
 
             if (!isExpired) found.Remove(hash);
-        });
-        return [.. found.Values];
+        }
     }
 
     // Empty: the segment was deleted, or cannot be read.
