@@ -3,7 +3,7 @@ using Corfu.Simulation.Kernel.Network;
 using Craq;
 using Craq.Protocol;
 using RecordCodec = Craq.Protocol.RecordCodec;
-using ObjectReadMode = Craq.ReadMode;
+using ObjectReadMode = Craq.ObjectReadMode;
 
 namespace Corfu.Simulation.Craq;
 

@@ -4,7 +4,7 @@ using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Craq;
 using Craq.Protocol;
-using ObjectReadMode = Craq.ReadMode;
+using ObjectReadMode = Craq.ObjectReadMode;
 
 namespace Corfu.Simulation.Craq;
 

@@ -87,8 +87,8 @@ public sealed class ReadTests
         await setup.Chain.GetAsync("k");
         var reads = setup.Nodes.SentOf<ReadObjectsRequest>().ToList();
         Assert.Equal([ObjectVersion.None, Setup.Version(11)],
-            reads.Where(read => read.Mode == ReadMode.Session).Select(read => read.Token));
-        Assert.Equal(ReadMode.Strong, reads[^1].Mode);
+            reads.Where(read => read.Mode == ObjectReadMode.Session).Select(read => read.Token));
+        Assert.Equal(ObjectReadMode.Strong, reads[^1].Mode);
         Assert.Equal(Setup.Version(11), session.MarkOf(Setup.Orders));
         session.Observe(Setup.Orders, Setup.Version(5));
         Assert.Equal(Setup.Version(11), session.MarkOf(Setup.Orders));
@@ -111,7 +111,7 @@ public sealed class ReadTests
         await using var setup = new Setup();
         await setup.Chain.GetAsync("k", ReadTerms.Bounded(3, TimeSpan.FromSeconds(2)));
         var read = setup.Nodes.SentOf<ReadObjectsRequest>().Last();
-        Assert.Equal((ReadMode.Bounded, 3, 2000), (read.Mode, read.MaxAhead, read.MaxAge));
+        Assert.Equal((ObjectReadMode.Bounded, 3, 2000), (read.Mode, read.MaxAhead, read.MaxAge));
         for (var node = 1; node <= 3; node++)
             setup.Nodes.First<ReadObjectsRequest>(
                 node, one => new ReadObjectsResponse(CraqStatus.Stale, one.Epoch));

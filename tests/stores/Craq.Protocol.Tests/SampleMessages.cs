@@ -51,7 +51,7 @@ internal static class SampleMessages
     private static (Request Request, Response[] Answers)[] Objects(
         ObjectResult found, ObjectResult absent, ReadOnlyMemory<byte> value) =>
         [
-            (new ReadObjectsRequest(Epoch, Chain, ReadMode.Bounded, ["a", "b"], Version(2), 3, 250, false),
+            (new ReadObjectsRequest(Epoch, Chain, ObjectReadMode.Bounded, ["a", "b"], Version(2), 3, 250, false),
             [
                 new ReadObjectsResponse(Status.Ok, Epoch) { Mark = Version(9), Age = 12, Objects = [found, absent] },
                 new ReadObjectsResponse(CraqStatus.WrongRole, Epoch) { View = View() },

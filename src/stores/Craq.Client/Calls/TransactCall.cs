@@ -128,7 +128,7 @@ internal sealed class MarkCall(ITransport transport, ChainEntry chain) : ChainCa
     {
         _tried = true;
         var answer = await transport.CallAsync(route.Members[member].Address,
-            new ReadObjectsRequest(route.Epoch, Chain.Id, ReadMode.Eventual, []), cancellationToken);
+            new ReadObjectsRequest(route.Epoch, Chain.Id, ObjectReadMode.Eventual, []), cancellationToken);
         if (!answer.IsOk) return Attempt<ObjectVersion>.Refused(answer.Status, answer.View);
         Chain.NoteMark(answer.Mark);
         return answer.Mark;

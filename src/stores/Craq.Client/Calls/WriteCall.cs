@@ -104,7 +104,7 @@ internal sealed class WriteCall(ITransport transport, ChainEntry chain, Mutation
     {
         var node = route.IsTailOnly ? route.Tail : route.Head;
         var answer = await transport.CallAsync(node.Address,
-            new ReadObjectsRequest(route.Epoch, Chain.Id, ReadMode.Eventual, []), cancellationToken);
+            new ReadObjectsRequest(route.Epoch, Chain.Id, ObjectReadMode.Eventual, []), cancellationToken);
         if (!answer.IsOk) return Attempt<WriteResult>.Refused(answer.Status, answer.View);
         Chain.NoteMark(answer.Mark);
         return WriteResult.Unknown;

@@ -5,7 +5,7 @@ public readonly record struct ReadTerms
 {
     private readonly bool _isGiven;
 
-    private ReadTerms(ReadMode mode, CraqSession? session = null, int maxAhead = 0, int maxAge = 0)
+    private ReadTerms(ObjectReadMode mode, CraqSession? session = null, int maxAhead = 0, int maxAge = 0)
     {
         _isGiven = true;
         Mode = mode;
@@ -15,12 +15,12 @@ public readonly record struct ReadTerms
     }
 
     /// <summary>Linearizable for each object.</summary>
-    public static ReadTerms Strong { get; } = new(ReadMode.Strong);
+    public static ReadTerms Strong { get; } = new(ObjectReadMode.Strong);
 
     /// <summary>The newest version that is durable at the replica which answers.</summary>
-    public static ReadTerms Eventual { get; } = new(ReadMode.Eventual);
+    public static ReadTerms Eventual { get; } = new(ObjectReadMode.Eventual);
 
-    public ReadMode Mode { get; }
+    public ObjectReadMode Mode { get; }
 
     internal CraqSession? InSession { get; }
 
@@ -32,7 +32,7 @@ public readonly record struct ReadTerms
     public static ReadTerms Session(CraqSession session)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return new ReadTerms(ReadMode.Session, session);
+        return new ReadTerms(ObjectReadMode.Session, session);
     }
 
     /// <summary>At most <paramref name="maxAhead"/> uncommitted versions ahead, and neither older nor uncommitted for
@@ -43,7 +43,7 @@ public readonly record struct ReadTerms
         ArgumentOutOfRangeException.ThrowIfNegative(maxAhead);
         ArgumentOutOfRangeException.ThrowIfLessThan(maxAge, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(maxAge.TotalMilliseconds, int.MaxValue);
-        return new ReadTerms(ReadMode.Bounded, null, maxAhead, (int)Math.Ceiling(maxAge.TotalMilliseconds));
+        return new ReadTerms(ObjectReadMode.Bounded, null, maxAhead, (int)Math.Ceiling(maxAge.TotalMilliseconds));
     }
 
     internal ReadTerms Or(in ReadTerms standard) => _isGiven ? this : standard;

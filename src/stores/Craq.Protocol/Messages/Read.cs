@@ -6,7 +6,7 @@ namespace Craq.Protocol;
 /// <param name="MaxAhead">Bounded reads: uncommitted versions that the answer may be ahead.</param>
 /// <param name="MaxAge">Bounded reads: the age in milliseconds that the answer may have; 0: any.</param>
 /// <param name="WithValues">False: versions, flags and lengths only.</param>
-public sealed record ReadObjectsRequest(Epoch Epoch, ChainId Chain, ReadMode Mode, ImmutableArray<ObjectKey> Keys,
+public sealed record ReadObjectsRequest(Epoch Epoch, ChainId Chain, ObjectReadMode Mode, ImmutableArray<ObjectKey> Keys,
     ObjectVersion Token = default, int MaxAhead = 0, int MaxAge = 0, bool WithValues = true)
     : Request<ReadObjectsResponse>(CraqOpcode.Read, Epoch)
 {
@@ -29,8 +29,8 @@ public sealed record ReadObjectsRequest(Epoch Epoch, ChainId Chain, ReadMode Mod
     internal static ReadObjectsRequest Read(Epoch epoch, ref WireReader r)
     {
         var chain = new ChainId(r.Guid());
-        var mode = (ReadMode)r.Byte();
-        if (mode > ReadMode.Eventual) throw new MalformedDataException("A read mode is unknown.");
+        var mode = (ObjectReadMode)r.Byte();
+        if (mode > ObjectReadMode.Eventual) throw new MalformedDataException("A read mode is unknown.");
         var (token, ahead, age, values) = (r.Version(), r.Int32(), r.Int32(), r.Bool());
         if (ahead < 0 || age < 0) throw new MalformedDataException("A read's bound is negative.");
         return new ReadObjectsRequest(

@@ -22,10 +22,10 @@ internal sealed partial class ChainCore
         }
 
         CraqTelemetry.Reads.Add(1);
-        if (CraqTelemetry.DirtyReads.Enabled && request.Mode == ReadMode.Strong && HasDirty(request.Keys))
+        if (CraqTelemetry.DirtyReads.Enabled && request.Mode == ObjectReadMode.Strong && HasDirty(request.Keys))
             CraqTelemetry.DirtyReads.Add(1);
         var waiter = new RoundWaiter.Read(request, to, effects.Now.Stamp);
-        if (request.Mode != ReadMode.Strong && TryFinish(waiter, effects)) return;
+        if (request.Mode != ObjectReadMode.Strong && TryFinish(waiter, effects)) return;
         if (!_budget.HasPlace)
         {
             effects.Answer(to, new ReadObjectsResponse(Status.Overloaded, Epoch));
@@ -44,7 +44,7 @@ internal sealed partial class ChainCore
         var mayRead = IsFull || (Planted.Is("learner-is-read") && _standing != ChainStanding.Outside);
         if (!mayRead) return CraqStatus.WrongRole;
         if (_view!.Config.Options.Protocol == ChainProtocol.Cr && !IsTail) return CraqStatus.WrongRole;
-        if (request.Mode != ReadMode.Strong) return null;
+        if (request.Mode != ObjectReadMode.Strong) return null;
         if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
         return IsOpen ? null : CraqStatus.NotOpen;
     }
@@ -128,13 +128,13 @@ internal sealed partial class ChainCore
         var request = read.Request;
         switch (request.Mode)
         {
-            case ReadMode.Strong:
+            case ObjectReadMode.Strong:
                 if (!read.IsConfirmed) return null;
                 return read.HasTailsMark || IsTail || !HasDirty(request.Keys) ? Status.Ok : null;
-            case ReadMode.Session:
+            case ObjectReadMode.Session:
                 if (_mark >= request.Token) return Status.Ok;
                 return read.HasTailsMark || IsTail ? CraqStatus.Behind : null;
-            case ReadMode.Bounded:
+            case ObjectReadMode.Bounded:
                 if (request.MaxAge == 0) return Status.Ok;
                 // Before the epoch is open, even the tail does not know what is committed (C5).
                 if (IsOpen && Age(now) is >= 0 and var age && age <= request.MaxAge) return Status.Ok;
@@ -225,9 +225,9 @@ internal sealed partial class ChainCore
     // The newest version that the mode may show.
     private ObjectVersion Limit(ReadObjectsRequest request, ObjectKey key, long now)
     {
-        if (request.Mode == ReadMode.Eventual) return _durable;
-        if (request.Mode == ReadMode.Session && Planted.Is("session-shows-dirty")) return _durable;
-        if (request.Mode != ReadMode.Bounded || request.MaxAhead == 0 || _run.Clears.Count > 0) return _mark;
+        if (request.Mode == ObjectReadMode.Eventual) return _durable;
+        if (request.Mode == ObjectReadMode.Session && Planted.Is("session-shows-dirty")) return _durable;
+        if (request.Mode != ObjectReadMode.Bounded || request.MaxAhead == 0 || _run.Clears.Count > 0) return _mark;
         DirtyWrite? shown = null;
         var ahead = 0;
         for (var write = _run.Oldest(key); write is not null && ahead < request.MaxAhead; write = write.Newer, ahead++)
@@ -283,8 +283,8 @@ internal sealed partial class ChainCore
         if (waiter is RoundWaiter.Read read)
         {
             var end = status != CraqStatus.Unconfirmed ? status
-                : read.Request.Mode == ReadMode.Session ? CraqStatus.Behind
-                : read.Request.Mode == ReadMode.Bounded ? CraqStatus.Stale : status;
+                : read.Request.Mode == ObjectReadMode.Session ? CraqStatus.Behind
+                : read.Request.Mode == ObjectReadMode.Bounded ? CraqStatus.Stale : status;
             effects.Answer(read.To, new ReadObjectsResponse(end, Epoch) { View = ViewFor(end) });
         }
         else

@@ -30,7 +30,7 @@ public sealed class MendedTests
         var gate = new TaskCompletionSource<bool>();
         var loads = 0;
         chain.Store(2).Loses = _ => ++loads == 1 ? gate.Task : Task.FromResult(false);
-        var read = chain.ReadAsync(2, "x", ReadMode.Session);
+        var read = chain.ReadAsync(2, "x", ObjectReadMode.Session);
         await chain.UntilAsync(() => loads == 1);
         var version = await chain.PutAsync("x", "new");
         await chain.UntilAsync(() => chain.MarkOf(2) >= version);
@@ -107,7 +107,8 @@ public sealed class MendedTests
         for (var i = 0; i < 6; i++) await chain.PutAsync($"k{i}", s_large);
         await chain.UntilAsync(() => chain.MarkOf(2) == chain.LastOf(1));
         chain.Store(2).IsCold = true;
-        var answer = await chain.CallAsync(2, new ReadObjectsRequest(chain.Config.Epoch, chain.Id, ReadMode.Eventual,
+        var answer = await chain.CallAsync(2,
+            new ReadObjectsRequest(chain.Config.Epoch, chain.Id, ObjectReadMode.Eventual,
             [.. Enumerable.Range(0, 6).Select(i => new ObjectKey($"k{i}"))]));
         Assert.Equal(Status.Ok, answer.Status);
         Assert.NotEmpty(answer.Objects);

@@ -51,7 +51,7 @@ public sealed class PaperTests
     {
         await chain.PutAsync("x", "v");
         Assert.Equal(CraqStatus.WrongRole, (await chain.ReadAsync(1, "x")).Status);
-        Assert.Equal(CraqStatus.WrongRole, (await chain.ReadAsync(2, "x", ReadMode.Eventual)).Status);
+        Assert.Equal(CraqStatus.WrongRole, (await chain.ReadAsync(2, "x", ObjectReadMode.Eventual)).Status);
         Assert.Equal("v", await chain.GetAsync(3, "x"));
     }, options: new ChainOptions { Protocol = ChainProtocol.Cr });
 
@@ -77,7 +77,7 @@ public sealed class PaperTests
         for (var node = 1; node <= 3; node++)
         {
             Assert.Equal(version, chain.MarkOf(node));
-            Assert.False((await chain.ReadAsync(node, "x", ReadMode.Eventual)).Objects[0].IsDirty);
+            Assert.False((await chain.ReadAsync(node, "x", ObjectReadMode.Eventual)).Objects[0].IsDirty);
         }
     });
 
@@ -100,9 +100,9 @@ public sealed class PaperTests
         chain.Store(3).IsHeld = true;
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "new")));
         await chain.UntilAsync(() => chain.LastOf(3).Counter == 3);
-        Assert.Equal("new", await chain.GetAsync(1, "x", ReadMode.Eventual));
-        Assert.True((await chain.ReadAsync(1, "x", ReadMode.Eventual)).Objects[0].IsDirty);
-        Assert.Equal("old", await chain.GetAsync(3, "x", ReadMode.Eventual));
+        Assert.Equal("new", await chain.GetAsync(1, "x", ObjectReadMode.Eventual));
+        Assert.True((await chain.ReadAsync(1, "x", ObjectReadMode.Eventual)).Objects[0].IsDirty);
+        Assert.Equal("old", await chain.GetAsync(3, "x", ObjectReadMode.Eventual));
         chain.Store(3).GoOn();
         await write;
     });
@@ -116,12 +116,12 @@ public sealed class PaperTests
         var writes = Enumerable.Range(1, 3)
             .Select(i => chain.MutateAsync(chain.Mutation(TestChain.Put("x", $"v{i}")))).ToArray();
         await chain.UntilAsync(() => chain.LastOf(3).Counter == 5);
-        var first = TestChain.ValueOf(await chain.ReadAsync(1, "x", ReadMode.Bounded, ahead: 1));
+        var first = TestChain.ValueOf(await chain.ReadAsync(1, "x", ObjectReadMode.Bounded, ahead: 1));
         Assert.NotEqual("v0", first);
-        var newest = TestChain.ValueOf(await chain.ReadAsync(1, "x", ReadMode.Eventual));
-        Assert.Equal(newest, TestChain.ValueOf(await chain.ReadAsync(1, "x", ReadMode.Bounded, ahead: 3)));
+        var newest = TestChain.ValueOf(await chain.ReadAsync(1, "x", ObjectReadMode.Eventual));
+        Assert.Equal(newest, TestChain.ValueOf(await chain.ReadAsync(1, "x", ObjectReadMode.Bounded, ahead: 3)));
         Assert.NotEqual(first, newest);
-        Assert.Equal("v0", TestChain.ValueOf(await chain.ReadAsync(1, "x", ReadMode.Bounded)));
+        Assert.Equal("v0", TestChain.ValueOf(await chain.ReadAsync(1, "x", ObjectReadMode.Bounded)));
         chain.Store(3).GoOn();
         await Task.WhenAll(writes);
     });
@@ -131,14 +131,14 @@ public sealed class PaperTests
     public void Bounded_read_of_a_node_cut_off_ends_behind_the_age() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
-        Assert.Equal(Status.Ok, (await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 500)).Status);
+        Assert.Equal(Status.Ok, (await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, age: 500)).Status);
         chain.Network.Cut(Samples.Id(2), Samples.Id(1));
         chain.Network.Cut(Samples.Id(2), Samples.Id(3));
         chain.Access(2).IsCut = true;
-        Assert.Equal(Status.Ok, (await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 500)).Status);
+        Assert.Equal(Status.Ok, (await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, age: 500)).Status);
         await chain.DelayAsync(600);
-        Assert.Equal(CraqStatus.Stale, (await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 500)).Status);
-        Assert.Equal("v", await chain.GetAsync(2, "x", ReadMode.Eventual));
+        Assert.Equal(CraqStatus.Stale, (await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, age: 500)).Status);
+        Assert.Equal("v", await chain.GetAsync(2, "x", ObjectReadMode.Eventual));
         Assert.Equal(CraqStatus.Unconfirmed, (await chain.ReadAsync(2, "x")).Status);
     });
 
@@ -240,7 +240,7 @@ public sealed class PaperTests
         Assert.Equal(["1", "2"],
             done.Result.Reads.Select(read => System.Text.Encoding.UTF8.GetString(read.Value.Span)));
         var read = await chain.CallAsync(3,
-            new ReadObjectsRequest(chain.Config.Epoch, chain.Id, ReadMode.Strong, ["a", "b"]));
+            new ReadObjectsRequest(chain.Config.Epoch, chain.Id, ObjectReadMode.Strong, ["a", "b"]));
         Assert.All(read.Objects, found => Assert.Equal(done.Version, found.Version));
     });
 

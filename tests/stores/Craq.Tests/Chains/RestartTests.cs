@@ -26,8 +26,8 @@ public sealed class RestartTests
                 .Where(record => record.Kind == StoreRecordKind.Install || (record.Kind == StoreRecordKind.Chain
                     && record.Version.Counter >= least && record.Version < newest))
                 .Append(state));
-            Assert.Equal("v2", await chain.GetAsync(2, "x", ReadMode.Eventual));
-            Assert.Equal(least == 1 ? "v1" : null, await chain.GetAsync(2, "w", ReadMode.Eventual));
+            Assert.Equal("v2", await chain.GetAsync(2, "x", ObjectReadMode.Eventual));
+            Assert.Equal(least == 1 ? "v1" : null, await chain.GetAsync(2, "w", ObjectReadMode.Eventual));
             Assert.Equal(newest, chain.LastOf(2));
         });
 
@@ -61,12 +61,12 @@ public sealed class RestartTests
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "new")));
         await chain.UntilAsync(() => chain.LastOf(2) == chain.LastOf(1) && chain.LastOf(2) > chain.MarkOf(2));
         await chain.DelayAsync(50);
-        var fresh = await chain.ReadAsync(2, "x", ReadMode.Bounded, ahead: 1, age: 60_000);
+        var fresh = await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, ahead: 1, age: 60_000);
         Assert.Equal("new", TestChain.ValueOf(fresh));
         await chain.KillAsync(2);
         await chain.StartAsync(2);
         Assert.Equal(chain.LastOf(1), chain.LastOf(2));
-        var read = await chain.ReadAsync(2, "x", ReadMode.Bounded, ahead: 1, age: 60_000);
+        var read = await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, ahead: 1, age: 60_000);
         Assert.Equal(Status.Ok, read.Status);
         Assert.Equal("old", TestChain.ValueOf(read));
         chain.Store(3).GoOn();

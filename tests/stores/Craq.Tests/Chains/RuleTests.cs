@@ -16,7 +16,7 @@ public sealed class RuleTests
         var answer = await chain.CallAsync(2, new ReplicateRequest(chain.Config.Epoch, chain.Id,
             ObjectVersion.First(chain.Config.Epoch), ObjectVersion.None, [forged]));
         Assert.Equal(Status.Failed, answer.Status);
-        Assert.Equal(Status.Failed, (await chain.ReadAsync(2, "x", ReadMode.Eventual)).Status);
+        Assert.Equal(Status.Failed, (await chain.ReadAsync(2, "x", ObjectReadMode.Eventual)).Status);
     });
 
     /// <summary>C2.</summary>
@@ -40,7 +40,7 @@ public sealed class RuleTests
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "v")));
         await chain.DelayAsync(300);
         Assert.True(chain.LastOf(1) > chain.LastOf(2));
-        Assert.Null(await chain.GetAsync(1, "x", ReadMode.Eventual));
+        Assert.Null(await chain.GetAsync(1, "x", ObjectReadMode.Eventual));
         chain.Store(1).GoOn();
         Assert.Equal(Status.Ok, (await write).Status);
     });
@@ -75,7 +75,7 @@ public sealed class RuleTests
         await chain.DelayAsync(1000);
         Assert.Equal(CraqStatus.NotOpen, (await chain.ReadAsync(1, "x")).Status);
         Assert.Equal(CraqStatus.NotOpen, (await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "w")))).Status);
-        Assert.Equal("v", await chain.GetAsync(1, "x", ReadMode.Session));
+        Assert.Equal("v", await chain.GetAsync(1, "x", ObjectReadMode.Session));
         chain.Network.Heal();
         await chain.OpenedAsync();
         Assert.Equal("v", await chain.GetAsync(3, "x"));
@@ -100,9 +100,10 @@ public sealed class RuleTests
             chain.Change(new ChainChange.Remove(Samples.Ids(1, 3)));
             await chain.OpenedAsync();
             await chain.PutAsync("x", "new");
-            var read = await chain.CallAsync(reader, new ReadObjectsRequest(old, chain.Id, ReadMode.Strong, ["x"]));
+            var read = await chain.CallAsync(reader,
+                new ReadObjectsRequest(old, chain.Id, ObjectReadMode.Strong, ["x"]));
             Assert.Equal(CraqStatus.Unconfirmed, read.Status);
-            Assert.Equal("old", await chain.GetAsync(reader, "x", ReadMode.Eventual));
+            Assert.Equal("old", await chain.GetAsync(reader, "x", ObjectReadMode.Eventual));
         }, members: 5);
 
     /// <summary>C6.</summary>
@@ -238,9 +239,9 @@ public sealed class RuleTests
         await chain.PutAsync("x", "v");
         chain.Network.Holds = (_, _, request) =>
             request is ConfirmRequest ? chain.DelayAsync(400) : Task.CompletedTask;
-        var read = await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 300);
+        var read = await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, age: 300);
         Assert.Equal(CraqStatus.Stale, read.Status);
-        var later = await chain.ReadAsync(2, "x", ReadMode.Bounded, age: 700);
+        var later = await chain.ReadAsync(2, "x", ObjectReadMode.Bounded, age: 700);
         Assert.Equal(Status.Ok, later.Status);
         Assert.InRange(later.Age, 400, 700);
     }, node: new CraqNodeOptions { LoggedAfter = TimeSpan.FromSeconds(60) });
@@ -257,10 +258,10 @@ public sealed class RuleTests
         chain.Network.Heal();
         await chain.UntilAsync(() => chain.MarkOf(3).Counter == 3);
         Assert.True(chain.MarkOf(2).Counter == 2);
-        Assert.Equal("old", TestChain.ValueOf(await chain.ReadAsync(2, "x", ReadMode.Session)));
-        var read = await chain.ReadAsync(2, "x", ReadMode.Session, token: chain.MarkOf(3));
+        Assert.Equal("old", TestChain.ValueOf(await chain.ReadAsync(2, "x", ObjectReadMode.Session)));
+        var read = await chain.ReadAsync(2, "x", ObjectReadMode.Session, token: chain.MarkOf(3));
         Assert.Equal("new", TestChain.ValueOf(read));
-        var ahead = await chain.ReadAsync(2, "x", ReadMode.Session, token: chain.MarkOf(3).Next());
+        var ahead = await chain.ReadAsync(2, "x", ObjectReadMode.Session, token: chain.MarkOf(3).Next());
         Assert.Equal(CraqStatus.Behind, ahead.Status);
         chain.Network.DropsAnswer = null;
         Assert.Equal(Status.Ok, (await write).Status);
@@ -275,7 +276,7 @@ public sealed class RuleTests
         Assert.Equal("v", await chain.GetAsync(2, "x"));
         await chain.DelayAsync(600);
         Assert.Null(await chain.GetAsync(2, "x"));
-        Assert.Null(await chain.GetAsync(1, "x", ReadMode.Eventual));
+        Assert.Null(await chain.GetAsync(1, "x", ObjectReadMode.Eventual));
         var added = await chain.MutateAsync(chain.Mutation(TestChain.Put("x", "w")) with
         {
             Compares = [new ObjectCompare("x", ObjectCompareKind.Absent, default, default)],
@@ -326,7 +327,7 @@ public sealed class RuleTests
         Assert.Null(await chain.GetAsync(3, "a"));
         await chain.KillAsync(2);
         await chain.StartAsync(2);
-        Assert.Null(await chain.GetAsync(2, "a", ReadMode.Eventual));
+        Assert.Null(await chain.GetAsync(2, "a", ObjectReadMode.Eventual));
     });
 
     [Fact]

@@ -152,12 +152,12 @@ internal sealed class TestChain : IAsyncDisposable
     public async Task<MutateResponse> MutateAsync(MutateRequest request) =>
         await CallAsync(NumberOf(Config.Head.Node), request);
 
-    public async Task<ReadObjectsResponse> ReadAsync(int node, string key, ReadMode mode = ReadMode.Strong,
+    public async Task<ReadObjectsResponse> ReadAsync(int node, string key, ObjectReadMode mode = ObjectReadMode.Strong,
         ObjectVersion token = default, int ahead = 0, int age = 0) =>
         await CallAsync(node, new ReadObjectsRequest(Config.Epoch, Id, mode, [key], token, ahead, age));
 
     /// <summary>The value that a read at that node shows; null: no object.</summary>
-    public async Task<string?> GetAsync(int node, string key, ReadMode mode = ReadMode.Strong)
+    public async Task<string?> GetAsync(int node, string key, ObjectReadMode mode = ObjectReadMode.Strong)
     {
         var answer = await ReadAsync(node, key, mode);
         Assert.Equal(Status.Ok, answer.Status);

@@ -194,7 +194,7 @@ public sealed class LearningTests
                 : Task.CompletedTask;
         var learner = Start(chain, 4, index: 3);
         await chain.UntilAsync(() => IsComplete(chain));
-        foreach (var mode in new[] { ReadMode.Strong, ReadMode.Eventual })
+        foreach (var mode in new[] { ObjectReadMode.Strong, ObjectReadMode.Eventual })
             Assert.NotEqual(Status.Ok, (await chain.ReadAsync(4, "x", mode)).Status);
         var asked = await chain.CallAsync(
             4, new ReconcileRequest(chain.Config.Epoch, chain.Id, ObjectVersion.None, [], []));

@@ -66,7 +66,7 @@ internal sealed class TestTransactions(TestChain nodes)
     public async Task<string?> GetAsync(int chain, string key)
     {
         var answer = await nodes.CallAsync(HeadOf(chain),
-            new ReadObjectsRequest(Config(chain).Epoch, Ids[chain], ReadMode.Strong, [key]));
+            new ReadObjectsRequest(Config(chain).Epoch, Ids[chain], ObjectReadMode.Strong, [key]));
         Assert.Equal(Status.Ok, answer.Status);
         return TestChain.ValueOf(answer);
     }

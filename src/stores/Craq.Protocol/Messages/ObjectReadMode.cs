@@ -1,7 +1,7 @@
 namespace Craq;
 
 /// <summary>The promise of a read.</summary>
-public enum ReadMode : byte
+public enum ObjectReadMode : byte
 {
     /// <summary>Linearizable for each object.</summary>
     Strong = 0,
