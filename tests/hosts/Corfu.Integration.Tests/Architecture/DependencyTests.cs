@@ -24,7 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
-        ["stores"] = [["Craq.Protocol"], ["Craq", "Craq.Client"]],
+        ["stores"] = [["Craq.Protocol", "Salus.Protocol"], ["Craq", "Craq.Client", "Salus.Store"]],
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
@@ -49,7 +49,8 @@ public sealed class DependencyTests
     private static readonly string[] Pure =
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
-            "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client"];
+            "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
+            "Salus.Store"];
 
     // The only way to a node of CRAQ is the role that its host serves.
     private static readonly HashSet<(string Project, string Friend)> s_friends = [("Craq", "Craq.Hosting")];
