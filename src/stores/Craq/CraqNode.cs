@@ -9,12 +9,15 @@ namespace Craq;
 internal sealed class CraqNode : IAsyncDisposable
 {
     private readonly CancellationTokenSource _stop = new();
-    private readonly Task _sweep;
+    private readonly Task _sweeps;
 
-    private CraqNode(CraqHandler handler, ExpirySweep sweep)
+    private CraqNode(CraqHandler handler, ExpirySweep expiry, DecisionSweep decisions, TimeProvider time,
+        CraqNodeOptions options)
     {
         Handler = handler;
-        _sweep = sweep.RunAsync(_stop.Token);
+        _sweeps = Task.WhenAll(
+            Sweeps.RunAsync(options.ExpiryInterval, time, expiry.SweepAllAsync, _stop.Token),
+            Sweeps.RunAsync(options.DecisionInterval, time, decisions.SweepAsync, _stop.Token));
     }
 
     public CraqHandler Handler { get; }
@@ -31,10 +34,10 @@ internal sealed class CraqNode : IAsyncDisposable
         ITransport transport, TimeProvider time, CraqNodeOptions options)
     {
         var handler = new CraqHandler(id, store, directory, transport, time, options);
-        _ = new TransactionLead(handler, directory, transport, time, options);
+        var lead = new TransactionLead(handler, directory, transport, time, options);
         await handler.RecoverAsync();
         handler.Start();
-        return new CraqNode(handler, new ExpirySweep(handler, store, time, options));
+        return new CraqNode(handler, new ExpirySweep(handler, store, time), lead.Sweep, time, options);
     }
 
     /// <summary>Ends the node: what waits is answered with <see cref="Status.Failed"/>, its outcome is
@@ -42,7 +45,7 @@ internal sealed class CraqNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         _stop.Cancel();
-        await _sweep;
+        await _sweeps;
         await Handler.DisposeAsync();
         _stop.Dispose();
     }

@@ -78,6 +78,10 @@ internal sealed record CraqNodeOptions
     /// <summary>Expired objects are deleted so often. A pass over the index, if an object has an expiry.</summary>
     public TimeSpan ExpiryInterval { get; init; } = TimeSpan.FromMinutes(1);
 
+    /// <summary>Decisions of transactions that two looks in a row find are ended and dropped. A look reads the log
+    /// once.</summary>
+    public TimeSpan DecisionInterval { get; init; } = TimeSpan.FromSeconds(30);
+
     /// <summary>Time for one request to another node.</summary>
     public TimeSpan CallLimit { get; init; } = TimeSpan.FromSeconds(2);
 }

@@ -4,7 +4,7 @@ namespace Craq;
 
 /// <summary>Deletes expired objects of the chains that this node is head of: readers see them as absent, and their
 /// space comes back. A deletion goes down the chain as any write.</summary>
-internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimeProvider time, CraqNodeOptions options)
+internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimeProvider time)
 {
     // Deletions of one record.
     private const int Batch = 256;
@@ -12,29 +12,11 @@ internal sealed class ExpirySweep(CraqHandler handler, INodeStore store, TimePro
     // Objects of one pass over the index: about 3 MB.
     private const int MostAtOnce = 64 << 10;
 
-    /// <summary>Runs until the node ends.</summary>
-    public async Task RunAsync(CancellationToken stopping)
+    /// <summary>Deletes all that is expired now.</summary>
+    public async ValueTask SweepAllAsync(CancellationToken cancellationToken)
     {
-        try
+        while (await SweepAsync(cancellationToken))
         {
-            while (true)
-            {
-                await Task.Delay(options.ExpiryInterval, time, stopping);
-                try
-                {
-                    while (await SweepAsync(stopping))
-                    {
-                    }
-                }
-                catch (Exception error) when (error is CorfuException or IOException or ObjectDisposedException)
-                {
-                    // The node has failed and reports that itself, or the next sweep does it.
-                }
-            }
-        }
-        catch (OperationCanceledException) when (stopping.IsCancellationRequested)
-        {
-            // The node ends.
         }
     }
 

@@ -14,7 +14,7 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];
     private readonly SortedDictionary<NodeId, DirectoryNode> _nodes = [];
-    private readonly Dictionary<Guid, TransactionOutcome> _decisions = [];
+    private readonly Dictionary<Guid, TransactionDecision> _decisions = [];
     private readonly HashSet<string> _unreachable = [];
     private readonly SimRandom _random = world.Random.Split("directory");
     private long _revision;
@@ -72,10 +72,10 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
         Publish();
     }
 
-    private TransactionOutcome Decide(Guid transaction, TransactionOutcome wanted)
+    private TransactionOutcome Decide(Guid transaction, TransactionDecision wanted)
     {
         _decisions.TryAdd(transaction, wanted);
-        return _decisions[transaction];
+        return _decisions[transaction].Outcome;
     }
 
     private void Publish() => View = new DirectoryView(++_revision,
@@ -122,8 +122,13 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
             }, cancellationToken);
 
         public ValueTask<TransactionOutcome> DecideAsync(
-            Guid transaction, TransactionOutcome wanted, CancellationToken cancellationToken) =>
+            Guid transaction, TransactionDecision wanted, CancellationToken cancellationToken) =>
             WriteAsync(() => directory.Decide(transaction, wanted), cancellationToken);
+
+        public ValueTask<IReadOnlyDictionary<Guid, TransactionDecision>> DecisionsAsync(
+            CancellationToken cancellationToken) =>
+            WriteAsync<IReadOnlyDictionary<Guid, TransactionDecision>>(
+                () => directory._decisions.ToImmutableDictionary(), cancellationToken);
 
         public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
             await WriteAsync(() => directory._decisions.Remove(transaction), cancellationToken);

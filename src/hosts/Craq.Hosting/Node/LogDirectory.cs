@@ -67,8 +67,12 @@ internal sealed class LogDirectory(
         await (await OpenedAsync(cancellationToken)).OpenedAsync(chain, epoch, cancellationToken);
 
     public async ValueTask<TransactionOutcome> DecideAsync(
-        Guid transaction, TransactionOutcome wanted, CancellationToken cancellationToken) =>
+        Guid transaction, TransactionDecision wanted, CancellationToken cancellationToken) =>
         await (await OpenedAsync(cancellationToken)).DecideAsync(transaction, wanted, cancellationToken);
+
+    public async ValueTask<IReadOnlyDictionary<Guid, TransactionDecision>> DecisionsAsync(
+        CancellationToken cancellationToken) =>
+        await (await OpenedAsync(cancellationToken)).DecisionsAsync(cancellationToken);
 
     public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
         await (await OpenedAsync(cancellationToken)).DropDecisionAsync(transaction, cancellationToken);

@@ -23,8 +23,11 @@ internal interface IChainDirectory
     ValueTask OpenedAsync(ChainId chain, Epoch epoch, CancellationToken cancellationToken);
 
     /// <summary>Decides a transaction, or learns how it was decided: the first record counts (C15).</summary>
-    ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionOutcome wanted,
+    ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionDecision wanted,
         CancellationToken cancellationToken);
+
+    /// <summary>The decisions that are kept: linearizable.</summary>
+    ValueTask<IReadOnlyDictionary<Guid, TransactionDecision>> DecisionsAsync(CancellationToken cancellationToken);
 
     /// <summary>All parts of the transaction have ended: its decision says nothing that their chains do not say
     /// (C15).</summary>
@@ -83,6 +86,9 @@ internal sealed record ChangeOutcome(string? Refusal, ChainConfig? Config)
 {
     public bool IsRecorded => Refusal is null;
 }
+
+/// <param name="Parts">All parts of the transaction: the log's entry goes when each of them has ended.</param>
+internal sealed record TransactionDecision(TransactionOutcome Outcome, ImmutableArray<PartId> Parts);
 
 /// <summary>Numbers are part of the format.</summary>
 internal enum TransactionOutcome

@@ -30,6 +30,22 @@ internal static class StoredFormat
             node, "dc", new NodeEndpoint("host", 1), DirectoryNodeState.Draining));
         Add("craq.change", ChangeFormat.Write, ChangeFormat.Read,
             new ChainChange.Remove([node], Destroyed: true));
+        Add("craq.decision", WriteDecision, ReadDecision, new TransactionDecision(
+            TransactionOutcome.Committed, [new PartId(config.Id, new ObjectVersion(1))]));
+    }
+
+    private static void WriteDecision(ref WireWriter w, TransactionDecision decision)
+    {
+        w.Byte((byte)decision.Outcome);
+        w.Array(decision.Parts, PartId.Write);
+    }
+
+    private static TransactionDecision ReadDecision(ref WireReader r)
+    {
+        var outcome = (TransactionOutcome)r.Byte();
+        return outcome is TransactionOutcome.Committed or TransactionOutcome.Aborted
+            ? new TransactionDecision(outcome, r.Array(PartId.Size, PartId.Read, TransactRequest.MaxParts))
+            : throw new MalformedDataException("The outcome of a transaction is unknown: update this node.");
     }
 
     private static void WriteNode(ref WireWriter w, DirectoryNode node)

@@ -12,7 +12,7 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(100);
 
     private readonly CraqDirectory _directory;
-    private readonly TangoDictionary<Guid, TransactionOutcome> _decisions;
+    private readonly TangoDictionary<Guid, TransactionDecision> _decisions;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stop = new();
     private readonly Lock _gate = new();
@@ -24,7 +24,7 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     // Guarded by _gate. Completes when _view changes.
     private TaskCompletionSource _changed = NewChange();
 
-    private TangoChainDirectory(CraqDirectory directory, TangoDictionary<Guid, TransactionOutcome> decisions,
+    private TangoChainDirectory(CraqDirectory directory, TangoDictionary<Guid, TransactionDecision> decisions,
         DirectoryView view, TimeProvider time, LoopContext loops)
     {
         (_directory, _decisions, _view, _time) = (directory, decisions, view, time);
@@ -40,7 +40,7 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     {
         var directory = await runtime.OpenAsync<CraqDirectory>(
             CraqDirectory.DefaultName, OpenMode.Create, cancellationToken);
-        var decisions = await runtime.OpenAsync<TangoDictionary<Guid, TransactionOutcome>>(
+        var decisions = await runtime.OpenAsync<TangoDictionary<Guid, TransactionDecision>>(
             DecisionsName, OpenMode.Create, cancellationToken);
         var view = await directory.ViewAsync(cancellationToken);
         return new TangoChainDirectory(directory, decisions, view, time, loops);
@@ -74,15 +74,13 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
         $"Recording that {epoch} of chain {chain} is open",
         token => _directory.OpenedAsync(chain, epoch, token), cancellationToken);
 
-    public ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionOutcome wanted,
-        CancellationToken cancellationToken) => CallAsync($"Deciding transaction {transaction}",
-        token => _decisions.GetOrAddAsync(transaction, wanted, token), cancellationToken);
+    public async ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionDecision wanted,
+        CancellationToken cancellationToken) => (await CallAsync($"Deciding transaction {transaction}",
+        token => _decisions.GetOrAddAsync(transaction, wanted, token), cancellationToken)).Outcome;
 
-    /// <summary>The transactions whose decisions are kept. Nothing sweeps them: a decision stays where its lead ended
-    /// before it dropped the decision.</summary>
-    public async ValueTask<ImmutableArray<Guid>> DecisionsAsync(CancellationToken cancellationToken) =>
-        [.. (await CallAsync("Reading the outcomes of transactions", _decisions.SnapshotAsync, cancellationToken)).Keys
-            .Order()];
+    public async ValueTask<IReadOnlyDictionary<Guid, TransactionDecision>> DecisionsAsync(
+        CancellationToken cancellationToken) =>
+        await CallAsync("Reading the outcomes of transactions", _decisions.SnapshotAsync, cancellationToken);
 
     /// <summary>No chain holds a lock of the transaction, and none asks for its outcome again (C15).</summary>
     public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) => await CallAsync(

@@ -11,7 +11,7 @@ internal sealed class Decisions(
 {
     /// <summary>Decides, or learns how it was decided.</summary>
     /// <returns>None: the log does not answer, and the outcome is unknown.</returns>
-    public async Task<TransactionOutcome> DecideAsync(Guid transaction, TransactionOutcome wanted)
+    public async Task<TransactionOutcome> DecideAsync(Guid transaction, TransactionDecision wanted)
     {
         try
         {

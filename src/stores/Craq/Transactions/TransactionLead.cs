@@ -30,7 +30,10 @@ internal sealed class TransactionLead
         _decisions = new Decisions(directory, _calls, time, options, handler.Stopping);
         handler.Route(CraqOpcode.Transact, (request, reply) => Handle((TransactRequest)request, reply));
         handler.Resolve = held => _ = ResolveAsync(held);
+        Sweep = new DecisionSweep(handler, directory, _decisions);
     }
+
+    public DecisionSweep Sweep { get; }
 
     private void Handle(TransactRequest request, ReplyTo reply)
     {
@@ -56,9 +59,10 @@ internal sealed class TransactionLead
             // A part that has ended did so by the outcome, or its chain refused it for ever: no decision is needed.
             var ended = votes.FirstOrDefault(vote => vote.State is PartState.Committed or PartState.Aborted);
             var outcome = ended is null
-                ? await _decisions.DecideAsync(request.Id, votes.All(vote => vote.State == PartState.Prepared)
-                    ? TransactionOutcome.Committed
-                    : TransactionOutcome.Aborted)
+                ? await _decisions.DecideAsync(request.Id, new TransactionDecision(
+                    votes.All(vote => vote.State == PartState.Prepared)
+                        ? TransactionOutcome.Committed
+                        : TransactionOutcome.Aborted, [.. request.Parts.Select(part => part.Id)]))
                 : ended.State == PartState.Committed ? TransactionOutcome.Committed : TransactionOutcome.Aborted;
             if (outcome == TransactionOutcome.None) return;
             isDecided = ended is null || ended.Reason == Status.Ok;
@@ -142,7 +146,8 @@ internal sealed class TransactionLead
         {
             var outcome = Planted.Is("decides-by-timeout")
                 ? TransactionOutcome.Aborted
-                : await _decisions.DecideAsync(held.Transaction, TransactionOutcome.Aborted);
+                : await _decisions.DecideAsync(held.Transaction,
+                    new TransactionDecision(TransactionOutcome.Aborted, held.Parts));
             if (outcome == TransactionOutcome.None) return;
             var own = held.Parts.Where(part => part.Chain == held.Chain);
             var ended = await _decisions.SettleAsync(held.Transaction, own, outcome);

@@ -7,11 +7,11 @@ namespace Craq.Tests.Chains;
 internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary<NodeId, DirectoryNode> nodes)
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];
-    private readonly Dictionary<Guid, TransactionOutcome> _decisions = [];
+    private readonly Dictionary<Guid, TransactionDecision> _decisions = [];
     private long _revision;
 
     /// <summary>Outcomes of transactions that are not dropped.</summary>
-    public IReadOnlyDictionary<Guid, TransactionOutcome> Decisions => _decisions;
+    public IReadOnlyDictionary<Guid, TransactionDecision> Decisions => _decisions;
 
     public DirectoryView View { get; private set; } = DirectoryView.Empty with { Nodes = nodes };
 
@@ -64,6 +64,9 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         /// <summary>Answers with decisions wait for it; the decisions are made.</summary>
         public Func<Task>? Decided { get; set; }
 
+        /// <summary>A decision's drop waits for it, and is made behind it.</summary>
+        public Func<Task>? Dropping { get; set; }
+
         /// <summary>The report of an open epoch waits for it.</summary>
         public Func<Task>? Opening { get; set; }
 
@@ -99,18 +102,26 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
             if (state.Config.Epoch == epoch && !state.Config.IsRecordedOpen) directory.Set(ChainRules.Opened(state));
         }
 
-        public async ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionOutcome wanted,
+        public async ValueTask<TransactionOutcome> DecideAsync(Guid transaction, TransactionDecision wanted,
             CancellationToken cancellationToken)
         {
             await ReachAsync();
             directory._decisions.TryAdd(transaction, wanted);
-            var outcome = directory._decisions[transaction];
+            var outcome = directory._decisions[transaction].Outcome;
             if (Decided is { } decided) await decided();
             return outcome;
         }
 
+        public async ValueTask<IReadOnlyDictionary<Guid, TransactionDecision>> DecisionsAsync(
+            CancellationToken cancellationToken)
+        {
+            await ReachAsync();
+            return directory._decisions.ToImmutableDictionary();
+        }
+
         public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken)
         {
+            if (Dropping is { } dropping) await dropping();
             await ReachAsync();
             directory._decisions.Remove(transaction);
         }

@@ -226,11 +226,14 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
         var (_, one) = await _world.StartAsync();
         var (_, two) = await _world.StartAsync();
         var id = Guid.Parse("11111111-2222-3333-4444-555555555555");
-        Assert.Equal(TransactionOutcome.Aborted,
-            await _world.RunAsync(one.DecideAsync(id, TransactionOutcome.Aborted, s_none)));
-        Assert.Equal(TransactionOutcome.Aborted,
-            await _world.RunAsync(two.DecideAsync(id, TransactionOutcome.Committed, s_none)));
-        Assert.Equal([id], await _world.RunAsync(two.DecisionsAsync(s_none)));
+        ImmutableArray<PartId> parts = [new(ChainId.FromName("a"), new ObjectVersion(7))];
+        Assert.Equal(TransactionOutcome.Aborted, await _world.RunAsync(
+            one.DecideAsync(id, new TransactionDecision(TransactionOutcome.Aborted, parts), s_none)));
+        Assert.Equal(TransactionOutcome.Aborted, await _world.RunAsync(
+            two.DecideAsync(id, new TransactionDecision(TransactionOutcome.Committed, []), s_none)));
+        var kept = Assert.Single(await _world.RunAsync(two.DecisionsAsync(s_none)));
+        Assert.Equal((id, TransactionOutcome.Aborted), (kept.Key, kept.Value.Outcome));
+        Assert.Equal(parts, kept.Value.Parts);
         await _world.RunAsync(one.DropDecisionAsync(id, s_none));
         Assert.Empty(await _world.RunAsync(two.DecisionsAsync(s_none)));
     }

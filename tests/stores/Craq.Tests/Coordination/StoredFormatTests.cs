@@ -47,6 +47,11 @@ public class StoredFormatTests
         AssertBytes<ChainChange>("c40105", new ChainChange.Renew());
     }
 
+    [Fact]
+    public void Bytes_of_decisions_never_change() => AssertBytes(
+        "c41d0201000000cd219b27c17e1291eaed86aedf8507e70700000000000000",
+        new TransactionDecision(TransactionOutcome.Aborted, [new PartId(ChainId.FromName("a"), new ObjectVersion(7))]));
+
     private static void AssertBytes<T>(string expected, T value) =>
         Assert.Equal(expected, Convert.ToHexStringLower(TangoFormatters.ToBytes(value).Span));
 }

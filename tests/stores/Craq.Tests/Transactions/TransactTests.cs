@@ -6,6 +6,7 @@ namespace Craq.Tests.Transactions;
 /// <summary>Transactions over several chains (CRAQ 4.1.3): all or nothing, once, and never guessed (C15).</summary>
 public sealed class TransactTests
 {
+    private static readonly CraqNodeOptions s_sweeping = new() { DecisionInterval = TimeSpan.FromSeconds(1) };
     private static readonly CraqNodeOptions s_patient = new() { LockLimit = TimeSpan.FromSeconds(5) };
 
     [Fact]
@@ -110,6 +111,34 @@ public sealed class TransactTests
             var again = await world.SendAsync(request);
             Assert.True(again.IsCommitted);
         });
+
+    [Fact]
+    public void Decision_whose_lead_died_before_the_drop_is_swept() => TestTransactions.Run(async world =>
+    {
+        world.Nodes.Access(1).Dropping = () => Task.Delay(TimeSpan.FromDays(1), world.Nodes.Time);
+        await world.CommitAsync(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));
+        await world.Nodes.KillAsync(1);
+        await world.RemoveAsync(1);
+        Assert.Single(world.Directory.Decisions);
+        await world.Nodes.UntilAsync(() => world.Directory.Decisions.Count == 0);
+        Assert.Equal("ab", await world.GetAsync(0, "x") + await world.GetAsync(1, "x"));
+    }, s_sweeping);
+
+    [Fact]
+    public void Sweep_leaves_a_decision_whose_part_has_not_ended() => TestTransactions.Run(async world =>
+    {
+        world.HangOnceDecided(1);
+        _ = world.SendAsync(
+            world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));
+        await world.Nodes.UntilAsync(() => world.Directory.Decisions.Count == 1);
+        world.Nodes.Network.Cut(Samples.Id(1), Samples.Id(2));
+        world.Nodes.Network.Cut(Samples.Id(2), Samples.Id(3));
+        await world.Nodes.DelayAsync(5_000);
+        Assert.Single(world.Directory.Decisions);
+        world.Nodes.Network.Heal();
+        await world.Nodes.UntilAsync(() => world.Directory.Decisions.Count == 0);
+        Assert.Equal("ab", await world.GetAsync(0, "x") + await world.GetAsync(1, "x"));
+    }, s_sweeping);
 
     [Fact]
     public void Lead_dead_before_the_decision_leaves_an_aborted_transaction() => TestTransactions.Run(async world =>
