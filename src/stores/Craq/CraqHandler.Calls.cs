@@ -68,6 +68,7 @@ internal sealed partial class CraqHandler
                 ConfirmRequest request => await _transport.CallAsync(to, request, limit.Token),
                 InstallChainRequest request => await _transport.CallAsync(to, request, limit.Token),
                 FetchRequest request => await _transport.CallAsync(to, request, limit.Token),
+                AckRequest request => await _transport.CallAsync(to, request, limit.Token),
                 _ => null,
             };
         }
@@ -76,7 +77,14 @@ internal sealed partial class CraqHandler
             // No answer: the chain asks again.
         }
 
-        Step(call.Chain, (core, effects) => TakeAnswer(core, call, response, effects));
+        // The chain has nothing to do with the answer, nor without one.
+        if (call.Request is ValuesRequest sent) EndSending(sent);
+        else Step(call.Chain, (core, effects) => TakeAnswer(core, call, response, effects));
+    }
+
+    private void EndSending(ValuesRequest sent)
+    {
+        lock (_gate) _budget.Relayed.Sent(sent.Record.Length);
     }
 
     private static void TakeAnswer(ChainCore core, ChainCall call, Response? response, ChainEffects effects)
@@ -91,6 +99,9 @@ internal sealed partial class CraqHandler
                 break;
             case InstallChainRequest:
                 core.OnInstalled(call, (InstallChainResponse?)response, effects);
+                break;
+            case MarkedRequest:
+                core.OnMarked(call, effects);
                 break;
             default:
                 core.OnFetched(call, (FetchResponse?)response, effects);

@@ -220,6 +220,14 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                     core.Replicate(replicate, reply, effects);
                     End(core, effects);
                     break;
+                case ValuesRequest values when Find(values.Chain) is { } core:
+                    core.Values(values, reply, effects);
+                    End(core, effects);
+                    break;
+                case MarkedRequest marked when Find(marked.Chain) is { } core:
+                    core.Marked(marked, reply, effects);
+                    End(core, effects);
+                    break;
                 case FetchRequest fetch when Find(fetch.Chain) is { } core:
                     core.Fetch(fetch, reply, effects);
                     break;
@@ -261,7 +269,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
             MutateRequest mutate => mutate.Chain,
             PreparePartRequest prepare => prepare.Part.Chain,
             SettlePartRequest settle => settle.Chain,
-            ReplicateRequest or FetchRequest => ChainId.None,
+            ReplicateRequest or FetchRequest or ValuesRequest or MarkedRequest => ChainId.None,
             _ => (ChainId?)null,
         };
         if (chain is null) return request.Fail(Status.Unsupported, Epoch.None);

@@ -44,6 +44,17 @@ internal sealed record CraqNodeOptions
     /// <summary>Bytes of one message to a successor, or of one answer to a fetch.</summary>
     public int BatchBytes { get; init; } = 1 << 20;
 
+    /// <summary>Bytes of a record's values from which they go along the tree, where the chain's option is the
+    /// relay.</summary>
+    public int RelayFrom { get; init; } = 8 << 10;
+
+    /// <summary>Bytes of relayed values that wait for their records, over all chains; and as many that are being passed
+    /// on.</summary>
+    public long MaxRelayBytes { get; init; } = 64 << 20;
+
+    /// <summary>A member waits so long for a relayed value before it fetches the record.</summary>
+    public TimeSpan RelayWait { get; init; } = TimeSpan.FromMilliseconds(20);
+
     /// <summary>Interval of probes, repeated requests and rounds that wait.</summary>
     public TimeSpan Tick { get; init; } = TimeSpan.FromMilliseconds(20);
 

@@ -24,6 +24,15 @@ internal static class CraqTelemetry
     internal static readonly Counter<long> Expired =
         Count("expired", "object", "Expired objects that a head has deleted.");
 
+    internal static readonly Counter<long> ValuesRelayed = Count("value.relayed", "record",
+        "Records that a member has taken with values that came beside the chain.");
+
+    internal static readonly Counter<long> ValuesFetched = Count("value.fetched", "record",
+        "Records that a member has fetched from its predecessor, for a relayed value had not come in time.");
+
+    internal static readonly UpDownCounter<long> ValuesHeld = Meter.CreateUpDownCounter<long>("craq.node.value.held",
+        "By", "Relayed values that wait for their records.");
+
     private static Counter<long> Count(string name, string unit, string description) =>
         Meter.CreateCounter<long>($"craq.node.{name}", $"{{{unit}}}", description);
 }

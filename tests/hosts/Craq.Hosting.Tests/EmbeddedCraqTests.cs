@@ -1,3 +1,4 @@
+using System.Diagnostics.Metrics;
 using Corfu.Client;
 
 namespace Craq.Hosting.Tests;
@@ -78,6 +79,45 @@ public sealed class EmbeddedCraqTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Relayed_values_are_read_at_every_node_and_survive_a_restart()
+    {
+        using var relayed = new RecordsTaken();
+        var config = await _admin.CreateChainAsync(
+            "pictures", Placement.Default, ChainOptions.Default with { Values = ValuePath.Relay });
+        Assert.Equal(ValuePath.Relay, config.Options.Values);
+        var chain = _client.Chain("pictures");
+        Assert.True((await chain.PutAsync("first", "small"u8.ToArray())).IsWritten);
+        var values = Enumerable.Range(0, 12).Select(i => Value(i, (8 << 10) + (i * 80_000))).ToArray();
+        await Task.WhenAll(values.Select(async (value, i) =>
+            Assert.True((await chain.PutAsync($"p{i}", value)).IsWritten)));
+        Assert.True(relayed.Count > 0);
+        await ReadAllAsync();
+        foreach (var name in _craq.Nodes.ToList())
+        {
+            await _craq.StopNodeAsync(name);
+            await _craq.StartNodeAsync(name);
+            values[0] = Value(name.Length, 300_000);
+            Assert.True((await chain.PutAsync("p0", values[0])).IsWritten);
+        }
+
+        await ReadAllAsync();
+        config = await _admin.SetChainAsync("pictures",
+            config => (config.Placement, config.Options with { Values = ValuePath.Chain }));
+        Assert.Equal(ValuePath.Chain, config.Options.Values);
+        Assert.True((await chain.PutAsync("p1", values[1] = Value(77, 100_000))).IsWritten);
+        await ReadAllAsync();
+
+        async Task ReadAllAsync()
+        {
+            for (var i = 0; i < values.Length; i++)
+            {
+                for (var node = 0; node < 3; node++)
+                    Assert.Equal(values[i], (await chain.GetAsync($"p{i}")).Value.ToArray());
+            }
+        }
+    }
+
+    [Fact]
     public async Task Keyspace_spreads_over_several_chains_and_is_cleared_whole()
     {
         await _admin.CreateKeyspaceAsync("cache", 4, Placement.Default);
@@ -105,5 +145,33 @@ public sealed class EmbeddedCraqTests : IAsyncLifetime
         await Assert.ThrowsAsync<CraqRefusedException>(() => _admin.DropChainAsync("nothing"));
     }
 
+    private static byte[] Value(int seed, int length)
+    {
+        var value = new byte[length];
+        new Random(seed).NextBytes(value);
+        return value;
+    }
+
     private static string Text(StoredObject found) => System.Text.Encoding.UTF8.GetString(found.Value.Span);
+
+    // Records that members took with relayed values, in all tests of this process.
+    private sealed class RecordsTaken : IDisposable
+    {
+        private readonly MeterListener _listener = new();
+        private long _count;
+
+        public RecordsTaken()
+        {
+            _listener.InstrumentPublished = (instrument, listener) =>
+            {
+                if (instrument.Name == "craq.node.value.relayed") listener.EnableMeasurementEvents(instrument);
+            };
+            _listener.SetMeasurementEventCallback<long>((_, count, _, _) => Interlocked.Add(ref _count, count));
+            _listener.Start();
+        }
+
+        public long Count => Interlocked.Read(ref _count);
+
+        public void Dispose() => _listener.Dispose();
+    }
 }

@@ -27,6 +27,7 @@ public sealed class AnyBytesTests
                 SampleMessages.Header(request.Opcode, answer.Status, bytes.Length), bytes));
             var damaged = Changed(random, record);
             Bounded(() => RecordCodec.Decode(damaged));
+            Bounded(() => RecordCodec.AreHeadsAlone(Changed(random, record)));
         }
     }
 

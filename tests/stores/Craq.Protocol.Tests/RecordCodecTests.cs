@@ -40,6 +40,29 @@ public sealed class RecordCodecTests
     }
 
     [Fact]
+    public void Heads_are_known_without_their_values()
+    {
+        var bytes = RecordCodec.Encode(SampleMessages.Record());
+        var heads = bytes.AsSpan(0, RecordCodec.HeadsLengthOf(bytes)).ToArray();
+        Assert.Equal(bytes.Length - 3, heads.Length);
+        Assert.Equal(bytes.Length, RecordCodec.LengthOf(heads));
+        Assert.Equal(RecordCodec.VersionOf(bytes), RecordCodec.VersionOf(heads));
+        Assert.True(RecordCodec.AreHeadsAlone(heads));
+        Assert.False(RecordCodec.AreHeadsAlone(bytes));
+        Assert.Throws<MalformedDataException>(() => RecordCodec.Decode(heads));
+        for (var bit = 0; bit < heads.Length * 8; bit++)
+        {
+            heads[bit / 8] ^= (byte)(1 << (bit % 8));
+            Assert.False(RecordCodec.AreHeadsAlone(heads));
+            heads[bit / 8] ^= (byte)(1 << (bit % 8));
+        }
+
+        var none = RecordCodec.Encode(SampleMessages.Record() with { Writes = [] });
+        Assert.Equal(none.Length, RecordCodec.HeadsLengthOf(none));
+        Assert.False(RecordCodec.AreHeadsAlone(none));
+    }
+
+    [Fact]
     public void Record_has_the_recorded_bytes()
     {
         var recorded = File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "Golden", "record.txt")).Trim();

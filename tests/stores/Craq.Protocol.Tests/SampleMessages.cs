@@ -129,6 +129,10 @@ internal static class SampleMessages
                 },
                 new ReconcileResponse(CraqStatus.Behind, Epoch),
             ]),
+            (new ValuesRequest(Epoch, Chain, records[0]),
+                [new AckResponse(Status.Ok, Epoch), new AckResponse(Status.Sealed, Epoch)]),
+            (new MarkedRequest(Epoch, Chain, Version(8)),
+                [new AckResponse(Status.Ok, Epoch), new AckResponse(Status.NotInstalled, Epoch)]),
             (new PingNodeRequest(Epoch.None, new NodeId(Chain.Value)),
             [
                 new PingNodeResponse(Status.Ok, Epoch.None, true, NodeHealth.Silent),

@@ -41,7 +41,7 @@ public enum ValuePath : byte
     /// <summary>Down the chain, with their records.</summary>
     Chain = 0,
 
-    /// <summary>Along a tree, beside the chain's metadata (CRAQ 4.2). Not built yet: the option is recorded, and values
-    /// go down the chain.</summary>
+    /// <summary>Along a tree of the members, beside the chain's metadata (CRAQ 4.2): values from 8 KiB. All nodes must
+    /// be of a version that knows the relay.</summary>
     Relay = 1,
 }

@@ -14,6 +14,8 @@ public static class CraqMessages
         Add(table, CraqOpcode.Install, InstallChainRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Fetch, FetchRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Reconcile, ReconcileRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Values, ValuesRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Marked, MarkedRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Ping, PingNodeRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Transact, TransactRequest.Read, AccessRole.Client);
         Add(table, CraqOpcode.Prepare, PreparePartRequest.Read, AccessRole.Node);

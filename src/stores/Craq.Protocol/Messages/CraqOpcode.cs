@@ -12,12 +12,8 @@ public static class CraqOpcode
     public const Opcode Fetch = (Opcode)134;
     public const Opcode Reconcile = (Opcode)135;
 
-    /// <summary>Reserved for the relay of values (CRAQ 4.2).</summary>
     public const Opcode Values = (Opcode)136;
-
-    /// <summary>Reserved for marks from the tail to all members.</summary>
     public const Opcode Marked = (Opcode)137;
-
     public const Opcode Transact = (Opcode)138;
     public const Opcode Prepare = (Opcode)139;
     public const Opcode Settle = (Opcode)140;

@@ -4,7 +4,8 @@ namespace Craq.Protocol;
 /// reached the last record.</summary>
 /// <param name="Previous">The record before the first one, or the sender's last.</param>
 /// <param name="Mark">Everything up to it is committed, as the sender knows.</param>
-/// <param name="Records">Encoded, and slices of the connection's buffer at the receiver.</param>
+/// <param name="Records">Encoded, and slices of the connection's buffer at the receiver. A record whose values were
+/// relayed (<see cref="ValuesRequest"/>) has its heads alone.</param>
 public sealed record ReplicateRequest(Epoch Epoch, ChainId Chain, ObjectVersion Previous, ObjectVersion Mark,
     ImmutableArray<ReadOnlyMemory<byte>> Records)
     : Request<ReplicateResponse>(CraqOpcode.Replicate, Epoch)

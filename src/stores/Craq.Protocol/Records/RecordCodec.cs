@@ -127,6 +127,14 @@ public static class RecordCodec
     /// <inheritdoc cref="ChainOf"/>
     public static ObjectVersion PreviousOf(ReadOnlySpan<byte> bytes) => Version(bytes, PreviousOffset);
 
+    /// <summary>The length of the record that the bytes are, or whose heads they are.</summary>
+    /// <inheritdoc cref="ChainOf"/>
+    public static int LengthOf(ReadOnlySpan<byte> bytes) => ReadInt32LittleEndian(bytes[LengthOffset..]);
+
+    /// <summary>Bytes before the values.</summary>
+    /// <inheritdoc cref="ChainOf"/>
+    public static int HeadsLengthOf(ReadOnlySpan<byte> bytes) => ReadInt32LittleEndian(bytes[HeadsOffset..]);
+
     public static uint Check(ReadOnlySpan<byte> bytes) => Crc32C.Compute(bytes);
 
     private static void WriteFixed(Span<byte> bytes, ChainRecord record, int heads)
@@ -155,11 +163,21 @@ public static class RecordCodec
     public static bool AreHeadsIntact(ReadOnlySpan<byte> bytes, out int heads)
     {
         heads = 0;
-        if (bytes.Length < FixedSize || ReadUInt32LittleEndian(bytes) != Magic || bytes[4] != Format) return false;
-        heads = ReadInt32LittleEndian(bytes[HeadsOffset..]);
-        return ReadInt32LittleEndian(bytes[LengthOffset..]) == bytes.Length && heads >= FixedSize
-            && heads <= bytes.Length && ReadUInt32LittleEndian(bytes[CheckOffset..]) == HeadsCheck(bytes, heads);
+        if (!IsRecord(bytes)) return false;
+        heads = HeadsLengthOf(bytes);
+        return LengthOf(bytes) == bytes.Length && AreHeadsIntact(bytes, heads);
     }
+
+    /// <summary>Whether the bytes are the heads of a record, without the values that belong to them.</summary>
+    public static bool AreHeadsAlone(ReadOnlySpan<byte> bytes) => IsRecord(bytes)
+        && HeadsLengthOf(bytes) == bytes.Length && LengthOf(bytes) > bytes.Length
+        && AreHeadsIntact(bytes, bytes.Length);
+
+    private static bool IsRecord(ReadOnlySpan<byte> bytes) =>
+        bytes.Length >= FixedSize && ReadUInt32LittleEndian(bytes) == Magic && bytes[4] == Format;
+
+    private static bool AreHeadsIntact(ReadOnlySpan<byte> bytes, int heads) => heads >= FixedSize
+        && heads <= bytes.Length && ReadUInt32LittleEndian(bytes[CheckOffset..]) == HeadsCheck(bytes, heads);
 
     private static ObjectVersion Version(ReadOnlySpan<byte> bytes, int offset)
     {

@@ -1,5 +1,6 @@
 using System.Buffers;
 using Craq.Reads;
+using Craq.Relay;
 using Craq.Storage;
 
 namespace Craq.Chains;
@@ -77,8 +78,17 @@ internal sealed partial class ChainCore
         if (isMember && (IsFull || _standing == ChainStanding.Complete || isFirst)) _standing = ChainStanding.Full;
         else if (IsFull) _standing = ChainStanding.Outside;
         _view = view;
-        _round = IsFull ? RoundPlan.For(config, _self) : null;
+        Plan();
         BeginCollecting();
+    }
+
+    // The other members' parts in this one's work.
+    private void Plan()
+    {
+        var config = _view?.Config;
+        _round = IsFull ? RoundPlan.For(config!, _self) : null;
+        _children = IsFull && config!.Options.Values == ValuePath.Relay ? RelayTree.ChildrenOf(config, Index) : [];
+        PlanMarks();
     }
 
     private void BeginCollecting()
@@ -99,6 +109,7 @@ internal sealed partial class ChainCore
     {
         _window.ForgetRefusals();
         EndBlocked(Status.Sealed, effects);
+        EndRelay(Status.Sealed, effects);
         _successor.BecomeProbe(0);
         var waiting = new List<(WaitingAnswer Answer, ObjectVersion Version)>();
         while (_untilMark.TryDequeue(out var answer, out var version)) waiting.Add((answer, version));
@@ -152,7 +163,7 @@ internal sealed partial class ChainCore
         {
             _fetching = true;
             effects.Calls.Add(new ChainCall(Id, _view!.Find(longest.Key)!.Value,
-                new FetchRequest(Epoch, Id, _last, _options.BatchBytes, CommittedOnly: false), 0));
+                new FetchRequest(Epoch, Id, _last, _options.BatchBytes, CommittedOnly: false), Collecting));
         }
         else Begin(effects);
     }
@@ -184,11 +195,18 @@ internal sealed partial class ChainCore
         Send(effects);
     }
 
-    /// <summary>Records that a member had and the head lacked; null: no answer.</summary>
+    /// <summary>Records that another member had and this one lacked; null: no answer.</summary>
     public void OnFetched(ChainCall call, FetchResponse? response, ChainEffects effects)
     {
         if (response?.View is { } view) effects.Views.Add(view);
-        if (call.Request.Epoch != Epoch || !_fetching) return;
+        if (call.Request.Epoch != Epoch) return;
+        if (call.Tag == Lacking)
+        {
+            OnValueFetched(response, effects);
+            return;
+        }
+
+        if (!_fetching) return;
         _fetching = false;
         if (response is not { IsOk: true, Records.Length: > 0 } || Take(response.Records, effects) != Status.Ok)
             _fetchAt = Later(effects);

@@ -49,7 +49,8 @@ internal sealed partial class ChainCore
     public Status Follow(FetchResponse response, ChainEffects effects)
     {
         if (_standing is not (ChainStanding.Learning or ChainStanding.Complete)) return CraqStatus.WrongRole;
-        var status = Take(response.Records, effects);
+        // A source answers with whole records.
+        var status = Take(response.Records, effects) ?? Status.BadRequest;
         _heard = ObjectVersion.Max(_heard, ObjectVersion.Min(response.Mark, _last));
         RaiseMark(effects);
         return status;

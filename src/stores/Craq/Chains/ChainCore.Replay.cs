@@ -128,7 +128,7 @@ internal sealed partial class ChainCore
         _storedMark = _mark;
         _standing = standing;
         if (view is not null && view.Config.Epoch > Epoch) _view = view;
-        _round = IsFull ? RoundPlan.For(_view!.Config, _self) : null;
+        Plan();
         LinkStrays();
         BeginCollecting();
     }
@@ -153,7 +153,7 @@ internal sealed partial class ChainCore
             if (next.Version > _last && next.Record.Previous != _last) return;
             _strays.Remove(next.Version);
             if (next.Version <= _last) continue;
-            Hold(next.Record, next.Bytes, next.Place, LongAgo);
+            Hold(next);
             _hasBegun |= IsHead && next.Record.Kind == ChainRecordKind.Begin && next.Version.Epoch == Epoch;
         }
     }

@@ -16,9 +16,18 @@ internal sealed partial class ChainCore
             return;
         }
 
-        var status = request.Previous > _last ? CraqStatus.Gap : Take(request.Records, effects);
+        var isBehind = _parked.Count > 0 && request.Previous > _last && !request.Records.IsEmpty;
+        if (isBehind || !TryTake(request, to, effects)) Park(request, to, effects);
+        else Resume(effects);
+    }
+
+    // False: the request waits for a relayed value, and has no answer.
+    private bool TryTake(ReplicateRequest request, ReplyTo to, ChainEffects effects)
+    {
+        var taken = request.Previous > _last ? CraqStatus.Gap : Take(request.Records, effects);
         // A mark in this epoch, of a member: what is up to it is committed.
         TakeMark(ObjectVersion.Min(request.Mark, _last), effects);
+        if (taken is not { } status) return false;
         if (status != Status.Ok || request.Records.IsEmpty)
             effects.Answer(to, status is Status.Ok or CraqStatus.Gap
                 ? new ReplicateResponse(status, Epoch) { Last = _last, Mark = _mark }
@@ -30,6 +39,8 @@ internal sealed partial class ChainCore
             if (until <= _mark) Release(answer, effects);
             else _untilMark.Enqueue(answer, until);
         }
+
+        return true;
     }
 
     /// <summary>Records for a head that collects, or for a learner.</summary>
@@ -48,7 +59,7 @@ internal sealed partial class ChainCore
         }
 
         var (records, _) = Batch(request.After, request.CommittedOnly ? _mark : _durable,
-            Math.Min(request.MaxBytes, MessageLimits.ReadBudget));
+            Math.Min(request.MaxBytes, MessageLimits.ReadBudget), null);
         effects.Answer(to, new FetchResponse(Status.Ok, Epoch)
         {
             Last = _durable,
@@ -71,13 +82,13 @@ internal sealed partial class ChainCore
         {
             case Status.Ok:
                 if (isCurrent && _successor.State == SuccessorState.Probing)
-                    _successor.BecomeStream(response.Last, Later(effects));
+                    _successor.BecomeStream(response.Last, _last, Later(effects));
                 else if (isCurrent) _successor.Remove(request.Records.Length, SizeOf(request));
                 TakeMark(response.Mark, effects);
                 break;
             case CraqStatus.Gap:
                 // C2: what the successor lacks goes first.
-                if (isCurrent) _successor.BecomeStream(response.Last, Later(effects));
+                if (isCurrent) _successor.BecomeStream(response.Last, _last, Later(effects));
                 TakeMark(response.Mark, effects);
                 break;
             case Status.NotInstalled:
@@ -113,7 +124,7 @@ internal sealed partial class ChainCore
                 return;
             }
 
-            var (records, bytes) = Batch(_successor.Sent, until, _options.BatchBytes);
+            var (records, bytes) = Batch(_successor.Sent, until, _options.BatchBytes, _successor.WholeUntil);
             effects.Calls.Add(new ChainCall(Id, next,
                 new ReplicateRequest(Epoch, Id, _successor.Sent, _mark, records), _successor.Generation));
             _successor.Add(RecordCodec.VersionOf(records[^1].Span), records.Length, bytes, Later(effects));
@@ -128,42 +139,51 @@ internal sealed partial class ChainCore
     private void Probe(NodeAddress next, ChainEffects effects) => effects.Calls.Add(new ChainCall(Id, next,
         new ReplicateRequest(Epoch, Id, _durable, _mark, []), _successor.Generation));
 
-    // Records behind that one, as many as fit into the limit; the first one always does.
+    // Records behind that one, as many as fit into the limit; the first one always does. Relayed ones above the last
+    // version go without their values, and count with them; null: all are whole.
     private (ImmutableArray<ReadOnlyMemory<byte>> Records, long Bytes) Batch(
-        ObjectVersion after, ObjectVersion until, long limit)
+        ObjectVersion after, ObjectVersion until, long limit, ObjectVersion? wholeUntil)
     {
         var records = ImmutableArray.CreateBuilder<ReadOnlyMemory<byte>>();
-        var bytes = 0L;
+        var (sent, bytes) = (0L, 0L);
         foreach (var held in _run.Behind(after))
         {
             if (held.Version > until || records.Count == ReplicateRequest.MaxRecords) break;
-            if (records.Count > 0 && bytes + held.Bytes.Length > limit) break;
-            records.Add(held.Bytes);
+            var isAlone = held.IsRelayed && wholeUntil < held.Version;
+            var record = isAlone ? held.Bytes.AsMemory(0, RecordCodec.HeadsLengthOf(held.Bytes)) : held.Bytes;
+            if (records.Count > 0 && sent + record.Length > limit) break;
+            records.Add(record);
+            sent += record.Length;
             bytes += held.Bytes.Length;
         }
 
         return (records.ToImmutable(), bytes);
     }
 
-    // Takes records behind the last one. Those that are held already must be the same (C1).
-    private Status Take(ImmutableArray<ReadOnlyMemory<byte>> records, ChainEffects effects)
+    // Takes records behind the last one. Those that are held already must be the same (C1). Null: the values of the
+    // next one have not come; those before it are taken.
+    private Status? Take(ImmutableArray<ReadOnlyMemory<byte>> records, ChainEffects effects)
     {
         foreach (var sent in records)
         {
-            var bytes = sent.ToArray();
-            var record = RecordCodec.Decode(bytes);
+            var isRelayed = RecordCodec.AreHeadsAlone(sent.Span);
+            if (isRelayed && RecordCodec.VersionOf(sent.Span) <= _last && RecordCodec.ChainOf(sent.Span) == Id)
+            {
+                if (IsHeld(sent.Span)) continue;
+                return Differs(RecordCodec.VersionOf(sent.Span), effects);
+            }
+
+            var bytes = isRelayed ? _candidates.Find(sent.Span) : sent.ToArray();
+            if (bytes is null) return WaitsFor(sent.Span);
+            // A relayed record was checked when it came.
+            var record = RecordCodec.Decode(bytes, valuesChecked: !isRelayed);
             if (record.Chain != Id || record.Version.Epoch > Epoch) return Status.BadRequest;
             // Refused before any of it is kept.
             if (record.Kind == ChainRecordKind.Lock) HeldLock.Of(record, bytes);
             if (record.Version <= _last)
             {
-                // A record that has left the memory is not compared; a run in memory that lacks the record is another
-                // log.
-                if (_run.Find(record.Version)?.Bytes.AsSpan().SequenceEqual(bytes) ?? record.Version <= _run.Floor)
-                    continue;
-                Fail($"The chain {Id} has two records of version {record.Version}: copy this node's folder for a "
-                    + "report, then give the node a new one.", effects);
-                return Status.Failed;
+                if (IsHeld(bytes)) continue;
+                return Differs(record.Version, effects);
             }
 
             if (record.Previous > _last) return CraqStatus.Gap;
@@ -177,10 +197,32 @@ internal sealed partial class ChainCore
             var use = record.Kind == ChainRecordKind.Begin ? StoreUse.Vital : UseOf(record.Writes);
             var admitted = _store.Admit(bytes.Length, use);
             if (admitted != Status.Ok) return admitted;
-            Append(record, bytes, effects);
+            Append(record, bytes, effects, isRelayed);
+            if (isRelayed) CraqTelemetry.ValuesRelayed.Add(1);
         }
 
         return Status.Ok;
+    }
+
+    // A record that has left the memory is not compared; a run in memory that lacks the record is another log.
+    private bool IsHeld(ReadOnlySpan<byte> bytes)
+    {
+        var version = RecordCodec.VersionOf(bytes);
+        return _run.Find(version) is { } held ? held.Bytes.AsSpan().StartsWith(bytes) : version <= _run.Floor;
+    }
+
+    private Status Differs(ObjectVersion version, ChainEffects effects)
+    {
+        Fail($"The chain {Id} has two records of version {version}: copy this node's folder for a report, then give "
+            + "the node a new one.", effects);
+        return Status.Failed;
+    }
+
+    // Heads whose values are not here.
+    private Status? WaitsFor(ReadOnlySpan<byte> heads)
+    {
+        if (RecordCodec.ChainOf(heads) != Id || RecordCodec.VersionOf(heads).Epoch > Epoch) return Status.BadRequest;
+        return RecordCodec.PreviousOf(heads) > _last ? CraqStatus.Gap : null;
     }
 
     private Status? RefusesMember(Epoch epoch)
@@ -202,7 +244,7 @@ internal sealed partial class ChainCore
     private static long SizeOf(ReplicateRequest request)
     {
         var bytes = 0L;
-        foreach (var record in request.Records) bytes += record.Length;
+        foreach (var record in request.Records) bytes += RecordCodec.LengthOf(record.Span);
         return bytes;
     }
 }

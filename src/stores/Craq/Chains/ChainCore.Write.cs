@@ -180,7 +180,8 @@ internal sealed partial class ChainCore
     private void AppendNext(ChainRecord record, ChainEffects effects)
     {
         var encoded = RecordCodec.Encode(record with { Version = _last.Next() });
-        Append(RecordCodec.Decode(encoded, valuesChecked: false), encoded, effects);
+        // The values go out while the record becomes durable here.
+        Append(RecordCodec.Decode(encoded, valuesChecked: false), encoded, effects, TryRelay(encoded, effects));
         if (_last.Counter > ObjectVersion.MaxCounter - RenewalReserve && _last.Counter % 1024 == 0)
             effects.Renewals.Add(Id);
     }

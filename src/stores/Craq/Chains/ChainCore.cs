@@ -1,4 +1,5 @@
 using Craq.Reads;
+using Craq.Relay;
 using Craq.Storage;
 
 namespace Craq.Chains;
@@ -80,6 +81,7 @@ internal sealed partial class ChainCore
         _run = new RecordRun(budget);
         _window = new WriteWindow(budget, options);
         _successor = new Successor(options);
+        _candidates = new Candidates(budget.Relayed);
     }
 
     public ChainId Id { get; }
@@ -157,6 +159,7 @@ internal sealed partial class ChainCore
     {
         if (_fault is not null) return false;
         Collect(effects);
+        FetchValue(effects);
         Send(effects);
         EndReads(effects);
         EndWrites(effects);
@@ -165,27 +168,29 @@ internal sealed partial class ChainCore
         TickLocks(effects);
         return _run.DirtyCount > 0 || !_rounds.IsEmpty || _storedMark < _mark || (IsHead && !IsOpen)
             || _undurable.Count > 0 || (IsFull && !IsTail && !_successor.IsLevel(_last))
-            || !_locks.IsEmpty || _blocked.Count > 0;
+            || !_locks.IsEmpty || _blocked.Count > 0 || _parked.Count > 0;
     }
 
     // A record goes to the log, to the memory, and its ids into the window or its keys into the lock table.
-    private void Append(ChainRecord record, byte[] bytes, ChainEffects effects)
+    private void Append(ChainRecord record, byte[] bytes, ChainEffects effects, bool isRelayed = false)
     {
         var place = _store.Append(StoreRecordKind.Chain, Id, record.Version, bytes);
-        Hold(record, bytes, place, effects.Now.Stamp);
+        Hold(new HeldRecord(record, bytes, place, effects.Now.Stamp) { IsRelayed = isRelayed });
+        _candidates.Remove(record.Version);
         _undurable.Enqueue((place.Lsn, record.Version));
         effects.Appended.Add((place.Lsn, Id));
     }
 
-    private void Hold(ChainRecord record, byte[] bytes, StorePlace place, long now)
+    private void Hold(HeldRecord held)
     {
-        _run.Add(new HeldRecord(record, bytes, place, now));
+        var record = held.Record;
+        _run.Add(held);
         _last = record.Version;
         if (record.Kind == ChainRecordKind.Lock)
         {
-            var held = HeldLock.Of(record, bytes);
-            held.ResolveAt = now + _options.LockLimit.Ticks;
-            _locks.Add(held);
+            var own = HeldLock.Of(record, held.Bytes);
+            own.ResolveAt = held.Arrived + _options.LockLimit.Ticks;
+            _locks.Add(own);
             return;
         }
 
@@ -212,6 +217,7 @@ internal sealed partial class ChainCore
         }
 
         if (_markedAt == 0) _markedAt = effects.Now.Stamp;
+        SendMarks(effects);
     }
 
     // Takes over a mark of another member, in this epoch (C4).
@@ -273,6 +279,7 @@ internal sealed partial class ChainCore
         while (_untilLsn.TryDequeue(out var waiting)) Fail(waiting.Answer, effects);
         foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, Status.Failed, effects);
         EndBlocked(Status.Failed, effects);
+        EndRelay(Status.Failed, effects);
     }
 
     private void Fail(WaitingAnswer waiting, ChainEffects effects)
@@ -308,7 +315,8 @@ internal sealed partial class ChainCore
         var collected = string.Join(',', _collect.Values.Select(member => $"{member.Last}/{member.IsAsked}"));
         var waiting = string.Join(',', _untilMark.UnorderedItems.Select(item => item.Priority.ToString()).Order());
         return $"{Epoch} {_standing} last {_last} durable {_durable} mark {_mark} heard {_heard} next {_successor} "
-            + $"collected {_hasBegun}/{_fetching}/{collected} waiting {waiting} rounds {_rounds} {_fault}";
+            + $"collected {_hasBegun}/{_fetching}/{collected} waiting {waiting} rounds {_rounds} "
+            + $"relay {_parked.Count}/{_candidates.Count} {_fault}";
     }
 
     private void Release(WaitingAnswer waiting, ChainEffects effects)

@@ -1,3 +1,5 @@
+using Craq.Relay;
+
 namespace Craq.Chains;
 
 /// <summary>The memory that the chains of a node share. Under the node's lock.</summary>
@@ -6,6 +8,8 @@ internal sealed class NodeBudget(CraqNodeOptions options)
     // Committed records in memory, in the order in which they were committed, over all chains.
     private readonly Queue<(IHotRecords Run, ObjectVersion Version, int Bytes)> _hot = new();
     private long _hotBytes;
+
+    public CandidatePool Relayed { get; } = new(options.MaxRelayBytes);
 
     public long DirtyBytes { get; private set; }
 

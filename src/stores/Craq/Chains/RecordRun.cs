@@ -16,6 +16,9 @@ internal sealed class HeldRecord(ChainRecord record, byte[] bytes, StorePlace pl
 
     public long Arrived => arrived;
 
+    /// <summary>The values went along the tree: the next member has or gets them without its predecessor.</summary>
+    public bool IsRelayed { get; init; }
+
     public ObjectVersion Version => record.Version;
 }
 

@@ -10,6 +10,11 @@ internal static class RequestCopies
         Operations = request.Operations.ToOwned(),
     };
 
+    public static ReplicateRequest ToOwned(this ReplicateRequest request) => request with
+    {
+        Records = [.. request.Records.Select(static record => (ReadOnlyMemory<byte>)record.ToArray())],
+    };
+
     public static TransactPart ToOwned(this TransactPart part) => part with
     {
         Compares = part.Compares.ToOwned(),

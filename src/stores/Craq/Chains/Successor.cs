@@ -15,6 +15,10 @@ internal sealed class Successor(CraqNodeOptions options)
 
     public ObjectVersion Sent { get; private set; }
 
+    /// <summary>Records up to here go whole: a successor that was asked may have been started anew, and a relayed value
+    /// does not survive that.</summary>
+    public ObjectVersion WholeUntil { get; private set; }
+
     public int Records { get; private set; }
 
     public long Bytes { get; private set; }
@@ -44,9 +48,11 @@ internal sealed class Successor(CraqNodeOptions options)
     public void BecomeProbing() => State = SuccessorState.Probing;
 
     /// <summary>The successor holds everything up to there.</summary>
+    /// <param name="last">The newest record of the sender.</param>
     /// <param name="askAt">When to ask for the mark if nothing else is sent.</param>
-    public void BecomeStream(ObjectVersion held, long askAt)
+    public void BecomeStream(ObjectVersion held, ObjectVersion last, long askAt)
     {
+        WholeUntil = last;
         _askAt = askAt;
         State = SuccessorState.Stream;
         Generation++;

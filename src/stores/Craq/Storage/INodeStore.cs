@@ -166,8 +166,7 @@ internal enum StoreRecordKind : byte
     /// <summary>The chain is not held any more: its objects go.</summary>
     Forget = 8,
 
-    /// <summary>A relayed value that came before its record.</summary>
-    Candidate = 9,
+    // 9 was kept for relayed values, which have no records of their own.
 
     /// <summary>A live record that the cleaner copied; its header has the kind of the original.</summary>
     Moved = 10,

@@ -12,6 +12,9 @@ internal sealed class TestNetwork(TimeProvider time)
     /// <summary>Answers, too, may be lost: true for those to drop.</summary>
     public Func<NodeId, NodeId, Request, bool>? DropsAnswer { get; set; }
 
+    /// <summary>Requests that are lost.</summary>
+    public Func<NodeId, NodeId, Request, bool>? Drops { get; set; }
+
     /// <summary>Requests that wait until it ends.</summary>
     public Func<NodeId, NodeId, Request, Task>? Holds { get; set; }
 
@@ -43,7 +46,8 @@ internal sealed class TestNetwork(TimeProvider time)
             network.Sent.Add((from, to.Id, request));
             if (network.Holds?.Invoke(from, to.Id, request) is { } held) await held;
             await Task.Delay(TimeSpan.FromMilliseconds(1), network.Time, cancellationToken);
-            if (network._cut.Contains((from, to.Id)) || !network._nodes.TryGetValue(to.Id, out var handler))
+            if (network._cut.Contains((from, to.Id)) || network.Drops?.Invoke(from, to.Id, request) == true
+                || !network._nodes.TryGetValue(to.Id, out var handler))
                 throw new TransportException("No answer.", outcomeUnknown: true);
             var sink = new Sink();
             handler.Handle(request, new ReplyTo(sink, 1, request.Opcode));
