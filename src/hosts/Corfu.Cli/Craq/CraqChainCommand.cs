@@ -26,6 +26,12 @@ internal static class CraqChainCommand
         HelpName = "east:2,west:1",
     };
 
+    internal static Option<ValuePath?> ValuesOption() => new("--values")
+    {
+        Description = "chain: values go down the chain with their records; relay: values from 8 KiB go to all members "
+            + "at once, along a tree.",
+    };
+
     internal static Placement PlacementOf(string? datacenters, int replicas) => datacenters is null
         ? Placement.Implicit(1, replicas)
         : Placement.Sized([.. datacenters.Split(',').SelectMany(part =>
@@ -49,13 +55,14 @@ internal static class CraqChainCommand
     private static Command New()
     {
         var (name, replicas, datacenters) = (NameArgument(), ReplicasOption(), DatacentersOption());
-        var json = CommonOptions.JsonOption();
+        var (values, json) = (ValuesOption(), CommonOptions.JsonOption());
         return CraqConnections.WithAdmin("create", "Create a chain of replicas for objects.",
-            [name, replicas, datacenters, json], async (admin, result, cancellationToken) =>
+            [name, replicas, datacenters, values, json], async (admin, result, cancellationToken) =>
             {
                 var chain = await admin.CreateChainAsync(result.GetRequiredValue(name),
                     PlacementOf(result.GetValue(datacenters), result.GetValue(replicas)),
-                    cancellationToken: cancellationToken);
+                    ChainOptions.Default with { Values = result.GetValue(values) ?? ValuePath.Chain },
+                    cancellationToken);
                 return await WriteAsync(result, chain, result.GetValue(json));
             });
     }
@@ -98,9 +105,9 @@ internal static class CraqChainCommand
             Description = "confirmed: other members confirm a strong read; leased: the node's lease does, so that "
                 + "clean reads are local (recorded, and not served yet).",
         };
-        var json = CommonOptions.JsonOption();
+        var (values, json) = (ValuesOption(), CommonOptions.JsonOption());
         return CraqConnections.WithAdmin("set", "Change how a chain is placed and served, while it runs.",
-            [name, replicas, datacenters, protocol, reads, json], async (admin, result, cancellationToken) =>
+            [name, replicas, datacenters, protocol, reads, values, json], async (admin, result, cancellationToken) =>
             {
                 var chain = await admin.SetChainAsync(result.GetRequiredValue(name), config =>
                     (Changed(config.Placement, result.GetValue(datacenters), result.GetValue(replicas)),
@@ -108,6 +115,7 @@ internal static class CraqChainCommand
                         {
                             Protocol = result.GetValue(protocol) ?? config.Options.Protocol,
                             Reads = result.GetValue(reads) ?? config.Options.Reads,
+                            Values = result.GetValue(values) ?? config.Options.Values,
                         }), cancellationToken);
                 return await WriteAsync(result, chain, result.GetValue(json));
             });

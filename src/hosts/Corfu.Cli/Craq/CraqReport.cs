@@ -45,7 +45,7 @@ internal static class CraqReport
         CraqChainJson[] chains = [.. overview.Chains.Select(CraqChainJson.Of)];
         return json
             ? output.WriteLineAsync(JsonSerializer.Serialize(chains, CraqCliJson.Indented.CraqChainJsonArray))
-            : TextTable.WriteAsync(output, ["CHAIN", "EPOCH", "STATE", "MEMBERS", "PROTOCOL", "READS"],
+            : TextTable.WriteAsync(output, ["CHAIN", "EPOCH", "STATE", "MEMBERS", "PROTOCOL", "READS", "VALUES"],
                 chains.Select(chain => new[]
                 {
                     chain.Name,
@@ -54,6 +54,7 @@ internal static class CraqReport
                     string.Join(" -> ", chain.Members.Select(member => $"{member.Node[..8]}({member.Datacenter})")),
                     chain.Protocol,
                     chain.Reads,
+                    chain.Values,
                 }));
     }
 
