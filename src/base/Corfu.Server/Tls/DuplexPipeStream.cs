@@ -5,7 +5,7 @@ using System.Runtime.CompilerServices;
 namespace Corfu.Server;
 
 /// <summary>The bytes of a connection as a stream, for <see cref="System.Net.Security.SslStream"/>.</summary>
-internal sealed class DuplexPipeStream(IDuplexPipe pipe) : Stream
+public sealed class DuplexPipeStream(IDuplexPipe pipe) : Stream
 {
     public override bool CanRead => true;
 

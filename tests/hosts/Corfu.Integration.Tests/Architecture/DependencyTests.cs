@@ -24,7 +24,10 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
-        ["stores"] = [["Craq.Protocol", "Salus.Protocol"], ["Craq", "Craq.Client", "Salus.Store"]],
+        ["stores"] =
+        [
+            ["Craq.Protocol", "Salus.Protocol"], ["Craq", "Craq.Client", "Salus.Client", "Salus.Store"], ["Salus.Nbd"],
+        ],
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
@@ -50,7 +53,7 @@ public sealed class DependencyTests
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
             "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
-            "Salus.Store"];
+            "Salus.Store", "Salus.Client"];
 
     // The only way to a node of CRAQ is the role that its host serves.
     private static readonly HashSet<(string Project, string Friend)> s_friends = [("Craq", "Craq.Hosting")];
@@ -129,7 +132,7 @@ public sealed class DependencyTests
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(
             project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Operations"
-                or "Corfu.Cli" or "Craq.Hosting", needs);
+                or "Corfu.Cli" or "Craq.Hosting" or "Salus.Nbd", needs);
     }
 
     [Fact]

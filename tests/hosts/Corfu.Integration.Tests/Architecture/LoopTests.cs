@@ -15,6 +15,7 @@ public sealed partial class LoopTests
         ("src/base/Corfu.Abstractions/Shell/LoopContext.cs", "it is what starts the others"),
         ("src/log/Corfu.Unit/", "a server's own threads, and Kestrel's, have no context"),
         ("src/stores/Craq/", "a node's own threads, and Kestrel's, have no context"),
+        ("src/stores/Salus.Nbd/", "Kestrel's threads have no context"),
         ("src/base/Corfu.Register/Storage/", "a server's own threads have no context"),
         ("src/base/Corfu.Register/Acceptor.cs", "Kestrel's threads have no context"),
         ("src/base/Corfu.Server/", "Kestrel's threads have no context"),
