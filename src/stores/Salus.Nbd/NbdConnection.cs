@@ -7,7 +7,7 @@ using Salus.Nbd.Transmission;
 
 namespace Salus.Nbd;
 
-/// <summary>One client, from its first byte to its last.</summary>
+/// <summary>A client, from its first byte to its last.</summary>
 internal sealed class NbdConnection
 {
     private readonly string _peer;

@@ -29,7 +29,7 @@ public sealed class NbdServer : IAsyncDisposable
 
     private NbdServer(NbdServices services) => _services = services;
 
-    /// <summary>Where the server listens.</summary>
+    /// <summary>The address at which the server listens.</summary>
     public IPEndPoint EndPoint { get; private set; } = new(IPAddress.None, 0);
 
     /// <param name="endpoint">Port 0: any port that is free.</param>

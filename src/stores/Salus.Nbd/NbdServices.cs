@@ -4,7 +4,7 @@ using Salus.Nbd.Limits;
 
 namespace Salus.Nbd;
 
-/// <summary>What the connections of a server share.</summary>
+/// <summary>Parts that the connections of a server share.</summary>
 /// <param name="Bytes">Memory of all connections' commands.</param>
 /// <param name="Tls">Null: connections are not encrypted. Otherwise every client starts TLS first.</param>
 internal sealed record NbdServices(NbdServerOptions Options, ExportTable Exports, ByteBudget Bytes,

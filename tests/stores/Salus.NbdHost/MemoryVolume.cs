@@ -25,7 +25,7 @@ public sealed class MemoryVolume(long size, int blockSize = 4096) : IVolume
     /// <summary>Refuses a call before anything of it is done.</summary>
     public Func<VolumeCall, VolumeException?>? Refuse { get; set; }
 
-    /// <summary>What a call that has its place waits for: of a write, its commit.</summary>
+    /// <summary>A call that has its place ends after this: for a write, its commit.</summary>
     public Func<VolumeCall, Task?>? Hold { get; set; }
 
     /// <summary>All calls, in the order of their places.</summary>

@@ -3,7 +3,7 @@ using Salus.Nbd.Wire;
 
 namespace Salus.Nbd.Commands;
 
-/// <summary>What all commands are held to before anything is done for them.</summary>
+/// <summary>Rules that every command is held to before anything is done for it.</summary>
 internal static class CommandRules
 {
     /// <summary>Refuses a command that is not as the protocol has it.</summary>

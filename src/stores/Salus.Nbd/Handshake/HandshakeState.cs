@@ -4,7 +4,7 @@ using Salus.Nbd.Wire;
 
 namespace Salus.Nbd.Handshake;
 
-/// <summary>What happens behind an option.</summary>
+/// <summary>The next step behind an option.</summary>
 internal enum OptionOutcome
 {
     NextOption,
@@ -13,7 +13,7 @@ internal enum OptionOutcome
     Close,
 }
 
-/// <summary>What a connection has negotiated so far.</summary>
+/// <summary>The choices of a connection so far.</summary>
 internal sealed class HandshakeState(ExportTable exports, IDuplexPipe transport)
 {
     public ExportTable Exports => exports;

@@ -60,7 +60,7 @@ internal enum InfoKind : ushort
     BlockSize = 3,
 }
 
-/// <summary>What an export can do.</summary>
+/// <summary>Properties of an export.</summary>
 [Flags]
 internal enum TransmissionFlags : ushort
 {

@@ -4,7 +4,7 @@ namespace Salus.Nbd.Writes;
 /// <param name="Target">The block as it is written; all but the bytes that are kept are there.</param>
 internal readonly record struct Edge(long Block, int KeptBefore, int KeptAfter, Memory<byte> Target)
 {
-    /// <param name="present">What the writes before leave of the block.</param>
+    /// <param name="present">The block as the writes before leave it.</param>
     public void Merge(ReadOnlySpan<byte> present)
     {
         var target = Target.Span;

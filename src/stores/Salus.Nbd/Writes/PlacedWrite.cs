@@ -19,7 +19,7 @@ internal enum WriteKind
 }
 
 /// <summary>
-/// What changes a volume, in its place among the others. An object serves one write after the other: it is prepared,
+/// A change of a volume, in its place among the others. An object serves one write after the other: it is prepared,
 /// placed, and awaited once.
 /// </summary>
 internal sealed class PlacedWrite : IValueTaskSource
