@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # NBD of Salus, by clients that nobody here wrote: libnbd's nbdinfo, nbdcopy and Python module, QEMU's qemu-io and qemu-img, fio.
-# Needs: apt-get install --no-install-recommends libnbd-bin python3-libnbd qemu-utils fio. A check whose tool is missing is skipped, by name.
+# Needs: apt-get install --no-install-recommends libnbd-bin python3-libnbd qemu-utils fio openssl. A check whose tool is missing is skipped, by name.
 # Usage: tests/nbd.sh [HOST], the test host's program, built before. Its volumes are in memory.
 set -eu -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 host=${1:-tests/stores/Salus.NbdHost/bin/Release/net10.0/Salus.NbdHost}
 dir=$(mktemp -d)
-trap 'kill "$server" 2>/dev/null || true; rm -rf "$dir"' EXIT
+server='' secure=''
+trap 'kill $server $secure 2>/dev/null || true; rm -rf "$dir"' EXIT
 M=$((1 << 20))
 # Blocks of 4 KiB and of 64 KiB, replies before the commit, and a volume whose calls take a while.
 "$host" 0 "vol=$((64 * M))" "view=0,ro" "wide=$((64 * M)),block=65536" "early=$((64 * M)),ordered,delay=3" "slow=$((64 * M)),delay=3" >"$dir/uri" 2>"$dir/host.txt" &
 server=$!
-for _ in $(seq 100); do [ -s "$dir/uri" ] && break; sleep 0.1; done
-uri=$(head -n 1 "$dir/uri")
+listening() { for _ in $(seq 100); do [ -s "$1" ] && break; sleep 0.1; done; head -n 1 "$1"; }
+uri=$(listening "$dir/uri")
 checks=0 failed=0
 # check NAME TOOL COMMAND...: passes if the command does. A missing tool is named once for each check.
 check() {
@@ -103,6 +104,32 @@ if /usr/bin/python3 -c 'import nbd' 2>/dev/null; then
   checks=$((checks + $(grep -c . <<<"$out"))) failed=$((failed + $(grep -c '^FAILED' <<<"$out" || true)))
 else
   echo "skipped tests/nbd_client.py: no python3-libnbd"
+fi
+
+# TLS: clients with a certificate of the authority are served, others and plain ones are not.
+if command -v openssl >/dev/null; then
+  pem() { # NAME ISSUER EXTENSION
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -keyout "$dir/$1-key.pem" -out "$dir/$1-cert.pem" ${2:+-CA "$dir/$2-cert.pem" -CAkey "$dir/$2-key.pem"} -addext "$3" 2>/dev/null
+  }
+  pem ca '' keyUsage=critical,keyCertSign && pem server ca subjectAltName=DNS:localhost,IP:127.0.0.1 && pem client ca extendedKeyUsage=clientAuth
+  mkdir "$dir/stranger"
+  cp "$dir/ca-cert.pem" "$dir/stranger"
+  (mkdir "$dir/own"; dir="$dir/own"; pem ca '' keyUsage=critical,keyCertSign; pem client ca extendedKeyUsage=clientAuth)
+  cp "$dir/own/client-cert.pem" "$dir/own/client-key.pem" "$dir/stranger"
+  "$host" 0 "tls=$dir" "vol=$((64 * M))" >"$dir/secure" 2>"$dir/secure.txt" &
+  secure=$!
+  at=$(listening "$dir/secure") at=${at#nbd://}
+  export at
+  check "nbdinfo over TLS" nbdinfo bash -c 'has "protocol: newstyle-fixed with TLS" nbdinfo "nbds://$at/vol?tls-certificates=$dir"'
+  check "nbdcopy over TLS" nbdcopy nbdcopy --connections=4 "$dir/image" "nbds://$at/vol?tls-certificates=$dir"
+  check "nbdcopy back over TLS" nbdcopy nbdcopy --connections=4 "nbds://$at/vol?tls-certificates=$dir" "$dir/copy3"
+  check "nbdcopy over TLS has the bytes" nbdcopy cmp "$dir/image" "$dir/copy3"
+  check "qemu-io over TLS" qemu-io bash -c 'qemu-io --object tls-creds-x509,id=t,dir="$dir",endpoint=client --image-opts "driver=nbd,host=${at%:*},port=${at#*:},export=vol,tls-creds=t" -c "write -P 5 0 1M" -c "read -P 5 0 1M" >"$dir/tls.txt"; ! grep -i fail "$dir/tls.txt"'
+  check "nbdinfo without TLS" nbdinfo bash -c 'refuses nbdinfo "nbd://$at/vol"'
+  check "nbdinfo with a stranger's certificate" nbdinfo bash -c 'refuses nbdinfo "nbds://$at/vol?tls-certificates=$dir/stranger"'
+  kill "$secure"
+else
+  echo "skipped TLS: no openssl"
 fi
 
 kill "$server"

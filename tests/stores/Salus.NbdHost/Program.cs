@@ -1,22 +1,26 @@
 using System.Globalization;
 using System.Net;
+using System.Net.Security;
 using System.Runtime.InteropServices;
+using System.Security.Cryptography.X509Certificates;
 using Microsoft.Extensions.Logging.Abstractions;
 using Salus;
 using Salus.Nbd;
 using Salus.NbdHost;
 
-// PORT NAME=BYTES[,block=N][,ro][,ordered][,delay=MS]...: serves volumes in memory until SIGTERM. A read-only one shows
-// the blocks of the volume before it.
+// PORT [tls=FOLDER] NAME=BYTES[,block=N][,ro][,ordered][,delay=MS]...: serves volumes in memory until SIGTERM. A
+// read-only one shows the blocks of the volume before it. With TLS, clients need a certificate of the folder's
+// authority.
 if (args.Length < 2 || !int.TryParse(args[0], CultureInfo.InvariantCulture, out var port))
 {
-    Console.Error.WriteLine("usage: Salus.NbdHost PORT NAME=BYTES[,block=N][,ro][,ordered][,delay=MS]...");
+    Console.Error.WriteLine("usage: Salus.NbdHost PORT [tls=FOLDER] NAME=BYTES[,block=N][,ro][,ordered][,delay=MS]...");
     return 2;
 }
 
 var exports = new List<NbdExport>();
 MemoryVolume? before = null;
-foreach (var arg in args[1..])
+var folder = args[1].StartsWith("tls=") ? args[1]["tls=".Length..] : null;
+foreach (var arg in args[(folder is null ? 1 : 2)..])
 {
     var parts = arg.Split(',');
     var (name, size) = (parts[0].Split('=')[0], long.Parse(parts[0].Split('=')[1], CultureInfo.InvariantCulture));
@@ -39,8 +43,8 @@ foreach (var arg in args[1..])
         _ => Task.FromResult<IVolume>(new SharedVolume(volume))), "in memory"));
 }
 
-await using var server =
-    await NbdServer.StartAsync(new IPEndPoint(IPAddress.Loopback, port), exports, NullLoggerFactory.Instance);
+await using var server = await NbdServer.StartAsync(new IPEndPoint(IPAddress.Loopback, port), exports,
+    NullLoggerFactory.Instance, tls: folder is null ? null : TlsOf(folder));
 var stop = new TaskCompletionSource();
 using var term = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context =>
 {
@@ -50,3 +54,21 @@ using var term = PosixSignalRegistration.Create(PosixSignal.SIGTERM, context =>
 Console.WriteLine($"nbd://{server.EndPoint}");
 await stop.Task;
 return 0;
+
+static Func<SslServerAuthenticationOptions> TlsOf(string folder)
+{
+    string Named(string file) => Path.Combine(folder, file);
+    var certificate = X509Certificate2.CreateFromPemFile(Named("server-cert.pem"), Named("server-key.pem"));
+    var policy = new X509ChainPolicy
+    {
+        TrustMode = X509ChainTrustMode.CustomRootTrust,
+        RevocationMode = X509RevocationMode.NoCheck,
+    };
+    policy.CustomTrustStore.ImportFromPemFile(Named("ca-cert.pem"));
+    return () => new SslServerAuthenticationOptions
+    {
+        ServerCertificate = certificate,
+        ClientCertificateRequired = true,
+        CertificateChainPolicy = policy,
+    };
+}
