@@ -26,11 +26,13 @@ internal sealed class LogDirectory(
     private CorfuClient? _client;
     private TangoRuntime? _runtime;
 
-    // Invariant: set before _opened completes.
+    // Invariant: set before _directory, and before _opened completes.
     private NodeLease? _lease;
     private string? _trouble;
 
     public DirectoryView View => _directory?.View ?? DirectoryView.Empty;
+
+    public bool Proves(ChainConfig config) => _directory is not null && _lease!.Proves(config);
 
     /// <summary>Why the node does not follow the directory, or is not registered; null: it does and is.</summary>
     public string? Trouble => _directory is null

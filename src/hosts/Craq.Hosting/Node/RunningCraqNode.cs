@@ -57,7 +57,7 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             owned.Push(node);
             // Before the process listens. Until the log answers the agent sees an empty directory, and does nothing.
             owned.Push(NodeAgent.Attach(node.Handler, store,
-                new NodeAgentParts(directory, directory, transport, options, new CraqAgentOptions()), start.Time,
+                Parts(start, directory, transport, options, owned), start.Time,
                 loops: null, start.Loggers.CreateLogger<CraqAgent>()));
             if (settings.Listeners.Length > 0) await ListenAsync(start, settings, owned);
             directory.Start(
@@ -94,6 +94,24 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             owned.Push(await MemcachedListener.StartAsync(listener,
                 client.Keyspace(listener.Keyspace).With(listener.Terms), start.Loggers, start.Time,
                 CancellationToken.None));
+    }
+
+    private static NodeAgentParts Parts(RoleStart start, LogDirectory directory, ITransport transport,
+        CraqNodeOptions options, Stack<IAsyncDisposable> owned)
+    {
+        var agent = new CraqAgentOptions();
+        // A connection whose probes are not answered is given up before silence counts; back-off never hides a node for
+        // longer than a step.
+        var probes = Own(owned, new TcpTransport(new TcpTransportOptions
+        {
+            Cluster = start.Cluster,
+            Tls = start.Tls,
+            ConnectTimeout = agent.ProbeLimit,
+            RequestTimeout = agent.ProbeLimit * 1.5,
+            MaxBackOff = agent.Step / 2,
+            ReceiveBuffer = 16 << 10,
+        }, start.Time));
+        return new NodeAgentParts(directory, directory, transport, options, agent) { Probes = probes };
     }
 
     private static Task<CorfuClient> ConnectAsync(RoleStart start, CancellationToken cancellationToken)

@@ -13,6 +13,9 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     private readonly Dictionary<NodeId, TimeSpan> _suspected = [];
     private readonly Dictionary<ChainId, (Epoch Epoch, TimeSpan Since)> _epochs = [];
 
+    // When this agent took out a member that it did not reach.
+    private readonly Dictionary<ChainId, TimeSpan> _cuts = [];
+
     // The wishes of chains, from _wishable: each step asks for all of them, and few nodes come or go.
     private readonly Dictionary<ChainId, (Placement Placement, ImmutableArray<ChainMember> Wish)> _wishes = [];
     private ImmutableArray<DirectoryNode> _wishable = [];
@@ -37,6 +40,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
             _unregistered.Remove(gone);
         foreach (var gone in _epochs.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _epochs.Remove(gone);
         foreach (var gone in _wishes.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _wishes.Remove(gone);
+        foreach (var gone in _cuts.Keys.Where(id => !view.Chains.ContainsKey(id)).ToArray()) _cuts.Remove(gone);
         foreach (var config in _own)
         {
             if (!_epochs.TryGetValue(config.Id, out var known) || known.Epoch != config.Epoch)
@@ -73,6 +77,23 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
         }
 
         return actions;
+    }
+
+    /// <summary>The step by which a chain goes on although this member does not reach another one, which lives. One of
+    /// the two leaves: the other one, if the chain may lose it, else this one (ADR 20).</summary>
+    /// <returns>Null: the chain goes on as it is, or can lose neither, or it has lost a member a moment ago.</returns>
+    public ChainAction? Cut(ChainConfig config, NodeId node, TimeSpan now)
+    {
+        // Records pass from each member to its successor, and an epoch opens when its head reaches all members.
+        var own = config.IndexOf(self);
+        var isNeeded = config.IndexOf(node) == own + 1 || (own == 0 && !config.IsRecordedOpen);
+        var since = _epochs.TryGetValue(config.Id, out var known) ? known.Since : now;
+        if (!isNeeded || now - since < options.CutAfter) return null;
+        if (_cuts.TryGetValue(config.Id, out var at) && now - at < options.CutPause) return null;
+        ChainAction? cut = ChainRules.MayLose(config, node) ? Removal(config, node, isCertain: true)
+            : ChainRules.MayLose(config, self) ? new ChainAction.Leave(config) : null;
+        if (cut is not null) _cuts[config.Id] = now;
+        return cut;
     }
 
     /// <summary>The chains that this node is to learn: repairs first, and few at a time.</summary>
@@ -162,13 +183,19 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
             if (now - _suspected[member.Node] < turn * options.Turn) continue;
             if (!isCertain && now - _epochs[config.Id].Since < options.RemovalPause) continue;
             if (!ChainRules.MayLose(config, member.Node)) continue;
-            var hasLease = _view.Nodes.TryGetValue(member.Node, out var node) && node.State != DirectoryNodeState.Gone;
-            return hasLease && config.Options.Reads == EpochProof.Leased
-                ? new ChainAction.Evict(config, member.Node, isCertain)
-                : new ChainAction.RemoveGone(config, member.Node, isCertain);
+            return Removal(config, member.Node, isCertain);
         }
 
         return null;
+    }
+
+    // A member of a leased chain is removed behind the end of its lease (C7).
+    private ChainAction Removal(ChainConfig config, NodeId node, bool isCertain)
+    {
+        var hasLease = _view.Nodes.TryGetValue(node, out var known) && known.State != DirectoryNodeState.Gone;
+        return hasLease && config.Options.Reads == EpochProof.Leased
+            ? new ChainAction.Evict(config, node, isCertain)
+            : new ChainAction.RemoveGone(config, node, isCertain);
     }
 
     // A learner may be promoted and lack records that no member has in memory any more: nothing brings them, and the

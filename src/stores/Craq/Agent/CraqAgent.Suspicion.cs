@@ -16,27 +16,17 @@ internal sealed partial class CraqAgent
         else _loop.Start(async () => reply.Send(await AnswerAsync(request.Suspect)));
     }
 
-    // Only a node that this agent watches is probed, at the directory's address: a message makes no agent scan a
-    // network.
+    // Only a registered node is probed, at the directory's address: a message makes no agent scan a network. A learner
+    // asks about itself, and is watched by none.
     private async Task<PingNodeResponse> AnswerAsync(NodeId suspect)
     {
-        if (!_watched.TryGetValue(suspect, out var endpoint))
+        if (!_watched.TryGetValue(suspect, out var endpoint)
+            && _directory.View.Nodes.TryGetValue(suspect, out var node)) endpoint = node.Endpoint;
+        if (endpoint == default)
             return new PingNodeResponse(Status.Ok, Epoch.None, false, NodeHealth.Unknown);
         var held = _detector.Judge(suspect, _clock.Now);
-        // A probe is under way, and another would wait in vain.
-        if (held.IsGone || !_probing.Add(suspect))
-            return new PingNodeResponse(Status.Ok, Epoch.None, false, held.Health);
-        ProbeSample sample;
-        try
-        {
-            sample = await SendProbeAsync(new NodeAddress(suspect, endpoint));
-            _detector.Record(suspect, sample, _clock.Now);
-        }
-        finally
-        {
-            _probing.Remove(suspect);
-        }
-
+        if (held.IsGone) return new PingNodeResponse(Status.Ok, Epoch.None, false, held.Health);
+        var sample = await ProbeOnceAsync(new NodeAddress(suspect, endpoint));
         var health = sample.Outcome switch
         {
             ProbeOutcome.Refused => NodeHealth.Dead,
@@ -48,7 +38,37 @@ internal sealed partial class CraqAgent
         return new PingNodeResponse(Status.Ok, Epoch.None, sample.IsSignOfLife, health);
     }
 
-    private async Task<bool> IsSharedAsync(NodeId suspect)
+    /// <summary>Without certainty an agent needs a second one that shares its suspicion, and room in its budget of
+    /// removals. A node that others reach is kept, unless the chain has no way past the two for long.</summary>
+    /// <returns>The step to take; null: none.</returns>
+    private async Task<ChainAction?> ReviewAsync(ChainAction action)
+    {
+        var (node, isCertain) = action switch
+        {
+            ChainAction.RemoveGone remove => (remove.Node, remove.IsCertain),
+            ChainAction.Evict evict => (evict.Node, evict.IsCertain),
+            _ => (NodeId.None, true),
+        };
+        if (isCertain) return action;
+        if (!_budget.HasOne(_clock.Now)) return null;
+        var (isShared, isCut) = await AskOthersAsync(node);
+        var now = _clock.Now;
+        if (isCut) _cutOff.TryAdd(node, now);
+        var cut = isCut && now - _cutOff[node] >= _options.CutAfter ? _policy.Cut(action.Config, node, now) : null;
+        if (!isShared && cut is null)
+        {
+            _pausedNodes[node] = now + s_disagreement;
+            return null;
+        }
+
+        _budget.Spend(now);
+        if (isShared) return action;
+        LogCuts(action.Config.Name, node);
+        return cut;
+    }
+
+    // Cut: the suspect answers another member, or no other member could tell, and its lease says that it lives.
+    private async Task<(bool IsShared, bool IsCut)> AskOthersAsync(NodeId suspect)
     {
         var mine = _detector.Judge(suspect, _clock.Now);
         NodeAddress[] others = [.. _watched
@@ -62,6 +82,7 @@ internal sealed partial class CraqAgent
         var answers = (await Task.WhenAll(asked)).OfType<PingNodeResponse>().Where(answer => answer.IsOk)
             .Select(answer => new SuspicionResponse(Status.Ok, Epoch.None, answer.Answers, answer.Health, ""))
             .ToArray();
-        return SecondObserver.Agrees(mine, answers, sharing.Length);
+        return (SecondObserver.Agrees(mine, answers, sharing.Length),
+            sharing.Length == 0 || SecondObserver.IsPartition(mine, answers));
     }
 }

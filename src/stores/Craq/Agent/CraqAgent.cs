@@ -15,6 +15,7 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     private readonly IChainDirectory _directory;
     private readonly INodeRegistry _registry;
     private readonly ITransport _transport;
+    private readonly ITransport _probes;
     private readonly ILearners _learners;
     private readonly CraqAgentOptions _options;
     private readonly ILogger _logger;
@@ -26,9 +27,12 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private readonly Task _running;
 
-    // By the loop alone, as the next three.
+    // By the loop alone, as the next five.
     private readonly Dictionary<NodeId, NodeEndpoint> _watched = [];
     private readonly HashSet<NodeId> _probing = [];
+
+    // Probes under way.
+    private readonly Dictionary<NodeId, Task<ProbeSample>> _probed = [];
 
     // Chains of a proposal under way, and when the next one may be made.
     private readonly Dictionary<ChainId, TimeSpan> _pausedChains = [];
@@ -36,12 +40,15 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     // Suspicions that other agents did not share, and when they are raised again.
     private readonly Dictionary<NodeId, TimeSpan> _pausedNodes = [];
 
+    // Nodes that this agent does not reach and others do, and since when.
+    private readonly Dictionary<NodeId, TimeSpan> _cutOff = [];
+
     public CraqAgent(NodeId self, CraqAgentParts parts, CraqAgentOptions options, TimeProvider time, LoopContext? loops,
         ILogger logger)
     {
         _self = self;
-        (_directory, _registry, _transport, _learners) =
-            (parts.Directory, parts.Registry, parts.Transport, parts.Learners);
+        (_directory, _registry, _transport, _probes, _learners) =
+            (parts.Directory, parts.Registry, parts.Transport, parts.Probes, parts.Learners);
         (_options, _logger) = (options, logger);
         _clock = new AgentClock(time);
         _loop = new AgentLoop(_clock, logger, loops);
@@ -89,15 +96,19 @@ internal sealed partial class CraqAgent : IAsyncDisposable
             if (_probing.Add(node)) _loop.Start(() => ProbeAsync(new NodeAddress(node, endpoint)));
         }
 
+        Decide(now);
+        _learners.Learn([.. _policy.Wanted(now, _learners.Chains).Select(
+            chain => new LearnedChain(chain.Config.Id, _policy.IndexFor(chain.Config, now)))]);
+    }
+
+    private void Decide(TimeSpan now)
+    {
         foreach (var action in _policy.Decide(now, node => Judge(node, now)))
         {
             if (_pausedChains.TryGetValue(action.Config.Id, out var until) && now < until) continue;
             _pausedChains[action.Config.Id] = TimeSpan.MaxValue;
             _loop.Start(() => ActAsync(action));
         }
-
-        _learners.Learn([.. _policy.Wanted(now, _learners.Chains).Select(
-            chain => new LearnedChain(chain.Config.Id, _policy.IndexFor(chain.Config, now)))]);
     }
 
     private void Watch(TimeSpan now)
@@ -115,6 +126,8 @@ internal sealed partial class CraqAgent : IAsyncDisposable
             _detector.Watch(new NodeAddress(peer.Id, peer.Endpoint), CraqRole.Role, now, mayReturn: true);
         }
 
+        foreach (var node in _cutOff.Keys.Where(node => !_detector.Judge(node, now).IsGone).ToArray())
+            _cutOff.Remove(node);
         foreach (var chain in _pausedChains.Where(chain => chain.Value <= now).Select(chain => chain.Key).ToArray())
             _pausedChains.Remove(chain);
     }
@@ -130,15 +143,48 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         return _detector.Judge(node, now);
     }
 
+    // A node that does not answer is probed again and again until the verdict is clear, and then acted upon at once:
+    // writes wait for it.
     private async Task ProbeAsync(NodeAddress node)
     {
+        var wasGone = _detector.Judge(node.Id, _clock.Now).IsGone;
+        var isGone = false;
         try
         {
-            _detector.Record(node.Id, await SendProbeAsync(node), _clock.Now);
+            while (true)
+            {
+                var sample = await ProbeOnceAsync(node);
+                isGone = _detector.Judge(node.Id, _clock.Now).IsGone;
+                if (sample.IsSignOfLife || isGone || !_watched.ContainsKey(node.Id)) break;
+                await Task.Delay(_options.Step, _clock.Time, _stop.Token);
+            }
+        }
+        catch (OperationCanceledException) when (_stop.IsCancellationRequested)
+        {
+            return;
         }
         finally
         {
             _probing.Remove(node.Id);
+        }
+
+        if (isGone && !wasGone) Decide(_clock.Now);
+    }
+
+    // A second caller gets the sample of the probe that is under way.
+    private async Task<ProbeSample> ProbeOnceAsync(NodeAddress node)
+    {
+        if (_probed.TryGetValue(node.Id, out var probed)) return await probed;
+        _probed[node.Id] = probed = SendProbeAsync(node);
+        try
+        {
+            var sample = await probed;
+            _detector.Record(node.Id, sample, _clock.Now);
+            return sample;
+        }
+        finally
+        {
+            _probed.Remove(node.Id);
         }
     }
 
@@ -149,7 +195,7 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, _stop.Token);
         try
         {
-            var answer = await _transport.CallAsync(
+            var answer = await _probes.CallAsync(
                 node, new PingNodeRequest(Epoch.None, NodeId.None), either.Token);
             return ProbeSample.Of(answer.Status, _clock.Now - began);
         }
@@ -185,13 +231,14 @@ internal sealed partial class CraqAgent : IAsyncDisposable
     private async Task TryActAsync(ChainAction action)
     {
         var (chain, epoch) = (action.Config.Id, action.Config.Epoch);
-        switch (action)
+        if (await ReviewAsync(action) is not { } reviewed) return;
+        switch (reviewed)
         {
-            case ChainAction.Evict evict when await MayRemoveAsync(evict.Node, evict.IsCertain):
+            case ChainAction.Evict evict:
                 if (await _registry.EvictAsync(evict.Node, _stop.Token) is { } why)
                     LogRefused(action.Config.Name, why);
                 return;
-            case ChainAction.RemoveGone remove when await MayRemoveAsync(remove.Node, remove.IsCertain):
+            case ChainAction.RemoveGone remove:
                 LogRemoves(action.Config.Name, remove.Node);
                 Tell(await _directory.TryChangeAsync(
                     chain, epoch, new ChainChange.Remove([remove.Node]), _stop.Token), action);
@@ -208,21 +255,6 @@ internal sealed partial class CraqAgent : IAsyncDisposable
                     chain, epoch, new ChainChange.Remove([_self]), _stop.Token), action);
                 return;
         }
-    }
-
-    // Without certainty an agent needs a second one that shares its suspicion, and room in its budget of removals.
-    private async Task<bool> MayRemoveAsync(NodeId node, bool isCertain)
-    {
-        if (isCertain) return true;
-        if (!_budget.HasOne(_clock.Now)) return false;
-        if (!await IsSharedAsync(node))
-        {
-            _pausedNodes[node] = _clock.Now + s_disagreement;
-            return false;
-        }
-
-        _budget.Spend(_clock.Now);
-        return true;
     }
 
     // The proposer tells the members at once: they follow the directory with a delay.
@@ -242,6 +274,11 @@ internal sealed partial class CraqAgent : IAsyncDisposable
         "Chain {Chain} goes on without {Node}, its newest member: the epoch has not opened, and the node learns again")]
     private partial void LogWithdraws(string chain, NodeId node);
 
+    [LoggerMessage(6, LogLevel.Warning,
+        "Chain {Chain} goes on without this node or {Node}: they do not reach each other, and others reach both; look "
+        + "at the network between them")]
+    private partial void LogCuts(string chain, NodeId node);
+
     [LoggerMessage(4, LogLevel.Error, "A step of the agent failed; the next one goes on")]
     private partial void LogStepFailed(Exception error);
 
@@ -251,4 +288,8 @@ internal sealed partial class CraqAgent : IAsyncDisposable
 
 /// <summary>The parts that an agent works with.</summary>
 internal sealed record CraqAgentParts(
-    IChainDirectory Directory, INodeRegistry Registry, ITransport Transport, ILearners Learners);
+    IChainDirectory Directory, INodeRegistry Registry, ITransport Transport, ILearners Learners)
+{
+    /// <summary>Connections for probes: a node that failed a moment ago is not held off for long.</summary>
+    public ITransport Probes { get; init; } = Transport;
+}

@@ -11,6 +11,10 @@ internal sealed record CraqAgentOptions
     /// <summary>A probe that takes longer counts as not answered.</summary>
     public TimeSpan ProbeLimit { get; init; } = TimeSpan.FromSeconds(1);
 
+    /// <summary>A node that did not answer is probed again after this time, until the verdict on it is clear: the
+    /// interval of the detector is for those that answer.</summary>
+    public TimeSpan Step { get; init; } = TimeSpan.FromMilliseconds(50);
+
     /// <summary>Nodes that one agent probes.</summary>
     public int MaxPeers { get; init; } = 32;
 
@@ -31,6 +35,13 @@ internal sealed record CraqAgentOptions
     public int Removals { get; init; } = 4;
 
     public TimeSpan RemovalRefill { get; init; } = TimeSpan.FromSeconds(15);
+
+    /// <summary>A member that this one does not reach and others do is taken out of a chain after so long, where the
+    /// chain cannot go on with both.</summary>
+    public TimeSpan CutAfter { get; init; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>An agent takes at most one such member out of a chain in this time.</summary>
+    public TimeSpan CutPause { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>Each live member before this one in the chain is given this time to propose a removal.</summary>
     public TimeSpan Turn { get; init; } = TimeSpan.FromMilliseconds(500);

@@ -20,7 +20,8 @@ internal sealed class NodeAgent : IAsyncDisposable
         var learners = new Learners(
             handler, store, parts.Directory, parts.Transport, time, parts.Node, loops ?? LoopContext.Pool);
         var agent = new CraqAgent(handler.Id,
-            new CraqAgentParts(parts.Directory, parts.Registry, parts.Transport, learners), parts.Agent, time, loops,
+            new CraqAgentParts(parts.Directory, parts.Registry, parts.Transport, learners) { Probes = parts.Probes },
+            parts.Agent, time, loops,
             logger);
         var source = new Source(handler, store);
         handler.Route(CraqOpcode.Reconcile, (request, reply) => source.Handle((ReconcileRequest)request, reply));
@@ -39,4 +40,8 @@ internal sealed class NodeAgent : IAsyncDisposable
 /// <param name="Directory">The directory of this process.</param>
 /// <param name="Registry">The node's own registration.</param>
 internal sealed record NodeAgentParts(IChainDirectory Directory, INodeRegistry Registry, ITransport Transport,
-    CraqNodeOptions Node, CraqAgentOptions Agent);
+    CraqNodeOptions Node, CraqAgentOptions Agent)
+{
+    /// <summary>Connections for probes: a node that failed a moment ago is not held off for long.</summary>
+    public ITransport Probes { get; init; } = Transport;
+}

@@ -1,3 +1,4 @@
+using Corfu.Detection;
 using Craq.Agent;
 using Craq.Chains;
 using Craq.Coordination;
@@ -152,6 +153,12 @@ internal sealed class Learner(CraqHandler handler, INodeStore store, IChainDirec
 
     private async Task<bool> PromoteAsync(ChainConfig config)
     {
+        if (!await IsReachedAsync(config))
+        {
+            await Task.Delay(options.Retry, time, _stop.Token);
+            return false;
+        }
+
         var index = Math.Clamp(Index, 0, config.Members.Length);
         var outcome = await directory.TryChangeAsync(
             chain, config.Epoch, new ChainChange.Promote(handler.Id, index), _stop.Token);
@@ -159,6 +166,17 @@ internal sealed class Learner(CraqHandler handler, INodeStore store, IChainDirec
             InstallCall.Tell(transport, directory.View, outcome.Config!, time, CancellationToken.None);
         else await Task.Delay(options.Retry, time, _stop.Token);
         return outcome.IsRecorded;
+    }
+
+    // An epoch opens when its head reaches all members, and records pass from each to the next: a node that does not
+    // reach a member, or that a member does not reach, would close the chain.
+    private async Task<bool> IsReachedAsync(ChainConfig config)
+    {
+        var view = handler.Locate(config);
+        var answers = await Task.WhenAll(Enumerable.Range(0, config.Members.Length).Select(member =>
+            transport.TryCallAsync(view.Address(member), new PingNodeRequest(Epoch.None, handler.Id),
+                options.CallLimit, time, _stop.Token)));
+        return answers.All(static answer => answer is { IsOk: false } or PingNodeResponse { Answers: true });
     }
 
     // The full member before its place, or behind it if it will be the head; another one if that does not answer.

@@ -31,6 +31,50 @@ public class ChainPolicyTests
     }
 
     [Fact]
+    public void Successor_that_does_not_answer_is_cut_behind_a_pause()
+    {
+        var policy = Policy(1, View(Open(3), Active(3)));
+        var config = Assert.Single(policy.Own);
+        Assert.Null(policy.Cut(config, Id(2), _now));
+        _now += _options.CutAfter;
+        Assert.Equal(Id(2), Assert.IsType<ChainAction.RemoveGone>(policy.Cut(config, Id(2), _now)).Node);
+        _now += _options.CutPause - TimeSpan.FromTicks(1);
+        Assert.Null(policy.Cut(config, Id(2), _now));
+        _now += TimeSpan.FromTicks(1);
+        Assert.NotNull(policy.Cut(config, Id(2), _now));
+    }
+
+    [Fact]
+    public void Member_is_cut_where_the_chain_cannot_go_on_with_both()
+    {
+        var later = _now + _options.CutAfter;
+        // Nothing goes from the head to the tail of an open chain of three, nor from a member to its predecessor.
+        Assert.Null(Cut(1, Open(3), 3));
+        Assert.Null(Cut(2, Open(3), 1));
+        var unopened = Open(4).Must(Promote(5, 4));
+        Assert.NotNull(Cut(1, unopened, 3));
+        Assert.Null(Cut(2, unopened, 4));
+        // Below the least members nothing is cut.
+        Assert.Null(Cut(1, ChainRules.Opened(Open(3).Must(Remove(3))), 2));
+
+        ChainAction? Cut(int self, ChainState chain, int other)
+        {
+            var policy = Policy(self, View(chain, Active(5)));
+            return policy.Cut(policy.Own[0], Id(other), later);
+        }
+    }
+
+    [Fact]
+    public void Member_leaves_where_the_chain_may_not_lose_the_other()
+    {
+        // Node 2 counts, and node 1 does not.
+        var chain = Open(Placement.Sized(new("west", 1), new("east", 1)) with { Master = "east" },
+            ChainOptions.Default, Node(1, "west"), Node(2));
+        var policy = Policy(1, View(chain, Active(2)));
+        Assert.IsType<ChainAction.Leave>(policy.Cut(policy.Own[0], Id(2), _now + _options.CutAfter));
+    }
+
+    [Fact]
     public void Later_members_give_the_earlier_members_a_turn()
     {
         var policy = Policy(3, View(Open(3), Active(3)));

@@ -38,6 +38,40 @@ public sealed class NodeAgentTests
         Assert.Equal(3, chain.Config.Members.Count(member => config.IndexOf(member.Node) >= 0));
     }, nodes: 3);
 
+    /// <summary>Nothing is changed while the two do not reach each other, and all is as before when they do.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void Chain_goes_on_without_one_of_two_neighbours_that_do_not_reach_each_other(int first) => Run(
+        async (chain, _) =>
+        {
+            var config = chain.Config;
+            chain.Network.Cut(config.Members[first].Node, config.Members[first + 1].Node);
+            await chain.UntilAsync(() => chain.Config is { Members.Length: 2, IsRecordedOpen: true }, seconds: 60);
+            Assert.Equal(-1, chain.Config.IndexOf(config.Members[first + 1].Node));
+            await PutAsync(chain, "x", "v");
+            var epoch = chain.Config.Epoch;
+            await chain.DelayAsync(120_000);
+            Assert.Equal(epoch, chain.Config.Epoch);
+            chain.Network.Heal();
+            await chain.UntilAsync(() => chain.Config is { Members.Length: 3, IsRecordedOpen: true }, seconds: 60);
+            foreach (var member in chain.Config.Members)
+                Assert.Equal("v", await chain.GetAsync(TestChain.NumberOf(member.Node), "x"));
+        }, nodes: 3);
+
+    [Fact]
+    public void Chain_of_two_goes_on_without_a_member_that_the_other_does_not_reach() => TestChain.Run(async chain =>
+    {
+        await using var agents = new Agents(chain, 2);
+        await chain.DelayAsync(10_000);
+        chain.Network.Cut(Samples.Id(1), Samples.Id(2));
+        await chain.UntilAsync(() => chain.Config is { Members.Length: 1, IsRecordedOpen: true }, seconds: 60);
+        await PutAsync(chain, "x", "v");
+        chain.Network.Heal();
+        await chain.UntilAsync(() => chain.Config is { Members.Length: 2, IsRecordedOpen: true }, seconds: 60);
+        Assert.Equal("v", await chain.GetAsync(2, "x"));
+    }, members: 2);
+
     [Fact]
     public void Drained_node_is_replaced_and_leaves() => Run(async (chain, _) =>
     {
