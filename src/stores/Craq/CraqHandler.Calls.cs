@@ -19,7 +19,7 @@ internal sealed partial class CraqHandler
         if (effects.IsEmpty) return;
         foreach (var (to, response) in effects.Answers) to.Send(response);
         foreach (var plan in effects.Plans) _ = ReadAsync(plan);
-        foreach (var call in effects.Calls) _ = CallAsync(call);
+        if (effects.Calls.Count > 0) Call(effects);
         foreach (var view in effects.Views) Adopt(view);
         foreach (var (request, to) in effects.Again) Handle(request, to);
         if (effects.Again.Count > 0) BatchEnd();
@@ -55,6 +55,66 @@ internal sealed partial class CraqHandler
         return isTaken;
     }
 
+    // Questions of several chains to one member are one message.
+    private void Call(ChainEffects effects)
+    {
+        List<ChainCall>? questions = null;
+        foreach (var call in effects.Calls)
+        {
+            if (call.Request is ConfirmRequest) (questions ??= []).Add(call);
+            else _ = CallAsync(call);
+        }
+
+        if (questions is null) return;
+        foreach (var member in questions.GroupBy(static call => call.To.Id))
+        {
+            foreach (var calls in member.Chunk(ConfirmRequest.MaxChains)) _ = AskAsync(calls);
+        }
+    }
+
+    private async Task AskAsync(ChainCall[] calls)
+    {
+        var request = calls.Length == 1 ? (ConfirmRequest)calls[0].Request : new ConfirmRequest(Epoch.None,
+            [.. calls.Select(static call => new ChainEpoch(call.Chain, call.Request.Epoch))]);
+        ConfirmResponse? response = null;
+        try
+        {
+            using var limit = new CancellationTokenSource(_options.CallLimit, _time);
+            response = await _transport.CallAsync(Locate(calls[0].To), request, limit.Token);
+        }
+        catch (Exception error) when (error is CorfuException or OperationCanceledException or ObjectDisposedException)
+        {
+            // No answer: the rounds ask other members.
+        }
+
+        var answers = response is { IsOk: true } && response.Chains.Length == calls.Length ? response.Chains : [];
+        var effects = new ChainEffects(default);
+        try
+        {
+            lock (_gate)
+            {
+                if (_failed) return;
+                effects = Effects();
+                for (var i = 0; i < calls.Length; i++)
+                {
+                    if (Find(calls[i].Chain) is not { } core) continue;
+                    core.OnConfirmed(calls[i], answers.IsEmpty ? default : answers[i], effects);
+                    core.StartRound(effects);
+                    End(core, effects);
+                }
+
+                CommitNow();
+            }
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or StoreFailedException)
+        {
+            OnFailed(failure);
+            return;
+        }
+
+        Carry(effects);
+    }
+
     private async Task CallAsync(ChainCall call)
     {
         Response? response = null;
@@ -65,7 +125,6 @@ internal sealed partial class CraqHandler
             response = call.Request switch
             {
                 ReplicateRequest request => await _transport.CallAsync(to, request, limit.Token),
-                ConfirmRequest request => await _transport.CallAsync(to, request, limit.Token),
                 InstallChainRequest request => await _transport.CallAsync(to, request, limit.Token),
                 FetchRequest request => await _transport.CallAsync(to, request, limit.Token),
                 AckRequest request => await _transport.CallAsync(to, request, limit.Token),
@@ -93,9 +152,6 @@ internal sealed partial class CraqHandler
         {
             case ReplicateRequest:
                 core.OnReplicated(call, (ReplicateResponse?)response, effects);
-                break;
-            case ConfirmRequest:
-                core.OnConfirmed(call, (ConfirmResponse?)response, effects);
                 break;
             case InstallChainRequest:
                 core.OnInstalled(call, (InstallChainResponse?)response, effects);

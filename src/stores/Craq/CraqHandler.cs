@@ -27,6 +27,9 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     private readonly HashSet<ChainId> _active = [];
     private readonly HashSet<ChainId> _opening = [];
 
+    // Chains with requests that wait for a round to start.
+    private readonly HashSet<ChainCore> _starting = [];
+
     // Records that wait for durability, in the order of the log.
     private readonly Queue<(long Lsn, ChainId Chain)> _undurable = new();
     private bool _mustCommit;
@@ -97,6 +100,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
             try
             {
                 step(core, effects);
+                core.StartRound(effects);
             }
             finally
             {
@@ -139,10 +143,31 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         Carry(effects);
     }
 
-    /// <summary>Commits once for everything that arrived together.</summary>
+    /// <summary>Commits once for everything that arrived together, and starts one round in each chain.</summary>
     public void BatchEnd()
     {
-        lock (_gate) CommitNow();
+        ChainEffects? effects = null;
+        try
+        {
+            lock (_gate)
+            {
+                if (_starting.Count > 0 && !_failed)
+                {
+                    effects = Effects();
+                    foreach (var core in _starting) core.StartRound(effects);
+                    _starting.Clear();
+                }
+
+                CommitNow();
+            }
+        }
+        catch (Exception failure) when (failure is IOException or ObjectDisposedException or StoreFailedException)
+        {
+            OnFailed(failure);
+            return;
+        }
+
+        if (effects is not null) Carry(effects);
     }
 
     public void OnDurable(long lsn)
@@ -303,7 +328,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
 
     private ChainCore Add(ChainId chain)
     {
-        var core = new ChainCore(chain, Id, _store, _options, _budget);
+        var core = new ChainCore(chain, Id, _store, _directory, _options, _budget);
         _chains.Add(chain, core);
         return core;
     }
@@ -348,6 +373,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     {
         Enqueue(effects);
         _active.Add(core.Id);
+        if (core.HasRoundToStart) _starting.Add(core);
     }
 
     private void Enqueue(ChainEffects effects)
@@ -370,6 +396,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
             _undurable.Dequeue();
             if (Find(next.Chain) is not { } core) continue;
             core.OnDurable(lsn, effects);
+            core.StartRound(effects);
             End(core, effects);
         }
     }

@@ -61,6 +61,10 @@ internal sealed record CraqNodeOptions
     /// <summary>A round of confirmations that is not the only one starts so long after the newest.</summary>
     public TimeSpan RoundSpacing { get; init; } = TimeSpan.FromMilliseconds(5);
 
+    /// <summary>A round asks the fewest members that suffice, and the others too after so long without their
+    /// answers.</summary>
+    public TimeSpan RoundSilence { get; init; } = TimeSpan.FromMilliseconds(20);
+
     /// <summary>Delay before a member that did not answer is asked again.</summary>
     public TimeSpan Retry { get; init; } = TimeSpan.FromMilliseconds(100);
 

@@ -197,7 +197,7 @@ internal sealed class ChainWorld
     private void Start(int node, IEnumerable<StoreRecord> log)
     {
         _disks[node] = new ChainDisk(log);
-        var core = new ChainCore(s_chain, ChainScenario.Node(node), _disks[node], s_options,
+        var core = new ChainCore(s_chain, ChainScenario.Node(node), _disks[node], new NoLease(), s_options,
             new NodeBudget(s_options));
         _cores[node] = core;
         foreach (var record in _disks[node].Log.ToArray()) core.Replay(record);
@@ -270,7 +270,8 @@ internal sealed class ChainWorld
                     core.OnFetched(flight.Call, (FetchResponse?)response, effects);
                     break;
                 default:
-                    core.OnConfirmed(flight.Call, (ConfirmResponse?)response, effects);
+                    core.OnConfirmed(
+                        flight.Call, ((ConfirmResponse?)response)?.Chains[0] ?? default, effects);
                     break;
             }
         });
@@ -344,6 +345,7 @@ internal sealed class ChainWorld
         var effects = new ChainEffects(default);
         var before = _cores[node].Mark;
         step(_cores[node], effects);
+        _cores[node].StartRound(effects);
         // Everything is durable at once; what that leads to is part of the step.
         for (var until = -1; until != _disks[node].Log.Count;)
         {
@@ -387,6 +389,12 @@ internal sealed class ChainWorld
         FetchResponse r => $"{r.Status} {r.Epoch} records {r.Records.Length} mark {r.Mark}",
         _ => message.ToString(),
     };
+}
+
+/// <summary>The modelled nodes have no leases: members confirm their reads.</summary>
+internal sealed class NoLease : IEpochLease
+{
+    public bool Proves(ChainConfig config) => false;
 }
 
 internal enum ChainMoveKind

@@ -11,8 +11,11 @@ internal sealed partial class ChainCore
     // A question to the directory is under way.
     private bool _isLogging;
 
-    /// <summary>Reads objects. A strong read waits for a round of confirmations that starts behind its arrival (C6);
-    /// the others are answered from what is here, within their promise.</summary>
+    private readonly RoundStep _step = new();
+
+    /// <summary>Reads objects. A strong read waits for a round of confirmations that starts behind its arrival (C6),
+    /// unless this member's own word is proof; the others are answered from what is here, within their
+    /// promise.</summary>
     public void Read(ReadObjectsRequest request, ReplyTo to, ChainEffects effects)
     {
         if (RefusesRead(request) is { } refusal)
@@ -24,8 +27,14 @@ internal sealed partial class ChainCore
         CraqTelemetry.Reads.Add(1);
         if (CraqTelemetry.DirtyReads.Enabled && request.Mode == ObjectReadMode.Strong && HasDirty(request.Keys))
             CraqTelemetry.DirtyReads.Add(1);
-        var waiter = new RoundWaiter.Read(request, to, effects.Now.Stamp);
-        if (request.Mode != ObjectReadMode.Strong && TryFinish(waiter, effects)) return;
+        var now = effects.Now.Stamp;
+        var waiter = new RoundWaiter.Read(request, to, now, _last)
+        {
+            HasMark = IsTail || (request.Mode == ObjectReadMode.Strong && !HasDirty(request.Keys)),
+        };
+        if (request.Mode == ObjectReadMode.Strong) waiter.IsConfirmed = IsProvenAlone(now);
+        else if (request.MaxAge > 0) IsProvenAlone(now);
+        if (TryFinish(waiter, effects)) return;
         if (!_budget.HasPlace)
         {
             effects.Answer(to, new ReadObjectsResponse(Status.Overloaded, Epoch));
@@ -35,7 +44,16 @@ internal sealed partial class ChainCore
         _budget.Waiting++;
         waiter.IsWaiting = true;
         waiter.Request = Owned(request);
-        JoinRound(waiter, effects);
+        _rounds.Join(waiter);
+    }
+
+    // Without another member's word: no change goes on without this member, or its lease holds (C7).
+    private bool IsProvenAlone(long now)
+    {
+        var isProven = IsOpen && _round is not null && (_round.AreEnough(0)
+            || (_view!.Config.Options.Reads == EpochProof.Leased && _lease.Proves(_view.Config)));
+        if (isProven && (IsTail || _run.DirtyCount == 0)) _rounds.Confirmed(now);
+        return isProven;
     }
 
     private Status? RefusesRead(ReadObjectsRequest request)
@@ -49,17 +67,14 @@ internal sealed partial class ChainCore
         return IsOpen ? null : CraqStatus.NotOpen;
     }
 
-    /// <summary>A member's answer to a round; null: none came.</summary>
-    public void OnConfirmed(ChainCall call, ConfirmResponse? response, ChainEffects effects)
+    /// <summary>A member's answer to a round; the default: none came.</summary>
+    public void OnConfirmed(ChainCall call, ChainConfirmation confirmation, ChainEffects effects)
     {
-        if (call.Request.Epoch != Epoch || !IsFull) return;
-        var confirmation = response is { IsOk: true, Chains.Length: 1 } ? response.Chains[0] : default;
+        if (call.Request.Epoch != Epoch || _round is null) return;
         // The tail's mark, in this epoch (C4).
-        if (confirmation.IsExact && call.To.Id == _round?.Tail) TakeMark(confirmation.Mark, effects);
-        var done = new List<IRoundWaiter>();
-        var haveLeft = _rounds.Take(call.Tag, call.To.Id, confirmation.IsExact, effects.Now.Stamp, done);
-        Finish(done, haveLeft, effects);
-        StartRound(effects);
+        if (confirmation.IsExact && call.To.Id == _round.Tail) TakeMark(confirmation.Mark, effects);
+        _rounds.Take(_round, call.Tag, call.To.Id, confirmation.IsExact, effects.Now.Stamp, _step);
+        EndStep(effects);
     }
 
     /// <summary>The answer of the directory about the newest epoch, asked at that moment; null: none.</summary>
@@ -67,41 +82,51 @@ internal sealed partial class ChainCore
     {
         _isLogging = false;
         if (newest != Epoch || !IsFull) return;
-        var done = new List<IRoundWaiter>();
-        _rounds.Logged(asked, done);
-        Finish(done, haveLeft: false, effects);
+        _rounds.Logged(asked, _step);
+        EndStep(effects);
     }
 
-    private void JoinRound(RoundWaiter waiter, ChainEffects effects)
+    /// <summary>Requests wait for a round that has not started: <see cref="StartRound"/>, behind the last request that
+    /// arrived with them.</summary>
+    public bool HasRoundToStart => _rounds.HasNext && _round is not null;
+
+    /// <summary>Starts a round for all requests that wait for one, if one may start.</summary>
+    public void StartRound(ChainEffects effects)
     {
-        _rounds.Join(waiter);
-        StartRound(effects);
+        if (!HasRoundToStart) return;
+        _rounds.TryStart(_round!, effects.Now.Stamp, _options.RoundSpacing.Ticks, _run.DirtyCount == 0, _step);
+        EndStep(effects);
     }
 
-    private void StartRound(ChainEffects effects)
+    private void JoinRound(RoundWaiter.Refusal waiter, ChainEffects effects)
     {
-        if (!_rounds.HasNext || _round is null) return;
-        var done = new List<IRoundWaiter>();
-        if (_rounds.TryStart(_round, effects.Now.Stamp, _options.RoundSpacing.Ticks, done) is { } number)
+        waiter.IsConfirmed = IsProvenAlone(effects.Now.Stamp);
+        if (!TryFinish(waiter, effects)) _rounds.Join(waiter);
+    }
+
+    private void WidenRounds(ChainEffects effects)
+    {
+        if (_round is null || _rounds.IsEmpty) return;
+        _rounds.Widen(_round, effects.Now.Stamp, _options.RoundSilence.Ticks, _step);
+        EndStep(effects);
+    }
+
+    private void EndStep(ChainEffects effects)
+    {
+        foreach (var waiter in _step.Heard)
+        {
+            if (TryFinish((RoundWaiter)waiter, effects)) _rounds.Remove(waiter);
+        }
+
+        foreach (var waiter in _step.Left) TryFinish((RoundWaiter)waiter, effects);
+        if (_step.Questions.Count > 0)
         {
             var request = new ConfirmRequest(Epoch, [new ChainEpoch(Id, Epoch)]);
-            foreach (var member in _round.Members)
-            {
-                if (member != _self)
-                    effects.Calls.Add(new ChainCall(Id, _view!.Find(member)!.Value, request, number));
-            }
+            foreach (var (round, member) in _step.Questions)
+                effects.Calls.Add(new ChainCall(Id, _view!.Find(member)!.Value, request, round));
         }
 
-        Finish(done, haveLeft: true, effects);
-    }
-
-    // Waiters of a confirmed round have left it, and all of them end here.
-    private void Finish(List<IRoundWaiter> done, bool haveLeft, ChainEffects effects)
-    {
-        foreach (var waiter in done)
-        {
-            if (TryFinish((RoundWaiter)waiter, effects) && !haveLeft) _rounds.Remove(waiter);
-        }
+        _step.Clear();
     }
 
     private bool TryFinish(RoundWaiter waiter, ChainEffects effects)
@@ -130,10 +155,10 @@ internal sealed partial class ChainCore
         {
             case ObjectReadMode.Strong:
                 if (!read.IsConfirmed) return null;
-                return read.HasTailsMark || IsTail || !HasDirty(request.Keys) ? Status.Ok : null;
+                return read.HasMark ? Status.Ok : null;
             case ObjectReadMode.Session:
                 if (_mark >= request.Token) return Status.Ok;
-                return read.HasTailsMark || IsTail ? CraqStatus.Behind : null;
+                return read.HasMark ? CraqStatus.Behind : null;
             case ObjectReadMode.Bounded:
                 if (request.MaxAge == 0) return Status.Ok;
                 // Before the epoch is open, even the tail does not know what is committed (C5).
@@ -266,6 +291,17 @@ internal sealed partial class ChainCore
         var now = effects.Now.Stamp;
         foreach (var waiter in _rounds.All().ToList())
         {
+            // The mark came up the chain, and the tail has not answered this member.
+            if (waiter is RoundWaiter.Read { HasMark: false } read && read.Last <= _mark)
+            {
+                read.HasMark = true;
+                if (TryFinish(read, effects))
+                {
+                    _rounds.Remove(waiter);
+                    continue;
+                }
+            }
+
             if (now - waiter.Arrived < _options.ReadLimit.Ticks) continue;
             _rounds.Remove(waiter);
             EndWaiter((RoundWaiter)waiter, CraqStatus.Unconfirmed, effects);

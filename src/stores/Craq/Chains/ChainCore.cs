@@ -1,3 +1,4 @@
+using Craq.Coordination;
 using Craq.Reads;
 using Craq.Relay;
 using Craq.Storage;
@@ -33,6 +34,7 @@ internal sealed partial class ChainCore
     private readonly CraqNodeOptions _options;
     private readonly NodeBudget _budget;
     private readonly NodeId _self;
+    private readonly IEpochLease _lease;
     private readonly RecordRun _run;
     private readonly WriteWindow _window;
     private readonly ReadRounds _rounds = new();
@@ -71,11 +73,13 @@ internal sealed partial class ChainCore
     // Why the chain serves nothing here until the node is restarted; null: it serves.
     private string? _fault;
 
-    internal ChainCore(ChainId id, NodeId self, INodeStore store, CraqNodeOptions options, NodeBudget budget)
+    internal ChainCore(ChainId id, NodeId self, INodeStore store, IEpochLease lease, CraqNodeOptions options,
+        NodeBudget budget)
     {
         Id = id;
         _self = self;
         _store = store;
+        _lease = lease;
         _options = options;
         _budget = budget;
         _run = new RecordRun(budget);
@@ -163,6 +167,7 @@ internal sealed partial class ChainCore
         Send(effects);
         EndReads(effects);
         EndWrites(effects);
+        WidenRounds(effects);
         StartRound(effects);
         StoreMark(effects);
         TickLocks(effects);

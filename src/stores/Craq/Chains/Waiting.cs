@@ -36,10 +36,14 @@ internal abstract class RoundWaiter(ReplyTo to, long arrived) : Reads.IRoundWait
 
     public bool IsConfirmed { get; set; }
 
-    public bool HasTailsMark { get; set; }
+    public bool HasMark { get; set; }
 
-    internal sealed class Read(ReadObjectsRequest request, ReplyTo to, long arrived) : RoundWaiter(to, arrived)
+    /// <param name="last">The newest record at the arrival: nothing above it was committed then.</param>
+    internal sealed class Read(ReadObjectsRequest request, ReplyTo to, long arrived, ObjectVersion last)
+        : RoundWaiter(to, arrived)
     {
+        public ObjectVersion Last => last;
+
         /// <summary>Owns its keys once it waits.</summary>
         public ReadObjectsRequest Request { get; set; } = request;
 
@@ -47,8 +51,11 @@ internal abstract class RoundWaiter(ReplyTo to, long arrived) : Reads.IRoundWait
     }
 
     /// <summary>A mutation that writes nothing: a mismatch, or reads alone. Linearizable as strong reads are.</summary>
-    internal sealed class Refusal(MutateResponse response, ReplyTo to, long arrived) : RoundWaiter(to, arrived)
+    internal sealed class Refusal : RoundWaiter
     {
-        public MutateResponse Response => response;
+        public Refusal(MutateResponse response, ReplyTo to, long arrived)
+            : base(to, arrived) => (Response, HasMark) = (response, true);
+
+        public MutateResponse Response { get; }
     }
 }

@@ -36,6 +36,9 @@ internal readonly struct EpochWitnesses
             counting, BitOperations.PopCount(counting) - config.Minimum + 1);
     }
 
+    /// <summary>Whether one of these members is a witness.</summary>
+    public bool Has(ulong members) => (members & (_base | _counting)) != 0;
+
     /// <summary>Whether these members are enough, each of which has said that it is exactly at the epoch. An empty
     /// set is enough where no change can go on without the node.</summary>
     public bool AreEnough(ulong exact) =>

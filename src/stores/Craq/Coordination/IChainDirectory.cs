@@ -1,9 +1,18 @@
 namespace Craq.Coordination;
 
+/// <summary>Proves, without asking another node, that no epoch behind the config's has opened (C7).</summary>
+internal interface IEpochLease
+{
+    bool Proves(ChainConfig config);
+}
+
 /// <summary>The port of a node to what the log holds: nodes, chains, keyspaces, and the outcomes of transactions. In
 /// production and in tests the Tango objects of <c>CraqDirectory</c>.</summary>
-internal interface IChainDirectory
+internal interface IChainDirectory : IEpochLease
 {
+    /// <summary>A node that has no lease proves nothing.</summary>
+    bool IEpochLease.Proves(ChainConfig config) => false;
+
     /// <summary>The newest state that this node has played. Immutable; may be old.</summary>
     DirectoryView View { get; }
 

@@ -2,13 +2,6 @@ using Tango;
 
 namespace Craq.Coordination;
 
-/// <summary>Proves, without asking another node, that an epoch is the newest (C7).</summary>
-/// <remarks>No read asks for this proof yet: members confirm the reads of leased chains too.</remarks>
-internal interface IEpochLease
-{
-    bool Proves(ChainConfig config);
-}
-
 /// <summary>The agent's port to the registrations of nodes.</summary>
 internal interface INodeRegistry
 {
@@ -22,7 +15,7 @@ internal interface INodeRegistry
 
 /// <summary>The registration of this node: its lease in the directory, renewed after a third of its time, and asked for
 /// again when it has ended.</summary>
-internal sealed class NodeLease : IEpochLease, INodeRegistry, IAsyncDisposable
+internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
 {
     /// <summary>The share of the lease that is left for clocks of unequal rates.</summary>
     private const int Margin = 10;

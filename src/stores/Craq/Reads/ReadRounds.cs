@@ -8,144 +8,125 @@ internal interface IRoundWaiter
     /// <summary>The stamp of its arrival.</summary>
     long Arrived { get; }
 
-    /// <summary>The epoch was the newest as of some moment after the arrival (C6).</summary>
+    /// <summary>The epoch was the newest as of some moment after the arrival (C6, C7).</summary>
     bool IsConfirmed { get; set; }
 
-    /// <summary>The tail's mark as of some moment after the arrival has been taken over.</summary>
-    bool HasTailsMark { get; set; }
+    /// <summary>What was committed before the arrival, of the objects that it reads, is at or below the mark here: the
+    /// tail has said what is committed, or nothing of them was above the mark.</summary>
+    /// <remarks>A full member's log has all that was committed in its epoch, and before.</remarks>
+    bool HasMark { get; set; }
 }
 
-/// <summary>Whom a member asks in one epoch, and what is enough.</summary>
-/// <param name="Members">By place in the chain.</param>
-/// <param name="Tail">The tail; none: the asking member is the tail.</param>
-internal sealed record RoundPlan(ImmutableArray<NodeId> Members, NodeId Self, NodeId Tail, EpochWitnesses Witnesses)
-{
-    public static RoundPlan For(ChainConfig config, NodeId self) => new(
-        [.. config.Members.Select(member => member.Node)], self,
-        config.Tail.Node == self ? NodeId.None : config.Tail.Node, EpochWitnesses.Of(config, self));
-
-    /// <summary>Members that have said that they are exactly at the epoch prove that none behind it had opened
-    /// (C6).</summary>
-    public bool AreEnough(ulong exact) => Witnesses.AreEnough(exact) || Planted.Is("stale-tail")
-        || (Planted.Is("tail-believes-itself") && Tail.IsNone);
-}
-
-/// <summary>The rounds in which a member proves for its waiting reads that its epoch is the newest. A read joins the
-/// next round that starts, never one under way (C6). Pure; under the node's lock.</summary>
+/// <summary>The rounds in which a member proves for its waiting reads that its epoch is the newest, and hears the
+/// tail's mark. A read joins the next round that starts, never one under way (C6). Pure; under the node's lock.
+/// </summary>
+/// <remarks>A round asks the fewest members that suffice. The others are asked too where an answer is no proof, or is
+/// late.</remarks>
 internal sealed class ReadRounds
 {
-    /// <summary>Rounds under way; more reads wait for one of them to end.</summary>
+    /// <summary>Rounds under way that are not late; more reads wait for one of them to end.</summary>
     public const int MaxRunning = 8;
 
-    private readonly List<Round> _running = [];
+    private readonly List<ReadRound> _running = [];
     private List<IRoundWaiter> _next = [];
     private long _number;
 
     // When the newest round was sent that proved nothing; null: the newest one that ended did.
     private long? _failedAt;
 
-    private sealed class Round(long number, long sent, RoundPlan plan, List<IRoundWaiter> waiters)
-    {
-        // Members that have not answered, and those that are exactly at the epoch, by place.
-        private ulong _open = All(plan);
-        private ulong _exact;
+    // Members whose newest answer is late or was no proof: rounds count on the others. By place in the chain.
+    private ulong _silent;
 
-        public long Number => number;
-
-        public long Sent => sent;
-
-        public List<IRoundWaiter> Waiters { get; } = waiters;
-
-        public override string ToString() => $"{Waiters.Count}:{_open:x}:{_exact:x}:{HasTail}";
-
-        public bool HasTail { get; private set; } = plan.Tail.IsNone;
-
-        public bool IsConfirmed => HasTail && plan.AreEnough(_exact);
-
-        /// <summary>No answer is left that could confirm it.</summary>
-        public bool IsOver => _open == 0;
-
-        public void Take(NodeId member, bool isExact)
-        {
-            var bit = 1UL << plan.Members.IndexOf(member);
-            if ((_open & bit) == 0) return;
-            _open &= ~bit;
-            if (!isExact) return;
-            _exact |= bit;
-            HasTail |= member == plan.Tail;
-        }
-
-        private static ulong All(RoundPlan plan)
-        {
-            var all = 0UL;
-            for (var i = 0; i < plan.Members.Length; i++)
-            {
-                if (plan.Members[i] != plan.Self) all |= 1UL << i;
-            }
-
-            return all;
-        }
-    }
+    // The time that the newest confirmed round took: far members are not late.
+    private long _took;
 
     /// <summary>Waiters that no round has.</summary>
     public bool HasNext => _next.Count > 0;
 
     public bool IsEmpty => _next.Count == 0 && _running.Count == 0;
 
-    /// <summary>When the newest confirmed round was sent (C17); null: none in this epoch.</summary>
+    /// <summary>A moment whose committed state is here, by the newest proof (C17); null: none in this epoch.</summary>
     public long? ConfirmedAt { get; private set; }
 
     public void Join(IRoundWaiter waiter)
     {
-        if (Planted.Is("joins-a-running-round") && _running.Count > 0) _running[^1].Waiters.Add(waiter);
+        if (Planted.Is("joins-a-running-round") && _running.Count > 0
+            && (_running[^1].NeedsTail || waiter.HasMark)) _running[^1].Waiters.Add(waiter);
         else _next.Add(waiter);
     }
 
     /// <summary>Starts a round for all that wait, if there are some and a round may start.</summary>
     /// <param name="spacing">A round that is not the only one, or follows one that proved nothing, starts so long
     /// after the newest.</param>
-    /// <param name="done">Gets the waiters of a round that needs no answer: they have left.</param>
-    /// <returns>The round's number, to ask all others; null: none starts, or it needs no answer and is over.</returns>
-    public long? TryStart(RoundPlan plan, long now, long spacing, List<IRoundWaiter> done)
+    /// <param name="isClean">Nothing here is above the mark.</param>
+    public void TryStart(RoundPlan plan, long now, long spacing, bool isClean, RoundStep step)
     {
-        if (_next.Count == 0 || _running.Count >= MaxRunning) return null;
+        if (_next.Count == 0 || _running.Count(static round => !round.IsLate) >= MaxRunning) return;
         var last = _running.Count > 0 ? _running[^1].Sent : _failedAt;
-        if (last is { } sent && now - sent < spacing) return null;
-        var round = new Round(++_number, now, plan, _next);
+        if (last is { } sent && now - sent < spacing) return;
+        var round = new ReadRound(++_number, now, plan, isClean, _next);
         _next = [];
         _running.Add(round);
-        End(round, now, done);
-        return _running.Count > 0 && _running[^1] == round ? round.Number : null;
+        End(round, now, step);
+        if (!round.IsConfirmed) Ask(round, round.Begin(_silent), plan, step);
     }
 
     /// <summary>Takes a member's answer to a round.</summary>
     /// <param name="isExact">False also where there was no answer.</param>
-    /// <param name="done">Gets the waiters that got something.</param>
-    /// <returns>The round is confirmed, and its waiters have left.</returns>
-    public bool Take(long number, NodeId member, bool isExact, long now, List<IRoundWaiter> done)
+    public void Take(RoundPlan plan, long number, NodeId member, bool isExact, long now, RoundStep step)
     {
-        if (_running.Find(round => round.Number == number) is not { } round) return false;
-        var hadTail = round.HasTail;
-        round.Take(member, isExact);
-        if (round.HasTail && !hadTail && !round.IsConfirmed)
+        var place = plan.Members.IndexOf(member);
+        if (place < 0) return;
+        var bit = 1UL << place;
+        if (isExact) _silent &= ~bit;
+        else _silent |= bit;
+        if (_running.Find(round => round.Number == number) is not { } round) return;
+        var (hadTail, wasProven) = (round.HasTail, round.IsProven);
+        round.Take(bit, isExact);
+        if (!round.IsConfirmed && (round.HasTail != hadTail || round.IsProven != wasProven))
         {
-            foreach (var waiter in round.Waiters) waiter.HasTailsMark = true;
-            done.AddRange(round.Waiters);
+            foreach (var waiter in round.Waiters)
+            {
+                waiter.IsConfirmed |= round.IsProven;
+                waiter.HasMark |= round.HasTail;
+            }
+
+            step.Heard.AddRange(round.Waiters);
         }
 
-        End(round, now, done);
-        return round.IsConfirmed;
+        End(round, now, step);
+        if (!isExact && !round.IsConfirmed && !round.IsOver) Ask(round, round.Widen(), plan, step);
+    }
+
+    /// <summary>Asks all members in rounds that wait for an answer for so long, or for twice as long as the newest
+    /// confirmed one.</summary>
+    public void Widen(RoundPlan plan, long now, long silence, RoundStep step)
+    {
+        foreach (var round in _running)
+        {
+            if (now - round.Sent < Math.Max(silence, 2 * _took)) continue;
+            round.IsLate = true;
+            _silent |= round.Missing;
+            Ask(round, round.Widen(), plan, step);
+        }
+    }
+
+    /// <summary>The epoch was the newest at that moment by another proof, and all that was committed then is at or
+    /// below the mark.</summary>
+    public void Confirmed(long at)
+    {
+        if (ConfirmedAt is not { } before || before < at) ConfirmedAt = at;
     }
 
     /// <summary>The directory said, asked at that moment, that the epoch is the newest. What is committed in it, only
     /// the tail says: the age of what is here stays.</summary>
-    public void Logged(long asked, List<IRoundWaiter> done)
+    public void Logged(long asked, RoundStep step)
     {
         foreach (var waiter in All())
         {
             if (waiter.Arrived > asked) continue;
             waiter.IsConfirmed = true;
-            done.Add(waiter);
+            step.Heard.Add(waiter);
         }
     }
 
@@ -164,7 +145,8 @@ internal sealed class ReadRounds
     /// <summary>-1: the round is over.</summary>
     public int PlaceOf(long number) => _running.FindIndex(round => round.Number == number);
 
-    public override string ToString() => $"{_next.Count} {string.Join(',', _running)}";
+    public override string ToString() => $"{_next.Count} "
+        + $"{_next.Count(static waiter => waiter.IsConfirmed)} {_silent:x} {string.Join(',', _running)}";
 
     /// <summary>Another epoch: nothing of the old one confirms it.</summary>
     public List<IRoundWaiter> Clear()
@@ -174,25 +156,34 @@ internal sealed class ReadRounds
         _next = [];
         ConfirmedAt = null;
         _failedAt = null;
+        (_silent, _took) = (0, 0);
         return all;
     }
 
-    private void End(Round round, long now, List<IRoundWaiter> done)
+    private static void Ask(ReadRound round, ulong members, RoundPlan plan, RoundStep step)
+    {
+        for (var place = 0; members != 0; place++, members >>= 1)
+        {
+            if ((members & 1) != 0) step.Questions.Add(new RoundQuestion(round.Number, plan.Members[place]));
+        }
+    }
+
+    private void End(ReadRound round, long now, RoundStep step)
     {
         if (round.IsConfirmed)
         {
             _running.Remove(round);
             _failedAt = null;
+            _took = now - round.Sent;
             // The age counts from the sending: an answer may have been long under way (C17).
-            var at = Planted.Is("age-from-arrival") ? now : round.Sent;
-            if (ConfirmedAt is not { } before || before < at) ConfirmedAt = at;
+            if (round.ShowsCommitted) Confirmed(Planted.Is("age-from-arrival") ? now : round.Sent);
             foreach (var waiter in round.Waiters)
             {
                 waiter.IsConfirmed = true;
-                waiter.HasTailsMark = true;
+                waiter.HasMark |= round.HasTail;
             }
 
-            done.AddRange(round.Waiters);
+            step.Left.AddRange(round.Waiters);
         }
         else if (round.IsOver)
         {

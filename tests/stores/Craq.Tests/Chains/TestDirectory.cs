@@ -59,7 +59,12 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         /// <summary>The node cannot reach the log.</summary>
         public bool IsCut { get; set; }
 
+        /// <summary>The lease of the node; null: it has none.</summary>
+        public Func<ChainConfig, bool>? Lease { get; set; }
+
         public DirectoryView View { get; private set; } = directory.View;
+
+        public bool Proves(ChainConfig config) => Lease?.Invoke(config) ?? false;
 
         /// <summary>Answers with decisions wait for it; the decisions are made.</summary>
         public Func<Task>? Decided { get; set; }

@@ -137,6 +137,32 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
             directory.TryChangeAsync(chain.Id, chain.Epoch, remove, s_none))).IsRecorded);
     }
 
+    /// <summary>C7: the lease ends, the node is removed, and registers again. The new lease proves nothing of the epoch
+    /// before, at no moment.</summary>
+    [Fact]
+    public async Task New_lease_of_a_removed_node_proves_no_older_epoch()
+    {
+        var (dying, mine) = await _world.StartAsync();
+        var other = await _world.StartAsync(nodes: 2);
+        var lease = await _world.RegisterAsync(mine, Node(3));
+        var chain = await CreateAsync(other, "a", Placement.Implicit(1, 3), s_leased);
+        await _world.UntilAsync(mine, view => lease.Proves(chain));
+        dying.Connection.Lose();
+        await _world.UntilAsync(other, view => view.Nodes[Id(3)].State == DirectoryNodeState.Gone);
+        Assert.True((await _world.RunAsync(other.TryChangeAsync(
+            chain.Id, chain.Epoch, new ChainChange.Remove([Id(3)]), s_none))).IsRecorded);
+        dying.Connection.Restore();
+        while (!lease.IsRegistered || mine.View.Chains[chain.Id].Epoch == chain.Epoch)
+        {
+            Assert.False(lease.Proves(chain));
+            await _world.PassAsync(TimeSpan.FromMilliseconds(1));
+        }
+
+        Assert.False(lease.Proves(chain));
+        // The node is no member of the newest epoch, which its core knows.
+        Assert.True(lease.Proves(mine.View.Chains[chain.Id]));
+    }
+
     [Fact]
     public async Task Evicted_node_registers_again_when_no_leased_chain_has_the_node()
     {

@@ -67,8 +67,8 @@ public sealed class LockTableTests
         await world.Nodes.UntilAsync(() => world.Directory.Decisions.Count == 1);
         var snapshot = world.With(1, 0, core => core.Snapshot());
         var options = new CraqNodeOptions();
-        var again = new ChainCore(world.Ids[0], Samples.Id(1), new MemoryStore(world.Nodes.Time), options,
-            new NodeBudget(options));
+        var again = new ChainCore(world.Ids[0], Samples.Id(1), new MemoryStore(world.Nodes.Time),
+            world.Directory.For(), options, new NodeBudget(options));
         again.Replay(new StoreRecord(
             StoreRecordKind.ChainState, world.Ids[0], snapshot.Mark, snapshot.State, default));
         Assert.True(again.Locks.Holds("x"));
