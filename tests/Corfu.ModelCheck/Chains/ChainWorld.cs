@@ -294,7 +294,7 @@ internal sealed class ChainWorld
         _readLeast = _least;
         _tries++;
         var request = new ReadObjectsRequest(
-            _cores[node].Epoch, s_chain, Craq.ReadMode.Strong, [s_key], WithValues: false);
+            _cores[node].Epoch, s_chain, ObjectReadMode.Strong, [s_key], WithValues: false);
         Step(node, (core, effects) => core.Read(request, new ReplyTo(sink, 1, request.Opcode), effects));
     }
 
