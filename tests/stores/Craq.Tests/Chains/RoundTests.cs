@@ -110,7 +110,8 @@ public sealed class RoundTests
     // The mark has come to all members, and the questions so far are forgotten.
     private static async Task CleanAsync(TestChain chain, int members)
     {
-        await chain.UntilAsync(() => Enumerable.Range(1, members).All(node => chain.MarkOf(node) == chain.LastOf(node)));
+        await chain.UntilAsync(
+            () => Enumerable.Range(1, members).All(node => chain.MarkOf(node) == chain.LastOf(node)));
         chain.Network.Sent.Clear();
     }
 
