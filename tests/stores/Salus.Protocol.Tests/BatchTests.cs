@@ -18,6 +18,18 @@ public sealed class BatchTests
     }
 
     [Fact]
+    public void Bytes_of_batch_and_record_have_the_recorded_hashes()
+    {
+        var batch = SampleMessages.Batch();
+        var record = new RegionRecord(SampleMessages.Head(), SampleMessages.Certificate(), batch.Encode());
+        Assert.Equal(
+            ("095e48edc4f1e80b647015301a3f5f4d", "9e3b8015fc9b14c27e781350257a7e08",
+                "0c1e864cb647f028e0fd6756340cabbf"),
+            (batch.Header.Digest.ToString(), batch.Digest().ToString(),
+                Hash128.Of(record.Encode()).ToString()));
+    }
+
+    [Fact]
     public void Digest_of_the_record_is_that_of_the_head()
     {
         var batch = SampleMessages.Batch();

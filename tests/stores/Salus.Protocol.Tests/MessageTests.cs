@@ -96,8 +96,8 @@ public sealed class MessageTests
             new ListLogRequest(epoch, region, 1, ListLogRequest.MaxRecords + 1),
             new ReadFileRequest(epoch, region, 1, 0, 0),
             new ReadFileRequest(epoch, region, 1, 0, ReadFileRequest.MaxLength + 1),
-            new SealRequest(epoch, region with { Region = VolumeGeometry.MaxRegions }),
-            new SealRequest(epoch, region with { Region = -1 }), new DecideRequest(epoch, region, [], null, []),
+            new SealRegionRequest(epoch, region with { Region = VolumeGeometry.MaxRegions }),
+            new SealRegionRequest(epoch, region with { Region = -1 }), new DecideRequest(epoch, region, [], null, []),
             new ForwardRequest(epoch, SampleMessages.Head() with { Index = 0 }, [], default, null),
             new ForwardRequest(epoch, SampleMessages.Head() with { Kind = (RegionRecordKind)5 }, [], default, null),
         ];

@@ -130,10 +130,10 @@ internal static class SampleMessages
 
     private static (Request Request, Response[] Answers)[] Stores() =>
     [
-        (new SealRequest(Epoch, Region),
+        (new SealRegionRequest(Epoch, Region),
         [
-            new SealResponse(Status.Ok, Epoch) { Generation = new Epoch(4), LastIndex = 9 },
-            new SealResponse(Status.Failed, Epoch),
+            new SealRegionResponse(Status.Ok, Epoch) { Generation = new Epoch(4), LastIndex = 9 },
+            new SealRegionResponse(Status.Failed, Epoch),
         ]),
         (new ListLogRequest(Epoch, Region, 1, 100),
         [

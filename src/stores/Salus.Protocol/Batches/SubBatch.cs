@@ -4,9 +4,9 @@ namespace Salus.Protocol;
 
 /// <summary>A region's part of a batch: blocks that get data, and blocks that become empty. The changes are in the
 /// order of the blocks, and no block is in two of them.</summary>
-/// <remarks>Bytes: the header (length, bytes), its signature (16), region (4), block size (4), writes (count, then
-/// block and hash of each), zero ranges (count, then first block and count of each), the payload (length, bytes). All
-/// but the payload's bytes is the head; the payload has the hashes of its blocks.</remarks>
+/// <remarks>Bytes of the head: the header (length, bytes), its signature (16), region (4), block size (4), writes
+/// (count, then block and hash of each), zero ranges (count, then first block and count of each). The payload follows
+/// without a length: the head says all that it must be, so a torn payload is no torn head.</remarks>
 /// <param name="Payload">The blocks' data, in the order of the writes.</param>
 public sealed record SubBatch(BatchHeader Header, WeakSignature Signature, int Region, int BlockSize,
     ImmutableArray<BlockWrite> Writes, ImmutableArray<ZeroRange> Zeros, ReadOnlyMemory<byte> Payload)
@@ -52,11 +52,9 @@ public sealed record SubBatch(BatchHeader Header, WeakSignature Signature, int R
 
     public byte[] Encode()
     {
-        var buffer = new ArrayBufferWriter<byte>(SizeOfHead() + 4 + Payload.Length);
+        var buffer = new ArrayBufferWriter<byte>(SizeOfHead() + Payload.Length);
         WriteHead(buffer);
-        var w = new WireWriter(buffer);
-        w.Bytes(Payload.Span);
-        w.Flush();
+        buffer.Write(Payload.Span);
         return buffer.WrittenSpan.ToArray();
     }
 
@@ -69,8 +67,7 @@ public sealed record SubBatch(BatchHeader Header, WeakSignature Signature, int R
         var r = new WireReader(bytes);
         var batch = ReadHead(ref r);
         head = bytes.Length - r.Remaining;
-        batch = batch with { Payload = r.Bytes() };
-        r.End();
+        batch = batch with { Payload = bytes[head..] };
         if (batch.Payload.Length != batch.Writes.Length * batch.BlockSize)
             throw new MalformedDataException("The data of a sub-batch is not that of its writes.");
         return batch;

@@ -16,7 +16,7 @@ public static class SalusMessages
         Add(table, SalusOpcode.Confirm, ConfirmRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Decide, DecideRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Commit, CommitRequest.Read, AccessRole.Node);
-        Add(table, SalusOpcode.Seal, SealRequest.Read, AccessRole.Node);
+        Add(table, SalusOpcode.Seal, SealRegionRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.ListLog, ListLogRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.ReadRecords, ReadRecordsRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.ListFiles, ListFilesRequest.Read, AccessRole.Node);
