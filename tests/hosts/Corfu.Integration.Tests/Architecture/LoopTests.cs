@@ -16,6 +16,7 @@ public sealed partial class LoopTests
         ("src/log/Corfu.Unit/", "a server's own threads, and Kestrel's, have no context"),
         ("src/stores/Craq/", "a node's own threads, and Kestrel's, have no context"),
         ("src/stores/Salus.Nbd/", "Kestrel's threads have no context"),
+        ("src/stores/Salus.Store/StoreHandler.cs", "Kestrel's threads have no context"),
         ("src/base/Corfu.Register/Storage/", "a server's own threads have no context"),
         ("src/base/Corfu.Register/Acceptor.cs", "Kestrel's threads have no context"),
         ("src/base/Corfu.Server/", "Kestrel's threads have no context"),

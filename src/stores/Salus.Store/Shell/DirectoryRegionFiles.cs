@@ -1,0 +1,155 @@
+using System.Globalization;
+using Microsoft.Win32.SafeHandles;
+using Salus.Store.Files;
+
+namespace Salus.Store.Shell;
+
+/// <summary>Checkpoint files as <c>VOLUME/REGION/N.ckp</c> in a folder. A file is written beside its name, synced and
+/// renamed.</summary>
+public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
+{
+    private const string Suffix = ".ckp";
+
+    private readonly string _folder;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<RegionFile, SafeFileHandle> _open = [];
+
+    public DirectoryRegionFiles(string folder)
+    {
+        _folder = Path.GetFullPath(folder);
+        PrivateFolder.Create(_folder);
+    }
+
+    public IReadOnlyList<RegionFile> List()
+    {
+        var found = new List<RegionFile>();
+        foreach (var volume in Directory.GetDirectories(_folder))
+        {
+            if (!Guid.TryParseExact(Path.GetFileName(volume), "N", out var id)) continue;
+            foreach (var region in Directory.GetDirectories(volume))
+            {
+                if (!int.TryParse(Path.GetFileName(region), NumberStyles.None, CultureInfo.InvariantCulture,
+                    out var number)) continue;
+                AddFiles(found, new RegionKey(new VolumeId(id), number), region);
+            }
+        }
+
+        return found;
+    }
+
+    public IRegionFileWriter Create(RegionFile file)
+    {
+        var path = PathOf(file);
+        var region = Path.GetDirectoryName(path)!;
+        PrivateFolder.Create(Path.GetDirectoryName(region)!);
+        PrivateFolder.Create(region);
+        // A name counts only when the folders on its way are durable too.
+        DurableFile.SyncDirectory(_folder);
+        DurableFile.SyncDirectory(Path.GetDirectoryName(region)!);
+        return new Writer(path);
+    }
+
+    public long Length(RegionFile file) => RandomAccess.GetLength(Handle(file));
+
+    public ValueTask<int> ReadAsync(RegionFile file, long offset, Memory<byte> buffer) =>
+        ReadAllAsync(Handle(file), offset, buffer);
+
+    public void Delete(RegionFile file)
+    {
+        lock (_gate)
+        {
+            if (_open.Remove(file, out var handle)) handle.Dispose();
+        }
+
+        var path = PathOf(file);
+        if (!File.Exists(path)) return;
+        File.Delete(path);
+        DurableFile.SyncDirectory(Path.GetDirectoryName(path)!);
+    }
+
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            foreach (var handle in _open.Values) handle.Dispose();
+            _open.Clear();
+        }
+    }
+
+    private static void AddFiles(List<RegionFile> found, RegionKey region, string folder)
+    {
+        foreach (var path in Directory.GetFiles(folder))
+        {
+            var name = Path.GetFileName(path);
+            if (name.EndsWith(DurableFile.FreshSuffix, StringComparison.Ordinal)) File.Delete(path);
+            else if (name.EndsWith(Suffix, StringComparison.Ordinal) && long.TryParse(name[..^Suffix.Length],
+                NumberStyles.None, CultureInfo.InvariantCulture, out var number))
+                found.Add(new RegionFile(region, number));
+        }
+    }
+
+    private static async ValueTask<int> ReadAllAsync(SafeFileHandle handle, long offset, Memory<byte> buffer)
+    {
+        var done = 0;
+        while (done < buffer.Length)
+        {
+            var read = await RandomAccess.ReadAsync(handle, buffer[done..], offset + done);
+            if (read == 0) break;
+            done += read;
+        }
+
+        return done;
+    }
+
+    private SafeFileHandle Handle(RegionFile file)
+    {
+        lock (_gate)
+        {
+            if (_open.TryGetValue(file, out var handle)) return handle;
+            handle = File.OpenHandle(PathOf(file), FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete);
+            _open[file] = handle;
+            return handle;
+        }
+    }
+
+    private string PathOf(RegionFile file) => Path.Combine(_folder, file.Region.Volume.Value.ToString("N"),
+        file.Region.Region.ToString(CultureInfo.InvariantCulture),
+        file.Number.ToString(CultureInfo.InvariantCulture) + Suffix);
+
+    private sealed class Writer : IRegionFileWriter
+    {
+        private readonly string _path;
+        private readonly string _fresh;
+        private readonly SafeFileHandle _file;
+        private long _length;
+        private bool _isPublished;
+
+        public Writer(string path)
+        {
+            _path = path;
+            _fresh = path + DurableFile.FreshSuffix;
+            _file = File.OpenHandle(_fresh, FileMode.Create, FileAccess.Write);
+        }
+
+        public void Write(ReadOnlySpan<byte> bytes)
+        {
+            DurableFile.Write(_file, _fresh, bytes, _length);
+            _length += bytes.Length;
+        }
+
+        public ValueTask PublishAsync()
+        {
+            DurableFile.Sync(_file, _fresh);
+            File.Move(_fresh, _path, overwrite: true);
+            DurableFile.SyncDirectory(Path.GetDirectoryName(_path)!);
+            _isPublished = true;
+            return ValueTask.CompletedTask;
+        }
+
+        public void Dispose()
+        {
+            _file.Dispose();
+            if (!_isPublished) File.Delete(_fresh);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+using Corfu.Conformance;
+using Corfu.Transport;
+using Salus.Store.Files;
+using Salus.Store.Log;
+
+namespace Salus.Store.Tests;
+
+/// <summary>A store as others see it.</summary>
+public sealed class StoreHandlerTests : IAsyncLifetime
+{
+    private readonly RecordingFiles _disk = new();
+    private readonly MemoryRegionFiles _files = new();
+    private readonly Generations _generations = new();
+    private readonly TestRegion _region = new(0);
+    private StoreLog _log = null!;
+    private StoreHandler _handler = null!;
+
+    public async ValueTask InitializeAsync()
+    {
+        _log = new StoreLog(_disk, static (files, space, sizes) => new PlainRecordLog(files, space, sizes),
+            ThreadWorkers.Instance, TestRegion.Store, StoreLogConformance.Small);
+        await _log.RecoverAsync();
+        _handler = new StoreHandler(TestRegion.Store, _log, _files, _generations);
+        for (var i = 0; i < 5; i++)
+        {
+            Assert.Equal(Status.Ok, _log.TryAppend(_region.Put(), out var lsn));
+            await _log.WaitDurableAsync(lsn);
+        }
+    }
+
+    public ValueTask DisposeAsync() => _log.DisposeAsync();
+
+    [Fact]
+    public async Task Seal_is_answered_when_durable_and_again_without_a_record()
+    {
+        _generations.Recorded = new Epoch(2);
+        var request = new SealRegionRequest(new Epoch(2), _region.Key);
+        var response = await CallAsync<SealRegionResponse>(request);
+        Assert.Equal((Status.Ok, Epoch.First, 5L), (response.Status, response.Generation, response.LastIndex));
+        var end = _log.DurableUntil;
+        Assert.Equal(Status.Sealed, _log.TryAppend(_region.Put(), out _));
+        Assert.Equal(Status.Ok, (await CallAsync<SealRegionResponse>(request)).Status);
+        Assert.Equal(end, _log.DurableUntil);
+        Assert.Equal(Status.Sealed,
+            (await CallAsync<SealRegionResponse>(new SealRegionRequest(Epoch.First, _region.Key), recorded: 1)).Status);
+    }
+
+    [Fact]
+    public async Task Seal_of_a_generation_that_is_not_recorded_is_refused()
+    {
+        _generations.Recorded = new Epoch(2);
+        var response = await CallAsync<SealRegionResponse>(new SealRegionRequest(new Epoch(3), _region.Key));
+        Assert.Equal(Status.NotInstalled, response.Status);
+        Assert.Equal(Status.Ok, _log.TryAppend(_region.Put(), out _));
+    }
+
+    [Fact]
+    public async Task Records_are_listed_and_read()
+    {
+        var listed = await CallAsync<ListLogResponse>(new ListLogRequest(Epoch.First, _region.Key, 2, 3));
+        Assert.Equal([2L, 3L, 4L], listed.Records.Select(record => record.Head.Index));
+        Assert.True(listed.HasMore);
+        var names = listed.Records.Select(r => new RecordName(r.Head.Generation, r.Head.Index));
+        var read = await CallAsync<ReadRecordsResponse>(new ReadRecordsRequest(Epoch.First, _region.Key,
+            [.. names, new RecordName(new Epoch(9), 1)], 1 << 20));
+        Assert.Equal(_region.Records[1].Encode(), read.Records[0].ToArray());
+        Assert.Equal(4, read.Records.Length);
+        Assert.True(read.Records[3].IsEmpty);
+        var some = await CallAsync<ReadRecordsResponse>(
+            new ReadRecordsRequest(Epoch.First, _region.Key, [.. names], 1));
+        Assert.Single(some.Records);
+        Assert.Equal(SalusStatus.NotFound, (await CallAsync<ListLogResponse>(
+            new ListLogRequest(Epoch.First, new TestRegion(9).Key, 1, 3))).Status);
+    }
+
+    [Fact]
+    public async Task Files_are_listed_and_read_in_parts()
+    {
+        var file = new RegionFile(_region.Key, 1);
+        var written = await new CheckpointWriter(_files).WriteAsync(new CheckpointTask(file, 5, default, default),
+            CheckpointState.None(_region.Key, 4096, 1),
+            new[] { new BlockContent(3, TreeHash.OfBlock(new byte[4096]), new byte[4096]) }.ToAsyncEnumerable());
+        _files.Files[new RegionFile(_region.Key, 2)] = [1, 2, 3];
+        var listed = await CallAsync<ListFilesResponse>(new ListFilesRequest(Epoch.First, _region.Key));
+        Assert.Equal(new ListedFile(written.Name, _files.Length(file)), Assert.Single(listed.Files));
+        var bytes = new List<byte>();
+        while (true)
+        {
+            var part = await CallAsync<ReadFileResponse>(
+                new ReadFileRequest(Epoch.First, _region.Key, 1, bytes.Count, 1000));
+            bytes.AddRange(part.Bytes.Span);
+            if (bytes.Count == part.Total) break;
+        }
+
+        Assert.Equal(_files.Files[file], bytes);
+        Assert.Equal(SalusStatus.NotFound, (await CallAsync<ReadFileResponse>(
+            new ReadFileRequest(Epoch.First, _region.Key, 7, 0, 1000))).Status);
+    }
+
+    [Fact]
+    public async Task Store_tells_state_and_regions()
+    {
+        var info = await CallAsync<StoreInfoResponse>(new StoreInfoRequest(Epoch.None));
+        Assert.Equal((StoreState.Serving, new StoredRegion(_region.Key, Epoch.None, 5)),
+            (info.State, Assert.Single(info.Regions)));
+        _disk.SyncError = new IOException("broken");
+        _log.TryAppend(_region.Put(), out var lsn);
+        await Assert.ThrowsAsync<StoreFailedException>(() => _log.WaitDurableAsync(lsn));
+        info = await CallAsync<StoreInfoResponse>(new StoreInfoRequest(Epoch.None));
+        Assert.Equal(StoreState.Failed, info.State);
+        Assert.Equal(Status.Failed,
+            (await CallAsync<ListLogResponse>(new ListLogRequest(Epoch.First, _region.Key, 2, 3))).Status);
+        _disk.SyncError = null;
+    }
+
+    [Fact]
+    public async Task Request_of_another_role_is_unsupported() => Assert.Equal(Status.Unsupported,
+        (await CallAsync<GetResponse>(new GetRequest(Epoch.First, _region.Key, 0, 1, 0, null))).Status);
+
+    private async Task<TResponse> CallAsync<TResponse>(Request request, long? recorded = null)
+        where TResponse : Response
+    {
+        if (recorded is { } generation) _generations.Recorded = new Epoch(generation);
+        var sink = new Sink();
+        _handler.Handle(request, new ReplyTo(sink, 1, request.Opcode));
+        _handler.BatchEnd();
+        return Assert.IsType<TResponse>(await sink.Answer.Task.WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+
+    private sealed class Generations : IGenerations
+    {
+        public Epoch Recorded { get; set; } = Epoch.First;
+
+        public bool IsRecorded(RegionKey region, Epoch generation) => generation == Recorded;
+    }
+
+    private sealed class Sink : IReplySink
+    {
+        public TaskCompletionSource<Response> Answer { get; } =
+            new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public void Send(uint correlation, Opcode opcode, Response response) => Answer.SetResult(response);
+    }
+}
