@@ -80,7 +80,7 @@ internal sealed class ChainPolicy(NodeId self, CraqAgentOptions options)
     }
 
     /// <summary>The step by which a chain goes on although this member does not reach another one, which lives. One of
-    /// the two leaves: the other one, if the chain may lose it, else this one (ADR 20).</summary>
+    /// the two leaves: the other one, if the chain may lose it, else this one (ADR 21).</summary>
     /// <returns>Null: the chain goes on as it is, or can lose neither, or it has lost a member a moment ago.</returns>
     public ChainAction? Cut(ChainConfig config, NodeId node, TimeSpan now)
     {
