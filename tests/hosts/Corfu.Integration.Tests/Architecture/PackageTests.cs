@@ -12,7 +12,8 @@ public sealed class PackageTests
     private static readonly string[] s_tool = ["Corfu.Cli", "Corfu.Console", "Corfu.Operations"];
 
     // In no package before there is a program that serves volumes.
-    private static readonly string[] s_unreleased = ["Salus.Client", "Salus.Nbd", "Salus.Protocol", "Salus.Store"];
+    private static readonly string[] s_unreleased =
+        ["Salus.Client", "Salus.Coordination", "Salus.Nbd", "Salus.Protocol", "Salus.Store"];
 
     private static readonly string[] s_packages =
     [
