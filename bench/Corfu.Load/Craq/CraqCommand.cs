@@ -82,6 +82,7 @@ internal static class CraqCommand
         {
             CraqPlan.Reads => ReadSection.RunAsync(stage, cancellationToken),
             CraqPlan.Writes => WriteSection.RunAsync(stage, cancellationToken),
+            CraqPlan.Relay => RelaySection.RunAsync(stage, cancellationToken),
             CraqPlan.Dirty => DirtySection.RunAsync(stage, cancellationToken),
             CraqPlan.Transactions => TransactionSection.RunAsync(stage, cancellationToken),
             CraqPlan.Peers => PeerSection.RunAsync(stage, folder, cancellationToken),

@@ -8,6 +8,7 @@ internal sealed record CraqPlan(int Rounds, double Seconds, int Size, IReadOnlyL
 {
     public const string Reads = "reads";
     public const string Writes = "writes";
+    public const string Relay = "relay";
     public const string Dirty = "dirty";
     public const string Transactions = "transactions";
     public const string Failover = "failover";
@@ -19,7 +20,7 @@ internal sealed record CraqPlan(int Rounds, double Seconds, int Size, IReadOnlyL
     /// <summary>Load generators; each has one connection to each node.</summary>
     public const int Processes = 2;
 
-    public static string[] All { get; } = [Reads, Writes, Dirty, Transactions, Failover, Peers];
+    public static string[] All { get; } = [Reads, Writes, Relay, Dirty, Transactions, Failover, Peers];
 
     public static CraqPlan Of(int rounds, double seconds, int size, IReadOnlyCollection<string> only) =>
         new(rounds, seconds, size, [.. All.Where(name => only.Count == 0 || only.Contains(name))]);

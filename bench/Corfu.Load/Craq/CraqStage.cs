@@ -24,11 +24,13 @@ internal sealed class CraqStage(CraqRig rig, CraqNodes nodes, int memcachedPort)
 
     /// <summary>A chain of that length, made at the first call.</summary>
     public async Task<CraqMembers> ChainAsync(int length, CancellationToken cancellationToken,
-        ChainProtocol protocol = ChainProtocol.Craq, string suffix = "")
+        ChainProtocol protocol = ChainProtocol.Craq, ValuePath values = ValuePath.Chain, string suffix = "")
     {
-        var name = $"{(protocol == ChainProtocol.Cr ? "CR" : "CRAQ")}-{length}{suffix}";
+        var options = new ChainOptions { Protocol = protocol, Values = values };
+        var name = $"{(protocol == ChainProtocol.Cr ? "CR" : "CRAQ")}-{length}"
+            + $"{(values == ValuePath.Relay ? "-relay" : "")}{suffix}";
         if (!_chains.TryGetValue(name, out var members))
-            _chains[name] = members = await nodes.CreateChainAsync(name, length, protocol, cancellationToken);
+            _chains[name] = members = await nodes.CreateChainAsync(name, length, options, cancellationToken);
         return members;
     }
 

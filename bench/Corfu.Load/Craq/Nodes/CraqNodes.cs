@@ -56,10 +56,9 @@ internal sealed class CraqNodes : IAsyncDisposable
 
     /// <summary>Creates a chain on the nodes, and waits until it takes writes.</summary>
     public async Task<CraqMembers> CreateChainAsync(
-        string name, int size, ChainProtocol protocol, CancellationToken cancellationToken)
+        string name, int size, ChainOptions options, CancellationToken cancellationToken)
     {
-        await _admin!.CreateChainAsync(name, Placement.Implicit(1, size),
-            ChainOptions.Default with { Protocol = protocol }, cancellationToken);
+        await _admin!.CreateChainAsync(name, Placement.Implicit(1, size), options, cancellationToken);
         return await OpenedAsync(name, cancellationToken);
     }
 

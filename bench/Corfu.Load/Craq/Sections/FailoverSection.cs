@@ -70,7 +70,7 @@ internal static class FailoverSection
         string folder, int place, int size, CancellationToken cancellationToken)
     {
         await using var nodes = await CraqNodes.StartAsync(folder, Nodes, [], cancellationToken);
-        await nodes.CreateChainAsync(Chain, Length, ChainProtocol.Craq, cancellationToken);
+        await nodes.CreateChainAsync(Chain, Length, ChainOptions.Default, cancellationToken);
         await using var client = await CraqClient.ConnectAsync(
             nodes.ConnectionString, cancellationToken: cancellationToken);
         var chain = client.Chain(Chain);
