@@ -241,21 +241,6 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                     core.Settle(settle, reply, effects);
                     End(core, effects);
                     break;
-                case ReplicateRequest replicate when Find(replicate.Chain) is { } core:
-                    core.Replicate(replicate, reply, effects);
-                    End(core, effects);
-                    break;
-                case ValuesRequest values when Find(values.Chain) is { } core:
-                    core.Values(values, reply, effects);
-                    End(core, effects);
-                    break;
-                case MarkedRequest marked when Find(marked.Chain) is { } core:
-                    core.Marked(marked, reply, effects);
-                    End(core, effects);
-                    break;
-                case FetchRequest fetch when Find(fetch.Chain) is { } core:
-                    core.Fetch(fetch, reply, effects);
-                    break;
                 case InstallChainRequest install:
                     Install(install, reply, effects);
                     break;
@@ -271,7 +256,7 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
                     effects.Answer(reply, Describe(chains));
                     break;
                 default:
-                    effects.Answer(reply, Unknown(request));
+                    if (!TryTakeOfMember(request, reply, effects)) effects.Answer(reply, Unknown(request));
                     break;
             }
         }
@@ -280,6 +265,31 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
             // Records before the damaged one are in the log.
             Enqueue(effects);
             effects.Answer(reply, request.Fail(Status.BadRequest, Epoch.None));
+        }
+    }
+
+    // Records, values and marks. False: the request is another one, or its chain is unknown.
+    private bool TryTakeOfMember(Request request, ReplyTo reply, ChainEffects effects)
+    {
+        switch (request)
+        {
+            case ReplicateRequest replicate when Find(replicate.Chain) is { } core:
+                core.Replicate(replicate, reply, effects);
+                End(core, effects);
+                return true;
+            case ValuesRequest values when Find(values.Chain) is { } core:
+                core.Values(values, reply, effects);
+                End(core, effects);
+                return true;
+            case MarkedRequest marked when Find(marked.Chain) is { } core:
+                core.Marked(marked, reply, effects);
+                End(core, effects);
+                return true;
+            case FetchRequest fetch when Find(fetch.Chain) is { } core:
+                core.Fetch(fetch, reply, effects);
+                return true;
+            default:
+                return false;
         }
     }
 

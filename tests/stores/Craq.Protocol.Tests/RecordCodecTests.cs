@@ -40,7 +40,7 @@ public sealed class RecordCodecTests
     }
 
     [Fact]
-    public void Heads_are_known_without_their_values()
+    public void Heads_are_told_from_a_whole_record()
     {
         var bytes = RecordCodec.Encode(SampleMessages.Record());
         var heads = bytes.AsSpan(0, RecordCodec.HeadsLengthOf(bytes)).ToArray();

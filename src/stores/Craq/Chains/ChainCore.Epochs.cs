@@ -88,7 +88,7 @@ internal sealed partial class ChainCore
         var config = _view?.Config;
         _round = IsFull ? RoundPlan.For(config!, _self) : null;
         _children = IsFull && config!.Options.Values == ValuePath.Relay ? RelayTree.ChildrenOf(config, Index) : [];
-        PlanMarks();
+        _tailMarks = IsTail ? TailMarks.Of(_view!) : TailMarks.None;
     }
 
     private void BeginCollecting()

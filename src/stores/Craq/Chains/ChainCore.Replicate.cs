@@ -1,10 +1,30 @@
+using Craq.Relay;
 using Craq.Storage;
 
 namespace Craq.Chains;
 
 internal sealed partial class ChainCore
 {
+    // Tags of fetches: a head's that collects, a member's that lacks a relayed value.
+    private const long Collecting = 0;
+    private const long Lacking = 1;
+
     private readonly Successor _successor;
+
+    // Relayed records of this epoch, above the newest record here.
+    private readonly Candidates _candidates;
+
+    // Each is answered once: when its turn comes, or when the epoch or the chain at this node ends.
+    private readonly ParkedRequests _parked;
+
+    // A fetch for the first of them is under way; the next one is not made before that stamp.
+    private bool _isFetchingValue;
+    private long _fetchValueAt;
+
+    // The members that this one passes values on to; none where the chain's option is the chain.
+    private ImmutableArray<int> _children = [];
+
+    private TailMarks _tailMarks = TailMarks.None;
 
     /// <summary>Records of the predecessor, in order. Answered when the mark has reached the last one; a probe, which
     /// has none, at once.</summary>
@@ -223,6 +243,131 @@ internal sealed partial class ChainCore
     {
         if (RecordCodec.ChainOf(heads) != Id || RecordCodec.VersionOf(heads).Epoch > Epoch) return Status.BadRequest;
         return RecordCodec.PreviousOf(heads) > _last ? CraqStatus.Gap : null;
+    }
+
+    /// <summary>A record ahead of its place (CRAQ 4.2): passed on along the tree, and kept until the predecessor has
+    /// sent its heads. What becomes durable then, and passes on in the chain, is the whole record (C2).</summary>
+    public void Values(ValuesRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (RefusesMember(request.Epoch) is { } refusal)
+        {
+            effects.Answer(to, request.Fail(refusal, Epoch));
+            return;
+        }
+
+        var bytes = request.Record.ToArray();
+        // Checks the values: what is kept is a whole record.
+        var record = RecordCodec.Decode(bytes);
+        if (record.Chain != Id || record.Version.Epoch != Epoch)
+        {
+            effects.Answer(to, request.Fail(Status.BadRequest, Epoch));
+            return;
+        }
+
+        TryRelay(bytes, effects);
+        effects.Answer(to, request.Fail(Status.Ok, Epoch));
+        if (record.Version <= _last) return;
+        _candidates.Put(record.Version, bytes);
+        Resume(effects);
+    }
+
+    /// <summary>The mark of this epoch's tail (C4).</summary>
+    public void Marked(MarkedRequest request, ReplyTo to, ChainEffects effects)
+    {
+        var refusal = RefusesMember(request.Epoch);
+        if (refusal is null) TakeMark(ObjectVersion.Min(request.Mark, _last), effects);
+        effects.Answer(to, request.Fail(refusal ?? Status.Ok, Epoch));
+    }
+
+    /// <summary>A member has its mark, or did not answer.</summary>
+    public void OnMarked(ChainCall call, ChainEffects effects)
+    {
+        if (call.Request.Epoch != Epoch) return;
+        _tailMarks.Ended(call.To.Id);
+        SendMarks(effects);
+    }
+
+    private void SendMarks(ChainEffects effects)
+    {
+        if (_fault is not null || !IsOpen) return;
+        foreach (var member in _tailMarks.Next(_mark))
+            effects.Calls.Add(new ChainCall(Id, member, new MarkedRequest(Epoch, Id, _mark), 0));
+    }
+
+    // False: the record is small or has no way beside the chain, or the node passes on as much as it may.
+    private bool TryRelay(byte[] record, ChainEffects effects)
+    {
+        var values = record.Length - RecordCodec.HeadsLengthOf(record);
+        if (_children.IsEmpty || values < _options.RelayFrom) return false;
+        if (!_budget.Relayed.TrySend((long)record.Length * _children.Length)) return false;
+        foreach (var child in _children)
+            effects.Calls.Add(new ChainCall(Id, _view!.Address(child), new ValuesRequest(Epoch, Id, record), 0));
+        return true;
+    }
+
+    // The connection's buffer is not the request's own.
+    private void Park(ReplicateRequest request, ReplyTo to, ChainEffects effects)
+    {
+        if (!_parked.HasRoom(request))
+        {
+            effects.Answer(to, Refused(request, Status.Overloaded));
+            return;
+        }
+
+        _parked.Add(new ParkedRequest(request.ToOwned(), to, effects.Now.Stamp));
+        FetchValue(effects);
+    }
+
+    // Takes what can be taken of the requests that wait.
+    private void Resume(ChainEffects effects)
+    {
+        // A fault answers all that wait; the one that is taken has its answer then.
+        while (_parked.TakeFirst() is { } first)
+        {
+            try
+            {
+                if (TryTake(first.Request, first.To, effects)) continue;
+            }
+            catch (MalformedDataException)
+            {
+                effects.Answer(first.To, Refused(first.Request, Status.BadRequest));
+                continue;
+            }
+
+            _parked.PutBack(first);
+            break;
+        }
+
+        FetchValue(effects);
+    }
+
+    // A relayed value that has not come in time: the predecessor has the record, whole and durable.
+    private void FetchValue(ChainEffects effects)
+    {
+        if (_fault is not null || _parked.First is not { } first || _isFetchingValue || Index == 0) return;
+        var now = effects.Now.Stamp;
+        if (now < _fetchValueAt || now - first.Arrived < _options.RelayWait.Ticks) return;
+        _isFetchingValue = true;
+        effects.Calls.Add(new ChainCall(Id, _view!.Address(Index - 1),
+            new FetchRequest(Epoch, Id, _last, _options.BatchBytes, CommittedOnly: false), Lacking));
+    }
+
+    private void OnValueFetched(FetchResponse? response, ChainEffects effects)
+    {
+        _isFetchingValue = false;
+        if (response is { IsOk: true, Records.Length: > 0 } && Take(response.Records, effects) == Status.Ok)
+            CraqTelemetry.ValuesFetched.Add(response.Records.Length);
+        else _fetchValueAt = Later(effects);
+        Resume(effects);
+    }
+
+    // The epoch's head alone relays, and to this epoch's members.
+    private void EndRelay(Status status, ChainEffects effects)
+    {
+        while (_parked.TakeFirst() is { } parked) effects.Answer(parked.To, Refused(parked.Request, status));
+        _candidates.Clear();
+        _isFetchingValue = false;
+        _fetchValueAt = 0;
     }
 
     private Status? RefusesMember(Epoch epoch)

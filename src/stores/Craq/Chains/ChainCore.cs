@@ -86,6 +86,7 @@ internal sealed partial class ChainCore
         _window = new WriteWindow(budget, options);
         _successor = new Successor(options);
         _candidates = new Candidates(budget.Relayed);
+        _parked = new ParkedRequests(options.WindowBytes);
     }
 
     public ChainId Id { get; }

@@ -9,7 +9,7 @@ internal sealed class NodeBudget(CraqNodeOptions options)
     private readonly Queue<(IHotRecords Run, ObjectVersion Version, int Bytes)> _hot = new();
     private long _hotBytes;
 
-    public CandidatePool Relayed { get; } = new(options.MaxRelayBytes);
+    public CandidatePool Relayed { get; } = new(options.MaxRelayBytes, CraqTelemetry.ValuesHeld);
 
     public long DirtyBytes { get; private set; }
 

@@ -1,9 +1,11 @@
+using System.Diagnostics.Metrics;
+
 namespace Craq.Relay;
 
 /// <summary>The memory of a node for relayed values, those that wait for their records and those that are being passed
 /// on. Shared by the chains. Under the node's lock.</summary>
 /// <remarks>Invariant: each of both is at most the limit.</remarks>
-internal sealed class CandidatePool(long limit)
+internal sealed class CandidatePool(long limit, UpDownCounter<long>? counter = null)
 {
     private readonly LinkedList<Candidate> _oldestFirst = new();
     private long _held;
@@ -40,7 +42,7 @@ internal sealed class CandidatePool(long limit)
     private void Count(int bytes)
     {
         _held += bytes;
-        CraqTelemetry.ValuesHeld.Add(bytes);
+        counter?.Add(bytes);
     }
 }
 

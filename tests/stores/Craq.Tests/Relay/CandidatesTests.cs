@@ -8,7 +8,7 @@ public sealed class CandidatesTests
 
     /// <summary>C16.</summary>
     [Fact]
-    public void Candidate_is_found_by_its_own_heads_alone()
+    public void Candidate_is_found_by_equal_heads_alone()
     {
         var candidates = new Candidates(new CandidatePool(1 << 20));
         var kept = Record(8, origin: 1, "value");
@@ -43,7 +43,7 @@ public sealed class CandidatesTests
         other.Put(Version(8), record);
         other.Put(Version(9), Record(9, origin: 1, new string('v', 1000)));
         Assert.Equal((0, 2), (one.Count, other.Count));
-        // What has left makes room again.
+        // A removed candidate makes room again.
         other.Clear();
         one.Put(Version(8), record);
         one.Put(Version(9), Record(9, origin: 1, new string('v', 1000)));

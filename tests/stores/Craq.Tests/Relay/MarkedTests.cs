@@ -75,7 +75,7 @@ public sealed class MarkedTests
 
     /// <summary>C4.</summary>
     [Fact]
-    public void Mark_counts_in_its_epoch_and_up_to_the_newest_record() => TestChain.Run(async chain =>
+    public void Mark_counts_in_the_same_epoch_and_up_to_the_newest_record() => TestChain.Run(async chain =>
     {
         var version = await chain.PutAsync("x", "v");
         await chain.UntilAsync(() => chain.MarkOf(2) == version);

@@ -13,7 +13,7 @@ public sealed class RelayTests
     private static readonly string s_other = new('w', 8 << 10);
 
     [Fact]
-    public void Relayed_value_reaches_every_member_once_and_its_record_goes_without_it() =>
+    public void Relayed_value_reaches_every_member_once_and_the_record_goes_alone() =>
         TestChain.Run(async chain =>
         {
             var version = await chain.PutAsync("x", s_large);
@@ -35,7 +35,7 @@ public sealed class RelayTests
     [Theory]
     [InlineData(ValuePath.Chain, 8 << 10)]
     [InlineData(ValuePath.Relay, (8 << 10) - 1)]
-    public void Small_value_or_any_value_of_another_chain_goes_with_its_record(ValuePath values, int length) =>
+    public void Small_value_or_any_value_of_another_chain_goes_with_the_record(ValuePath values, int length) =>
         TestChain.Run(async chain =>
         {
             var version = await chain.PutAsync("x", s_large[..length]);
@@ -45,7 +45,7 @@ public sealed class RelayTests
         }, options: new ChainOptions { Values = values });
 
     [Fact]
-    public void Relayed_value_is_no_record_before_its_turn() => TestChain.Run(async chain =>
+    public void Relayed_value_is_no_record_before_the_heads_come() => TestChain.Run(async chain =>
     {
         var before = chain.LastOf(2);
         chain.Store(1).IsHeld = true;
@@ -60,7 +60,7 @@ public sealed class RelayTests
     }, options: s_relay);
 
     [Fact]
-    public void Record_is_durable_whole_before_it_passes_on() => TestChain.Run(async chain =>
+    public void Record_is_durable_whole_before_the_next_member_gets_the_heads() => TestChain.Run(async chain =>
     {
         chain.Store(2).IsHeld = true;
         var write = chain.MutateAsync(chain.Mutation(TestChain.Put("x", s_large)));
@@ -89,7 +89,7 @@ public sealed class RelayTests
     }, options: s_relay);
 
     [Fact]
-    public void Records_behind_a_missing_value_keep_their_order() => TestChain.Run(async chain =>
+    public void Records_behind_a_missing_value_stay_in_order() => TestChain.Run(async chain =>
     {
         chain.Network.Drops = (_, to, request) => request is ValuesRequest && to == Samples.Id(2);
         var writes = new List<Task<MutateResponse>>();
