@@ -21,8 +21,10 @@ public interface IVolume : IAsyncDisposable
 
     /// <summary>Reads whole blocks, verified; empty blocks are zeros. Nothing in <paramref name="into"/> is to be used
     /// before the task has succeeded.</summary>
-    /// <param name="into">Filled whole: a multiple of the block size.</param>
-    /// <param name="extents">Gets the runs of empty and of other blocks, if the caller wants them.</param>
+    /// <param name="into">Filled whole: a multiple of the block size. The volume touches the memory until the task
+    /// has ended, cancelled or not, and not afterwards.</param>
+    /// <param name="extents">Gets the runs of empty and of other blocks, if the caller wants them; touched as long as
+    /// <paramref name="into"/>.</param>
     ValueTask ReadAsync(long firstBlock, Memory<byte> into, BlockExtents? extents, CancellationToken cancellationToken);
 
     /// <summary>Writes whole blocks. A write up to the volume's limit of atomic writes is there whole or not at

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Numerics;
 using System.Text;
 
 namespace Salus.Nbd.Exports;
@@ -8,6 +9,9 @@ internal sealed class ExportTable(NbdServerOptions options, ILogger logger, Time
 {
     /// <summary>The protocol's limit, in bytes.</summary>
     public const int MaxName = 4096;
+
+    private const int MinBlock = 512;
+    private const int MaxBlock = 1 << 20;
 
     private ImmutableDictionary<string, ExportMount> _byName =
         ImmutableDictionary.Create<string, ExportMount>(StringComparer.Ordinal);
@@ -25,13 +29,20 @@ internal sealed class ExportTable(NbdServerOptions options, ILogger logger, Time
         return _byName.Count == 1 ? _byName.Values.First() : null;
     }
 
-    /// <exception cref="ArgumentException">The name is taken, or no name.</exception>
+    /// <exception cref="ArgumentException">The name is taken, or no name, or the blocks are not served.</exception>
     public void Add(NbdExport export)
     {
         ArgumentException.ThrowIfNullOrEmpty(export.Name);
         if (Encoding.UTF8.GetByteCount(export.Name) > MaxName
             || Encoding.UTF8.GetByteCount(export.Description) > MaxName)
             throw new ArgumentException($"An export's name or description is longer than {MaxName} bytes.");
+        var (size, block) = (export.Source.Size, export.Source.BlockSize);
+        if (block is < MinBlock or > MaxBlock || !BitOperations.IsPow2(block) || size < 0 || size % block != 0)
+        {
+            throw new ArgumentException($"'{export.Name}' has {size} bytes in blocks of {block}; whole blocks of "
+                + $"{MinBlock} to {MaxBlock} bytes, a power of two, are served.");
+        }
+
         var mount = new ExportMount(export, options, logger, time);
         if (!ImmutableInterlocked.TryAdd(ref _byName, export.Name, mount))
             throw new ArgumentException($"An export is called '{export.Name}' already; use another name.");

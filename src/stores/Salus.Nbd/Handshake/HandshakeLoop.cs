@@ -26,10 +26,8 @@ internal sealed class HandshakeLoop(
     /// <summary>Null, or why there is no transmission.</summary>
     public async Task<string?> RunAsync(CancellationToken cancellationToken)
     {
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        using var timer = time.CreateTimer(
-            static end => ((CancellationTokenSource)end!).Cancel(), end, limits.HandshakeTimeout,
-            Timeout.InfiniteTimeSpan);
+        using var limit = new CancellationTokenSource(limits.HandshakeTimeout, time);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, limit.Token);
         try
         {
             WriteGreeting(state.Output);
@@ -39,7 +37,7 @@ internal sealed class HandshakeLoop(
             state.ClientFlags = flags;
             for (var i = 0; i < MaxOptions; i++)
             {
-                switch (await AnswerNextAsync(timer, end.Token, cancellationToken).ConfigureAwait(false))
+                switch (await AnswerNextAsync(limit, end.Token, cancellationToken).ConfigureAwait(false))
                 {
                     case OptionOutcome.Transmit:
                         await state.Output.FlushAsync(end.Token).ConfigureAwait(false);
@@ -85,7 +83,7 @@ internal sealed class HandshakeLoop(
     }
 
     private async ValueTask<OptionOutcome> AnswerNextAsync(
-        ITimer timer, CancellationToken inTime, CancellationToken cancellationToken)
+        CancellationTokenSource limit, CancellationToken inTime, CancellationToken cancellationToken)
     {
         var (isOption, option, length) = await ReadAsync(HeadSize, ReadHead, inTime).ConfigureAwait(false);
         if (!isOption || length > MaxSkipped) return OptionOutcome.Close;
@@ -108,14 +106,14 @@ internal sealed class HandshakeLoop(
 
         // A mount has its own limit of time.
         var isMounting = option is OptionCode.Go or OptionCode.ExportName;
-        if (isMounting) timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        if (isMounting) limit.CancelAfter(Timeout.InfiniteTimeSpan);
         try
         {
             return await AnswerAsync(option, data, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
-            if (isMounting) timer.Change(limits.HandshakeTimeout, Timeout.InfiniteTimeSpan);
+            if (isMounting) limit.CancelAfter(limits.HandshakeTimeout);
         }
     }
 

@@ -28,10 +28,12 @@ internal sealed class TransmissionLoop
     private readonly CommandFaults _faults;
     private readonly CancellationTokenSource _gone;
 
-    // Idle requests: the reading loop takes, the replying one returns.
+    // Idle requests: the reading loop takes, the writing thread returns.
     private readonly ConcurrentQueue<NbdRequest> _idle = new();
 
-    // Commands without a written reply, and 1 for the reading loop. Whichever ends last completes _replies.
+    private readonly TaskCompletionSource _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    // Commands without a written reply, and 1 for the reading loop. Whichever ends last sets _closed.
     private int _open = 1;
 
     private volatile bool _isStopping;
@@ -42,7 +44,8 @@ internal sealed class TransmissionLoop
     {
         (_export, _mounted, _own, _all, _faults, _gone) = (export, mounted, own, all, faults, gone);
         _input = new CommandInput(transport.Input, clock, gone.Token);
-        _replies = new ReplyQueue(export, new ReplyOutput(transport.Output, clock, gone.Token));
+        var output = new ReplyOutput(transport.Output, clock, gone.Token);
+        _replies = new ReplyQueue(export, output, OnWritten, gone.Cancel);
     }
 
     /// <summary>Commands that come from now on are refused with ESHUTDOWN; the connection ends when none is under
@@ -57,7 +60,6 @@ internal sealed class TransmissionLoop
     public async Task<string> RunAsync()
     {
         var end = "it disconnected";
-        var writing = _replies.RunAsync(OnWritten, OnGone);
         await using var lost = _mounted.Lost.Register(_input.Wake);
         try
         {
@@ -78,7 +80,8 @@ internal sealed class TransmissionLoop
             // Reads of a client that has gone are given up; writes have their places.
             if (_input.HasEnded) _gone.Cancel();
             OnClosed();
-            await writing.ConfigureAwait(false);
+            await _closed.Task.ConfigureAwait(false);
+            await _replies.WhenIdleAsync().ConfigureAwait(false);
         }
 
         return end;
@@ -180,8 +183,6 @@ internal sealed class TransmissionLoop
 
     private void OnClosed()
     {
-        if (Interlocked.Decrement(ref _open) == 0) _replies.Complete();
+        if (Interlocked.Decrement(ref _open) == 0) _closed.SetResult();
     }
-
-    private void OnGone(Exception error) => _gone.Cancel();
 }

@@ -99,6 +99,19 @@ public sealed class MountTests
         await peer.AssertEndAsync();
     }
 
+    [Theory]
+    [InlineData(1 << 20, 256)]
+    [InlineData(1 << 20, 3000)]
+    [InlineData(1 << 22, 1 << 21)]
+    [InlineData((1 << 20) + 512, 4096)]
+    [InlineData(-4096, 4096)]
+    public async Task Blocks_that_are_not_served_are_refused(long size, int block)
+    {
+        await using var world = World();
+        var source = new MemorySource(size, block, false, _ => throw new NotSupportedException());
+        Assert.Throws<ArgumentException>(() => world.Exports.Add(new NbdExport("other", source)));
+    }
+
     [Fact]
     public async Task Name_that_is_taken_or_too_long_is_refused()
     {

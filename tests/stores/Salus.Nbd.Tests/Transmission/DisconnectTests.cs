@@ -21,6 +21,22 @@ public sealed class DisconnectTests
     }
 
     [Fact]
+    public async Task Large_reply_is_whole_before_the_end()
+    {
+        var data = Bytes.Pattern(1 << 20, 1);
+        await _volume.WriteAsync(0, data, durable: true);
+        await using var world = NbdWorld.Of(_volume);
+        var held = new Held(_volume, call => call.Verb == VolumeVerb.Read);
+        var peer = await world.AttachAsync(isStructured: false);
+        await peer.SendCommandAsync(CommandCode.Read, 0, 1 << 20);
+        await peer.SendCommandAsync(CommandCode.Disconnect, 0, 0);
+        await held.WaitForAsync(1);
+        held.Release(0);
+        Assert.Equal(data, (await peer.ReadSimpleAsync(1 << 20)).Data);
+        await peer.AssertEndAsync();
+    }
+
+    [Fact]
     public async Task Command_behind_a_disconnect_is_not_carried_out()
     {
         await using var world = NbdWorld.Of(_volume);

@@ -158,6 +158,23 @@ public sealed class WriteOrderTests
     }
 
     [Fact]
+    public async Task Block_of_a_write_that_fails_late_is_read_again()
+    {
+        await using var world = NbdWorld.Of(_volume);
+        var held = new Held(_volume, call => call.Verb == VolumeVerb.Write);
+        var peer = await world.AttachAsync();
+        await peer.SendWriteAsync(0, [1]);
+        await held.WaitForAsync(1);
+        held.Fail(0, VolumeFault.Unavailable);
+        Assert.Equal(NbdError.InputOutput, (await peer.ReadSimpleAsync()).Error);
+        await peer.SendWriteAsync(1, [2]);
+        await held.WaitForAsync(2);
+        held.Release(1);
+        await AssertDoneAsync(peer, 1);
+        Assert.Equal(["Read 0", "Write 0", "Read 0", "Write 0"], Places);
+    }
+
+    [Fact]
     public async Task Write_whose_block_cannot_be_read_fails_and_later_writes_go_on()
     {
         await using var world = NbdWorld.Of(_volume);
