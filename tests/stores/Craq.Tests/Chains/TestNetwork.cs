@@ -18,6 +18,9 @@ internal sealed class TestNetwork(TimeProvider time)
     /// <summary>Requests that wait until it ends.</summary>
     public Func<NodeId, NodeId, Request, Task>? Holds { get; set; }
 
+    /// <summary>Answers to requests that wait until it ends.</summary>
+    public Func<NodeId, NodeId, Request, Task>? HoldsAnswer { get; set; }
+
     public void Set(NodeId node, IRoleHandler? handler)
     {
         if (handler is null) _nodes.Remove(node);
@@ -54,6 +57,7 @@ internal sealed class TestNetwork(TimeProvider time)
             handler.BatchEnd();
             using var end = cancellationToken.Register(() => sink.Answer.TrySetCanceled(cancellationToken));
             var answer = await sink.Answer.Task;
+            if (network.HoldsAnswer?.Invoke(from, to.Id, request) is { } back) await back;
             await Task.Delay(TimeSpan.FromMilliseconds(1), network.Time, cancellationToken);
             return network._cut.Contains((from, to.Id)) || network.DropsAnswer?.Invoke(from, to.Id, request) == true
                 ? throw new TransportException("No answer.", outcomeUnknown: true)
