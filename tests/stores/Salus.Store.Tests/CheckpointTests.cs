@@ -162,6 +162,26 @@ public sealed class CheckpointTests : IDisposable
     }
 
     [Fact]
+    public async Task More_files_than_may_be_open_are_read()
+    {
+        using var files = new DirectoryRegionFiles(_folder, mostOpen: 2);
+        for (var number = 1; number <= 8; number++)
+        {
+            using var writer = files.Create(new RegionFile(s_region, number));
+            writer.Write([(byte)number]);
+            await writer.PublishAsync();
+        }
+
+        for (var read = 0; read < 40; read++)
+        {
+            var file = new RegionFile(s_region, 1 + read * 3 % 8);
+            var buffer = new byte[2];
+            Assert.Equal(1, await files.ReadAsync(file, 0, buffer));
+            Assert.Equal((byte)file.Number, buffer[0]);
+        }
+    }
+
+    [Fact]
     public async Task Deleted_file_is_gone()
     {
         using var files = new DirectoryRegionFiles(_folder);

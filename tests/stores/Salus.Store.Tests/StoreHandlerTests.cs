@@ -21,11 +21,7 @@ public sealed class StoreHandlerTests : IAsyncLifetime
             ThreadWorkers.Instance, TestRegion.Store, StoreLogConformance.Small);
         await _log.RecoverAsync();
         _handler = new StoreHandler(TestRegion.Store, _log, _files, _generations);
-        for (var i = 0; i < 5; i++)
-        {
-            Assert.Equal(Status.Ok, _log.TryAppend(_region.Put(), out var lsn));
-            await _log.WaitDurableAsync(lsn);
-        }
+        for (var i = 0; i < 5; i++) await StoreLogConformance.AppendAsync(_log, _region.Put());
     }
 
     public ValueTask DisposeAsync() => _log.DisposeAsync();

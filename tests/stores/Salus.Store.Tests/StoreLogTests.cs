@@ -381,7 +381,7 @@ public abstract class StoreLogConformance : IAsyncLifetime
         return await OpenAsync();
     }
 
-    private static async Task AppendAsync(StoreLog log, RegionRecord record)
+    internal static async Task AppendAsync(StoreLog log, RegionRecord record)
     {
         while (true)
         {

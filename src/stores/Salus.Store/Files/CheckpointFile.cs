@@ -47,7 +47,7 @@ public sealed class CheckpointFile
     {
         var place = State.Pages[page];
         return place.File == 0
-            ? ValueTask.FromResult(new IndexPage())
+            ? ValueTask.FromResult(IndexPage.Empty)
             : ReadPageAsync(_files, State.File.Region, place);
     }
 

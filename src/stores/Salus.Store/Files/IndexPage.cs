@@ -20,12 +20,15 @@ public sealed class IndexPage
 
     private const int PlaceSize = Hash128.Size + 4 + 4;
 
+    /// <summary>All blocks are empty.</summary>
+    public static readonly IndexPage Empty = new();
+
     private readonly BlockPlace[] _places = new BlockPlace[Blocks];
 
     public BlockPlace this[int block]
     {
         get => _places[block];
-        set => _places[block] = value;
+        internal set => _places[block] = value;
     }
 
     /// <summary>The same page of the hash tree.</summary>
@@ -34,13 +37,6 @@ public sealed class IndexPage
         Span<Hash128> hashes = new Hash128[Blocks];
         for (var i = 0; i < Blocks; i++) hashes[i] = _places[i].Hash;
         return new TreePage(hashes);
-    }
-
-    public IndexPage Copy()
-    {
-        var copy = new IndexPage();
-        _places.CopyTo(copy._places, 0);
-        return copy;
     }
 
     public void Write(Span<byte> target)

@@ -82,7 +82,8 @@ public sealed partial class StoreLog
             List<RecordName> names = [.. found.From(from).Take(most + 1).Select(entry => entry.Name)];
             if (names.Count <= most) return (names, false);
             // All records of an index come in one page, unless they fill it.
-            names.RemoveAll(name => name.Index == names[^1].Index && name.Index != names[0].Index);
+            var (first, last) = (names[0].Index, names[^1].Index);
+            if (first != last) names.RemoveAll(name => name.Index == last);
             return (names[..Math.Min(most, names.Count)], true);
         }
     }

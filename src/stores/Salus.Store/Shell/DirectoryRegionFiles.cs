@@ -11,12 +11,19 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
     private const string Suffix = ".ckp";
 
     private readonly string _folder;
+    private readonly int _mostOpen;
     private readonly Lock _gate = new();
     private readonly Dictionary<RegionFile, SafeFileHandle> _open = [];
 
-    public DirectoryRegionFiles(string folder)
+    // In the order of opening; some may be closed already.
+    private readonly Queue<RegionFile> _order = new();
+
+    /// <param name="mostOpen">A machine may have more files than a process may hold open.</param>
+    public DirectoryRegionFiles(string folder, int mostOpen = 512)
     {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(mostOpen);
         _folder = Path.GetFullPath(folder);
+        _mostOpen = mostOpen;
         PrivateFolder.Create(_folder);
     }
 
@@ -49,10 +56,20 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         return new Writer(path);
     }
 
-    public long Length(RegionFile file) => RandomAccess.GetLength(Handle(file));
+    public long Length(RegionFile file) => new FileInfo(PathOf(file)).Length;
 
-    public ValueTask<int> ReadAsync(RegionFile file, long offset, Memory<byte> buffer) =>
-        ReadAllAsync(Handle(file), offset, buffer);
+    public async ValueTask<int> ReadAsync(RegionFile file, long offset, Memory<byte> buffer)
+    {
+        try
+        {
+            return await ReadAllAsync(Handle(file), offset, buffer);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Closed to make room, between the look and the read.
+            return await ReadAllAsync(Handle(file), offset, buffer);
+        }
+    }
 
     public void Delete(RegionFile file)
     {
@@ -108,7 +125,25 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
             if (_open.TryGetValue(file, out var handle)) return handle;
             handle = File.OpenHandle(PathOf(file), FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete);
             _open[file] = handle;
+            _order.Enqueue(file);
+            CloseOldest();
             return handle;
+        }
+    }
+
+    private void CloseOldest()
+    {
+        while (_open.Count > _mostOpen && _order.TryDequeue(out var oldest))
+        {
+            if (_open.Remove(oldest, out var closed)) closed.Dispose();
+        }
+
+        // Deleted files are still named there.
+        if (_order.Count <= 2 * _mostOpen) return;
+        for (var rest = _order.Count; rest > 0; rest--)
+        {
+            var file = _order.Dequeue();
+            if (_open.ContainsKey(file)) _order.Enqueue(file);
         }
     }
 
