@@ -1,4 +1,4 @@
-namespace Salus.Store;
+namespace Salus.Store.Log;
 
 /// <summary>Sizes of a machine's store; the defaults suit a server with a disk of its own.</summary>
 public sealed record StoreOptions
