@@ -91,7 +91,12 @@ internal sealed class Reconciliation(CraqHandler handler, INodeStore store, Chai
         while (!wanted.IsEmpty)
         {
             ImmutableArray<KeyHash> asked = [.. wanted.Take(ReconcileRequest.MaxKeys)];
-            var answer = await AskAsync(new ReconcileRequest(epoch, chain, from, [], asked));
+            // A source keeps its newest records in memory for a while only: the learner follows them beside the copies.
+            var asking = AskAsync(new ReconcileRequest(epoch, chain, from, [], asked));
+            var following = follow();
+            await Task.WhenAll(asking, following);
+            if (!await following) return false;
+            var answer = await asking;
             if (answer.Records.IsEmpty || answer.Records.Length > asked.Length)
                 throw new MalformedDataException("Objects are missing in an answer.");
             for (var i = 0; i < answer.Records.Length; i++)

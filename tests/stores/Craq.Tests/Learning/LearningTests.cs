@@ -173,6 +173,33 @@ public sealed class LearningTests
         Assert.Equal("new", await chain.GetAsync(2, "x"));
     });
 
+    /// <summary>C11: a learner follows the chain's records while it copies objects.</summary>
+    [Fact]
+    public void Late_copy_does_not_bring_a_deleted_object_back() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        await chain.UntilAsync(() => Enumerable.Range(1, 3).All(node => chain.MarkOf(node) == chain.LastOf(1)));
+        var (isCopying, deleted) = (false, new TaskCompletionSource());
+        chain.Network.Holds = (from, _, request) =>
+        {
+            isCopying |= from == Samples.Id(4) && request is ReconcileRequest { Keys.IsEmpty: false };
+            return isCopying && from == Samples.Id(4) && request is FetchRequest ? deleted.Task : Task.CompletedTask;
+        };
+        // The source has found the object and reads its value.
+        chain.Store(1).Loses = async _ =>
+        {
+            if (deleted.Task.IsCompleted) return false;
+            await chain.MutateAsync(
+                chain.Mutation(new ObjectOperation(ObjectOperationKind.Delete, "x", 0, 0, default)));
+            deleted.SetResult();
+            await chain.UntilAsync(() => chain.MarkOf(4) >= chain.LastOf(1));
+            return false;
+        };
+        await LearnAsync(chain, 4, index: 1);
+        Assert.True(deleted.Task.IsCompleted);
+        Assert.Null(await chain.GetAsync(4, "x"));
+    });
+
     /// <summary>C11, C19.</summary>
     [Fact]
     public void Learner_takes_an_object_unreadable_at_the_source_from_another_member() => Run(async chain =>
