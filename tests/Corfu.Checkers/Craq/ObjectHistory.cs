@@ -16,8 +16,8 @@ public sealed class ObjectHistory
     public List<ObjectTransaction> Transactions { get; } = [];
 
     /// <summary>The same history where the final contents of the chains are known: a write of unknown outcome has the
-    /// version that it has there, or never took effect. <see cref="OnceCheck"/> holds the contents against what was
-    /// told.</summary>
+    /// version that it has there, or never took effect; a transaction's part is refused then. <see cref="OnceCheck"/>
+    /// holds the contents against what was told.</summary>
     public ObjectHistory Resolved(IEnumerable<AppliedWrite> applied)
     {
         var versions = applied.DistinctBy(write => write.Id).ToDictionary(write => write.Id, write => write.Version);
@@ -27,7 +27,8 @@ public sealed class ObjectHistory
         {
             if (call.Fate != ObjectFate.Unknown || !call.Writes) resolved.Calls.Add(call);
             else if (versions.TryGetValue(call.Id, out var version))
-                resolved.Calls.Add(call with { Fate = ObjectFate.Done, Version = version, End = Never });
+                resolved.Calls.Add(call with { Fate = ObjectFate.Done, Version = version, End = Never, Until = Never });
+            else if (call.Transaction is not null) resolved.Calls.Add(call with { Fate = ObjectFate.Refused });
         }
 
         return resolved;
@@ -86,6 +87,9 @@ public sealed record ObjectCall(string Id, string Chain, ObjectMode Mode, long S
 
     /// <summary>The session that the call belongs to; null: none.</summary>
     public string? Session { get; init; }
+
+    /// <summary>The transaction over several chains that the call is a part of; null: none.</summary>
+    public string? Transaction { get; init; }
 
     /// <summary>The number of uncommitted versions that a bounded read allows.</summary>
     public int MaxAhead { get; init; }
@@ -158,13 +162,16 @@ public enum ObjectActKind
 }
 
 /// <param name="Sum">The answer of an Add that was done; null: not told.</param>
-public sealed record ObjectAct(string Key, ObjectActKind Kind, string Value = "", long Delta = 0, ulong? Sum = null)
+/// <param name="Expiry">Of a Put or Touch: the time, in the unit of <see cref="ObjectCall.From"/>, from which on the
+/// object reads as absent; 0: none.</param>
+public sealed record ObjectAct(
+    string Key, ObjectActKind Kind, string Value = "", long Delta = 0, ulong? Sum = null, long Expiry = 0)
 {
     public override string ToString() => Kind switch
     {
         ObjectActKind.Add => $"{Key}{Delta:+0;-0}{(Sum is { } sum ? $"={sum}" : "")}",
         ObjectActKind.Clear => "Clear",
-        _ => $"{Kind} {Key} {Value}",
+        _ => $"{Kind} {Key} {Value}{(Expiry > 0 ? $" until {Expiry}" : "")}",
     };
 }
 

@@ -43,20 +43,32 @@ public static class ObjectLinear
         }
     }
 
-    /// <summary>A version shows one content for ever, whatever the mode of the read.</summary>
+    /// <summary>A version shows one content for ever, whatever the mode of the read; or nothing, where objects of that
+    /// key expire.</summary>
     private static void OneContent(ObjectHistory history, List<Violation> found)
     {
         Dictionary<(string Chain, string Key, long Version), (string? Value, ObjectCall Call)> contents = [];
+        var expiring = Expiring(history);
         foreach (var call in history.Calls)
         {
             foreach (var seen in call.Seen.Where(seen => seen.Version > 0))
             {
+                if (seen.Value is null && expiring.Contains((call.Chain, seen.Key))) continue;
                 if (!contents.TryAdd((call.Chain, seen.Key, seen.Version), (seen.Value, call))
                     && contents[(call.Chain, seen.Key, seen.Version)] is var first && first.Value != seen.Value)
                     found.Add(new(CheckerNames.ObjectLinear, $"one version, two contents: {first.Call} and {call}"));
             }
         }
     }
+
+    /// <summary>Objects that were given an expiry at some time.</summary>
+    internal static HashSet<(string Chain, string Key)> Expiring(ObjectHistory history) =>
+    [
+        .. from call in history.Calls
+           from act in call.Acts
+           where act.Expiry > 0
+           select (call.Chain, act.Key),
+    ];
 
     /// <summary>The first place where a list contradicts the clock: an element that began when one further behind had
     /// ended.</summary>

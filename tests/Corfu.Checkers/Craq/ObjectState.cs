@@ -7,9 +7,17 @@ namespace Corfu.Checkers;
 /// <param name="Version">The version of the newest write, a deletion too; where it is not exact, at least that
 /// version.</param>
 /// <param name="IsExact">False behind a write whose version is not known.</param>
-internal readonly record struct ObjectState(string? Value, long Version, bool IsExact)
+/// <param name="Expiry">From then on the object reads as absent; 0: none.</param>
+internal readonly record struct ObjectState(string? Value, long Version, bool IsExact, long Expiry = 0)
 {
     public static ObjectState Absent { get; } = new(null, 0, true);
+
+    /// <summary>Deleted, without a version of its own.</summary>
+    private ObjectState Ended => this with { Value = null, Expiry = 0 };
+
+    /// <summary>Behind its expiry the object is absent: as the version that it is, or as a later one that deleted
+    /// it.</summary>
+    public ObjectState Expired => new(null, IsExact ? Version - 1 : Version, false);
 
     /// <summary>Whether the state may be shown so; a version that was not known is known then.</summary>
     public bool Shows(long version, bool isValueTold, string? value, out ObjectState after)
@@ -47,12 +55,12 @@ internal readonly record struct ObjectState(string? Value, long Version, bool Is
     {
         switch (act.Kind)
         {
-            case ObjectActKind.Put: return this with { Value = act.Value };
-            case ObjectActKind.Clear: return this with { Value = null };
-            case ObjectActKind.Delete: return Value is null ? null : this with { Value = null };
+            case ObjectActKind.Put: return this with { Value = act.Value, Expiry = act.Expiry };
+            case ObjectActKind.Clear: return Ended;
+            case ObjectActKind.Delete: return Value is null ? null : Ended;
             case ObjectActKind.Append: return Value is null ? null : this with { Value = Value + act.Value };
             case ObjectActKind.Prepend: return Value is null ? null : this with { Value = act.Value + Value };
-            case ObjectActKind.Touch: return Value is null ? null : this;
+            case ObjectActKind.Touch: return Value is null ? null : this with { Expiry = act.Expiry };
             default:
                 if (!ulong.TryParse(Value, NumberStyles.None, CultureInfo.InvariantCulture, out var number))
                     return null;

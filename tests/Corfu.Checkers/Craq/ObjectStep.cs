@@ -53,8 +53,21 @@ internal sealed class ObjectStep
     /// object; 0: not known.</summary>
     public long Moment => !IsWrite && Call.Fate == ObjectFate.Done && Call.Writes ? Call.Version : 0;
 
-    /// <summary>The state behind the step; null: the step cannot have taken place in this state.</summary>
+    // An unknown write may take effect long after its caller was told so.
+    private long Until => IsRequired && Call.End != ObjectHistory.Never ? Call.Until : ObjectHistory.Never;
+
+    /// <summary>The state behind the step; null: the step cannot have taken place in this state. An object that expires
+    /// while the call is under way may have been there or not. A step that writes nothing leaves that open, for steps
+    /// beside it may have looked earlier.</summary>
     public ObjectState? After(ObjectState state)
+    {
+        if (state.Expiry == 0) return From(state);
+        if (state.Expiry > Call.From && From(state) is { } live) return live;
+        if (state.Expiry > Until || From(state.Expired) is not { } after) return null;
+        return IsWrite || (after.IsExact && after.Version > state.Version) ? after : state;
+    }
+
+    private ObjectState? From(ObjectState state)
     {
         var at = state;
         foreach (var test in Tests)

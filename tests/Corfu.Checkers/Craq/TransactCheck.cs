@@ -9,9 +9,14 @@ public static class TransactCheck
     public static List<Violation> Check(ObjectHistory history)
     {
         var deleted = Deleted(history);
+        var parts = history.Calls.Where(IsPart).ToList();
         var transactions = history.Transactions
-            .Concat(history.Calls.Where(IsPart).Select(call => AsTransaction(call, deleted))).ToList();
+            .Concat(parts.Where(call => call.Transaction is null).Select(call => AsTransaction(call, deleted)))
+            .Concat(parts.Where(call => call.Transaction is not null).GroupBy(call => call.Transaction!)
+                .Select(whole => AsTransaction(whole.Key, [.. whole.Select(part => AsTransaction(part, deleted))])))
+            .ToList();
         List<Violation> found = [];
+        Halves(history, found);
         var seen = transactions.SelectMany(t => t.Reads).Where(read => read.Version > 0).ToHashSet();
         List<ObjectTransaction> effective = [];
         foreach (var transaction in transactions)
@@ -28,7 +33,8 @@ public static class TransactCheck
         return found;
     }
 
-    // Only steps that transactions can meet: single-chain writes and mutations, which are transactions of one part.
+    // Only steps that transactions can meet: single-chain writes and mutations, which are transactions of one part, and
+    // parts of transactions over several chains.
     private static bool IsPart(ObjectCall call) =>
         call is { Mode: ObjectMode.Mutate, Fate: ObjectFate.Done, Version: > 0 }
         && call.Acts.All(act => act.Kind != ObjectActKind.Clear);
@@ -42,13 +48,29 @@ public static class TransactCheck
         ],
         [.. call.Acts.Select(act => Item(call.Chain, act.Key)).Distinct().Select(item => (item, call.Version))]);
 
-    // An absent object that was never deleted was read before its first write; one that was may have been read at any
-    // time.
+    private static void Halves(ObjectHistory history, List<Violation> found)
+    {
+        foreach (var whole in history.Calls.Where(call => call.Transaction is not null)
+            .GroupBy(call => call.Transaction))
+        {
+            var done = whole.FirstOrDefault(part => part.Fate == ObjectFate.Done);
+            var undone = whole.FirstOrDefault(part => part.Fate is ObjectFate.Refused or ObjectFate.Mismatch);
+            if (done is not null && undone is not null)
+                found.Add(new(CheckerNames.Transact, $"half of a transaction: {done} was done, and {undone} was not"));
+        }
+    }
+
+    private static ObjectTransaction AsTransaction(string name, List<ObjectTransaction> parts) => new(
+        name, parts.Min(part => part.Began), parts.Max(part => part.Ended), TxFate.Committed,
+        [.. parts.SelectMany(part => part.Reads)], [.. parts.SelectMany(part => part.Writes)]);
+
+    // An absent object that was never deleted and cannot expire was read before its first write. Another one may have
+    // been read at any time.
     private static HashSet<string> Deleted(ObjectHistory history) =>
     [
         .. from call in history.Calls
            from act in call.Acts
-           where act.Kind is ObjectActKind.Delete or ObjectActKind.Clear
+           where act.Kind is ObjectActKind.Delete or ObjectActKind.Clear || act.Expiry > 0
            select act.Kind == ObjectActKind.Clear ? call.Chain : Item(call.Chain, act.Key),
     ];
 

@@ -203,6 +203,79 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
+    public void Object_reads_as_absent_behind_its_expiry()
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        Read("x", 5, "a", 3, 9);
+        Read("x", 5, null, 8, 12);
+        Read("x", 0, null, 11, 12);
+        Read("x", 5, "a", 7, 13);
+        Passes();
+    }
+
+    [Fact]
+    public void Expired_object_is_deleted_as_a_version_that_no_client_wrote()
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        Read("x", 6, null, 8, 12);
+        Put("x", "b", 13, 14, version: 7);
+        Read("x", 7, "b", 15, 16);
+        Passes();
+        Read("x", 6, null, 17, 18);
+        Finds();
+    }
+
+    [Theory]
+    [InlineData(5, "a", 10, 11)]
+    [InlineData(5, null, 3, 9)]
+    [InlineData(0, null, 3, 9)]
+    public void Read_against_the_expiry_is_found(long version, string? value, long start, long end)
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        Read("x", version, value, start, end);
+        Finds();
+    }
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(30)]
+    public void Object_that_ends_before_its_expiry_is_found(long expiry)
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        Put("x", "b", 3, 4, version: 6, expiry: expiry);
+        Read("x", 0, null, 15, 16);
+        Finds();
+    }
+
+    [Fact]
+    public void Touch_changes_the_expiry_and_an_append_keeps_it()
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        Write(3, 4, 6, new ObjectAct("x", ObjectActKind.Touch, Expiry: 20));
+        Write(12, 13, 7, new ObjectAct("x", ObjectActKind.Append, "b"));
+        Read("x", 7, "ab", 14, 15);
+        Read("x", 0, null, 20, 21);
+        Passes();
+        Read("x", 7, "ab", 22, 23);
+        Finds();
+    }
+
+    [Fact]
+    public void Append_to_an_expired_object_is_refused()
+    {
+        Put("x", "a", 1, 2, version: 5, expiry: 10);
+        _history.Calls.Add(new ObjectCall("w", "c", ObjectMode.Mutate, 11, 12, ObjectFate.Mismatch)
+        {
+            Acts = [new ObjectAct("x", ObjectActKind.Append, "b")],
+            From = 11,
+            Until = 12,
+        });
+        Passes();
+        Write(13, 14, 6, new ObjectAct("x", ObjectActKind.Append, "b"));
+        Finds();
+    }
+
+    [Fact]
     public void Search_that_gives_up_is_a_finding()
     {
         Put("x", "a", 1, 2, version: 5);
@@ -229,14 +302,16 @@ public sealed class ObjectLinearTests
 
     private long LastVersion() => _history.Calls.Last(call => call.Version > 0).Version;
 
-    private void Put(string key, string value, long start, long end, long version) =>
-        Write(start, end, version, new ObjectAct(key, ObjectActKind.Put, value));
+    private void Put(string key, string value, long start, long end, long version, long expiry = 0) =>
+        Write(start, end, version, new ObjectAct(key, ObjectActKind.Put, value, Expiry: expiry));
 
     private void Write(long start, long end, long version, ObjectAct act) =>
         _history.Calls.Add(new ObjectCall($"w{_id++}", "c", ObjectMode.Mutate, start, end, ObjectFate.Done)
         {
             Version = version,
             Acts = [act],
+            From = start,
+            Until = end,
         });
 
     private void Unknown(long start, long end, ObjectAct act) =>
@@ -257,6 +332,8 @@ public sealed class ObjectLinearTests
         _history.Calls.Add(new ObjectCall($"r{_id++}", "c", ObjectMode.Strong, start, end, ObjectFate.Done)
         {
             Seen = [new ObjectSeen(key, version, value)],
+            From = start,
+            Until = end,
         });
 
     private void Passes() => Assert.Empty(ObjectLinear.Check(_history));

@@ -173,6 +173,80 @@ public sealed class ObjectPromiseTests
         Assert.Empty(TransactCheck.Check(_history));
     }
 
+    [Fact]
+    public void Parts_of_a_transaction_are_one_step()
+    {
+        Part("a", "p", 2, 1, 10, reads: 1);
+        Part("a", "q", 2, 1, 10);
+        Part("b", "p", 3, 11, 20, reads: 2);
+        Part("b", "q", 3, 11, 20, reads: 2);
+        Assert.Empty(TransactCheck.Check(_history));
+    }
+
+    [Fact]
+    public void Parts_that_saw_two_moments_are_found()
+    {
+        Part("a", "p", 2, 1, 10);
+        Part("a", "q", 2, 1, 10);
+        Part("b", "p", 3, 2, 11, reads: 2);
+        Part("b", "q", 1, 2, 11);
+        Part("c", "q", 4, 12, 13, reads: 2);
+        Finds(TransactCheck.Check(_history), CheckerNames.Transact);
+    }
+
+    [Fact]
+    public void Parts_that_read_the_older_half_of_another_transaction_are_found()
+    {
+        Part("a", "p", 2, 1, 10);
+        Part("a", "q", 2, 1, 10);
+        Part("b", "p", 5, 2, 11, reads: 2, key: "y");
+        Part("b", "q", 5, 2, 11, reads: 1, key: "y");
+        Finds(TransactCheck.Check(_history), CheckerNames.Transact);
+    }
+
+    [Fact]
+    public void Single_write_between_the_parts_of_a_transaction_is_found()
+    {
+        Part("a", "p", 2, 1, 10);
+        Part("a", "q", 2, 1, 10);
+        Part("w", "p", 3, 2, 3);
+        Part("v", "q", 1, 4, 5);
+        Finds(TransactCheck.Check(_history), CheckerNames.Transact);
+    }
+
+    [Fact]
+    public void Committed_part_beside_a_refused_one_is_found()
+    {
+        Part("a", "p", 2, 1, 10);
+        Part("a", "q", 0, 1, 10, fate: ObjectFate.Refused);
+        Finds(TransactCheck.Check(_history), CheckerNames.Transact);
+    }
+
+    [Theory]
+    [InlineData(new string[0], true)]
+    [InlineData(new[] { "a in p", "a in q" }, true)]
+    [InlineData(new[] { "a in p" }, false)]
+    [InlineData(new[] { "a in q" }, false)]
+    public void Transaction_of_unknown_outcome_is_all_or_nothing(string[] applied, bool passes)
+    {
+        Part("a", "p", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
+        Part("a", "q", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
+        var found = TransactCheck.Check(_history.Resolved(applied.Select(id => new AppliedWrite(id, id[5..], 2))));
+        if (passes) Assert.Empty(found);
+        else Finds(found, CheckerNames.Transact);
+    }
+
+    [Fact]
+    public void Transaction_of_unknown_outcome_that_was_applied_is_ordered_with_the_others()
+    {
+        Part("a", "p", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
+        Part("a", "q", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
+        Part("b", "p", 5, 20, 21, reads: 2, key: "y");
+        Part("b", "q", 5, 20, 21, reads: 1, key: "y");
+        AppliedWrite[] applied = [new("a in p", "p", 2), new("a in q", "q", 2)];
+        Finds(TransactCheck.Check(_history.Resolved(applied)), CheckerNames.Transact);
+    }
+
     private List<Violation> Once(params AppliedWrite[] applied) =>
         OnceCheck.Check(_history, applied, static _ => (2, 1000));
 
@@ -182,6 +256,17 @@ public sealed class ObjectPromiseTests
     private void Transaction(string name, long began, long ended, TxFate fate, (string, long)[] reads,
         (string, long)[] writes) =>
         _history.Transactions.Add(new ObjectTransaction(name, began, ended, fate, reads, writes));
+
+    // A part that puts a key; and reads x where a version is named.
+    private void Part(string transaction, string chain, long version, long start, long end, long reads = 0,
+        string key = "x", ObjectFate fate = ObjectFate.Done) =>
+        _history.Calls.Add(new ObjectCall($"{transaction} in {chain}", chain, ObjectMode.Mutate, start, end, fate)
+        {
+            Version = version,
+            Transaction = transaction,
+            Seen = reads == 0 ? [] : [new ObjectSeen("x", reads, $"v{reads}")],
+            Acts = [new ObjectAct(key, ObjectActKind.Put, transaction)],
+        });
 
     private void Write(string id, long version, long start, long end, string? session) =>
         _history.Calls.Add(new ObjectCall(id, "c", ObjectMode.Mutate, start, end, ObjectFate.Done)
