@@ -1,6 +1,7 @@
 using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Craq;
+using Craq.Chains;
 using Craq.Protocol;
 using Craq.Storage;
 using RecordCodec = Craq.Protocol.RecordCodec;
@@ -13,6 +14,7 @@ internal sealed class ChainTruth(World world, ChainId id)
     private readonly SortedDictionary<ObjectVersion, Record> _records = [];
     private readonly SortedDictionary<Epoch, ChainConfig> _configs = [];
     private readonly HashSet<Epoch> _open = [];
+    private readonly Dictionary<Guid, IReadOnlyList<ChainId>> _locked = [];
     private readonly HashSet<ObjectVersion> _committed = [];
 
     public ChainId Id => id;
@@ -29,6 +31,9 @@ internal sealed class ChainTruth(World world, ChainId id)
 
     /// <summary>Whether Begin of the epoch is durable at all its full members.</summary>
     public bool IsOpen(Epoch epoch) => _open.Contains(epoch);
+
+    /// <summary>Whether the node was a full member of an epoch that has opened: it holds that epoch's Begin.</summary>
+    public bool HasOpenedWith(NodeId node) => _open.Any(epoch => _configs[epoch].IndexOf(node) >= 0);
 
     /// <returns>The fault of the config; null: nothing.</returns>
     public string? Learn(ChainConfig config)
@@ -52,15 +57,20 @@ internal sealed class ChainTruth(World world, ChainId id)
                 ? null
                 : $"two contents of {record.Version}: {known.Content} and {record}";
         _records.Add(record.Version, new Record(record, hash.Value));
+        if (record.Kind == ChainRecordKind.Lock)
+            _locked[record.Transaction] = [.. HeldLock.Of(record, body.ToArray()).Parts.Select(part => part.Chain)];
         return null;
     }
+
+    /// <summary>The chains of a transaction, as its Lock in this chain names them.</summary>
+    public IReadOnlyList<ChainId> PartsOf(Guid transaction) => _locked.GetValueOrDefault(transaction, []);
 
     public Record? Find(ObjectVersion version) => _records.GetValueOrDefault(version);
 
     /// <summary>Takes note that a member's disk holds more.</summary>
-    /// <param name="logs">The disks of all nodes.</param>
+    /// <param name="logs">The chain on the disks that a node has or had.</param>
     /// <returns>The fault that was found; null: nothing.</returns>
-    public string? Advance(Func<NodeId, NodeChain?> logs)
+    public string? Advance(Func<NodeId, IEnumerable<NodeChain>> logs)
     {
         foreach (var (epoch, config) in _configs)
         {
@@ -69,15 +79,21 @@ internal sealed class ChainTruth(World world, ChainId id)
             var count = 0;
             foreach (var member in config.Members)
             {
-                if (logs(member.Node) is not { IsLearning: false } log || !Has(log, begin)) break;
-                least = ObjectVersion.Min(least, log.LastOf(epoch));
+                var held = ObjectVersion.None;
+                foreach (var log in logs(member.Node))
+                {
+                    if (!log.IsLearning && Has(log, begin)) held = ObjectVersion.Max(held, log.LastOf(epoch));
+                }
+
+                if (held.IsNone) break;
+                least = ObjectVersion.Min(least, held);
                 count++;
             }
 
             if (count < config.Members.Length) continue;
             if (_open.Add(epoch) && Missing(epoch, begin) is { } missing) return missing;
             if (least <= Committed) continue;
-            // A record that its head alone had when the next epoch began was never committed (seed 400).
+            // A record that its head alone had when the next epoch began was never committed.
             foreach (var version in Path(least))
             {
                 if (version > Committed && _committed.Add(version)) Commits.Add((version, world.Now));
@@ -119,12 +135,12 @@ internal sealed class ChainTruth(World world, ChainId id)
         return path;
     }
 
-    // A clean state stands for the records that led to it: a record that was lost on the way is none (seed 49).
+    // A clean state stands for the records that led to it: a record that was lost on the way is none.
     private bool Has(NodeChain log, ObjectVersion version) =>
         log.Holds(version) || (log.Base >= version && _committed.Contains(version));
 
     // Nothing committed may be missing behind a Begin (C9). The last member of an epoch may take its Begin when a later
-    // epoch has committed records: they stand behind that Begin (seed 340).
+    // epoch has committed records: they stand behind that Begin.
     private string? Missing(Epoch epoch, ObjectVersion begin)
     {
         if (begin < Committed)

@@ -3,6 +3,7 @@ using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
 using Craq;
+using Craq.Agent;
 using Craq.Coordination;
 using Craq.Protocol;
 
@@ -23,7 +24,7 @@ internal sealed class CraqCluster
         World = world;
         Plan = plan;
         Monitor = new CraqMonitor(world, Requests);
-        Directory = new SimDirectory(world, plan, Monitor);
+        Directory = new SimDirectory(world, plan, Monitor) { EpochOpened = CompareMembers };
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
         Network = new SimNetwork(world, new NetworkOptions()) { Version = WireProtocol.Version2 };
@@ -73,7 +74,14 @@ internal sealed class CraqCluster
         MaxRecord = Plan.Store.LogPageSize / 2,
         MaxWindowState = Plan.Store.LogPageSize / 4,
         MaxLockBytes = Plan.Store.LogPageSize / 4,
+        LockLimit = TimeSpan.FromTicks(Plan.LockLimit),
+        VoteLimit = TimeSpan.FromTicks(Plan.LockLimit),
+        SettleLimit = TimeSpan.FromTicks(3 * Plan.LockLimit),
+        DecisionInterval = TimeSpan.FromTicks(3 * Plan.LockLimit),
+        ExpiryInterval = TimeSpan.FromTicks(Plan.Sweep),
     };
+
+    public CraqAgentOptions AgentOptions => Plan.AgentOptions();
 
     public IReadOnlyList<SimProcess> Processes() => [.. _processes.Where(p => p.Alive)];
 
@@ -122,6 +130,7 @@ internal sealed class CraqCluster
         }
 
         ChainNames = names.ToImmutable();
+        if (Plan.HasAgents) Directory.KeepLeases(Plan.LeaseTime);
         foreach (var node in Nodes) node.Start();
         Run("nodes did not start", () => Nodes.TrueForAll(node => node.Node is not null));
         Run("chains did not open", () => Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
@@ -141,7 +150,18 @@ internal sealed class CraqCluster
             node.Start();
         }
 
-        foreach (var client in Clients) client.Start();
+        foreach (var client in Clients)
+        {
+            client.Near = null;
+            client.Start();
+        }
+    }
+
+    // A full member of an open epoch has the clean state (C11).
+    private void CompareMembers(ChainTruth chain)
+    {
+        foreach (var node in Nodes.Where(node => chain.Newest!.IndexOf(node.Id) >= 0))
+            node.CompareIndex(chain, CheckerNames.Learn);
     }
 
     private void Run(string what, Func<bool> done)

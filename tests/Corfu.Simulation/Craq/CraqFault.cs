@@ -24,7 +24,7 @@ internal enum CraqFault
     /// <summary>A machine does not reach the log, and its view of the directory stands still.</summary>
     LogUnreachable,
 
-    /// <summary>An operator removes members. They stay out: no node learns a chain in a seed.</summary>
+    /// <summary>An operator removes members. They stay out, or come back with old data where agents run.</summary>
     Remove,
 
     Reorder,
@@ -45,4 +45,11 @@ internal enum CraqFault
 
     /// <summary>Others take the space of a node's disk for a while.</summary>
     FullDisk,
+
+    /// <summary>A node's disk is lost and replaced by an empty one, under a new identity or, by an operator's mistake,
+    /// under the same (C19). An operator takes the lost one out of its chains.</summary>
+    LoseDisk,
+
+    /// <summary>An operator drains a node for a while.</summary>
+    Drain,
 }

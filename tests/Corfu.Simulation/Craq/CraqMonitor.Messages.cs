@@ -9,16 +9,19 @@ namespace Corfu.Simulation.Craq;
 
 internal sealed partial class CraqMonitor
 {
-    // C2: what is passed on is durable at its sender.
+    // C2: what is passed on is durable at its sender. The sender may have lost its disk since.
     private void PassedOn(MessageInfo message, ReplicateRequest request)
     {
-        var sender = _logs.Values.FirstOrDefault(log => log.Name == message.Client);
-        if (sender?.Find(request.Chain) is not { } held) return;
+        NodeChain[] held =
+        [
+            .. _logs.Values.Where(log => log.Machine == message.Client).SelectMany(log => log.All(request.Chain)),
+        ];
+        if (held.Length == 0) return;
         foreach (var record in request.Records)
         {
             var version = RecordCodec.VersionOf(record.Span);
-            if (held.Holds(version) || held.Last > version) continue;
-            Found(CheckerNames.ChainLog, $"{sender.Name} passes {version} on, which is not durable there");
+            if (held.Any(log => log.HasHeld(version))) continue;
+            Found(CheckerNames.ChainLog, $"{message.Client} passes {version} on, which is not durable there");
             return;
         }
     }
@@ -31,6 +34,12 @@ internal sealed partial class CraqMonitor
         Told(node, request.Chain, answer.Mark, isNow: false);
         if (held is { IsLearning: true })
             Found(CheckerNames.Learn, $"{NameOf(node)} answers a {request.Mode} read while it learns {truth.Newest}");
+        if (truth.ConfigOf(answer.Epoch) is { } config && config.IndexOf(node) < 0)
+            Found(CheckerNames.Learn,
+                $"{NameOf(node)} answers a {request.Mode} read and is no member of {config}");
+        if ((held?.Last ?? default).IsNone && truth.HasOpenedWith(node))
+            Found(CheckerNames.Learn,
+                $"{NameOf(node)} answers a {request.Mode} read and holds nothing of {truth.Newest}");
         foreach (var found in answer.Objects)
         {
             if (found.IsDirty) Mark("dirty version shown");
@@ -44,8 +53,6 @@ internal sealed partial class CraqMonitor
         }
 
         if (request.Mode != ObjectReadMode.Strong) return;
-        if (truth.ConfigOf(answer.Epoch) is { } config && config.IndexOf(node) < 0)
-            Found(CheckerNames.Learn, $"{NameOf(node)} answers a strong read and is no member of {config}");
         if (!truth.IsOpen(answer.Epoch))
             Found(CheckerNames.Fence,
                 $"{NameOf(node)} answers a strong read in {answer.Epoch}, which is not open at all its members");

@@ -58,8 +58,31 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
     /// take it.</summary>
     public void Learn(NodeId node, in StoreRecord record)
     {
-        if (Truth(record.Chain).Learn(record.Body) is { } wrong)
-            Found(CheckerNames.ChainLog, $"{_logs[node].Name}: {wrong}");
+        var truth = Truth(record.Chain);
+        var isNew = truth.Find(record.Version) is null;
+        if (truth.Learn(record.Body) is { } wrong) Found(CheckerNames.ChainLog, $"{_logs[node].Name}: {wrong}");
+        if (!isNew) return;
+        var content = truth.Find(record.Version)!.Content;
+        if (content.Kind == ChainRecordKind.Begin) Begins(truth, content);
+        if (content is { Kind: ChainRecordKind.Write, Origins.IsEmpty: true } && content.Writes.Any(w => w.IsDelete))
+            Mark("expired object deleted");
+    }
+
+    // C9: an epoch begins behind all that its full members had durable when they installed it.
+    private void Begins(ChainTruth truth, ChainRecord begin)
+    {
+        var epoch = begin.Version.Epoch;
+        if (epoch == Epoch.First) return;
+        foreach (var member in truth.ConfigOf(epoch)?.Members ?? [])
+        {
+            var log = _logs[member.Node];
+            if (log.IsErased || log.Find(truth.Id) is not { IsLearning: false } held) continue;
+            if (held.Installed < epoch) continue;
+            var last = held.LastOf(new Epoch(epoch.Value - 1));
+            if (last > begin.Previous)
+                Found(CheckerNames.ChainLog,
+                    $"{epoch} of {truth.Id} begins behind {begin.Previous}, and {log.Name} has {last}");
+        }
     }
 
     /// <summary>For traces: a starting node reads a record of its log.</summary>
@@ -84,7 +107,7 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
 
     public void Advanced(ChainId chain)
     {
-        if (Truth(chain).Advance(node => _logs.GetValueOrDefault(node)?.Find(chain)) is { } wrong)
+        if (Truth(chain).Advance(node => _logs[node].All(chain)) is { } wrong)
             Found(CheckerNames.ChainLog, wrong);
     }
 
@@ -96,7 +119,7 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
         var index = config.IndexOf(log.Id);
         if (index <= 0) return;
         var before = _logs[config.Members[index - 1].Node];
-        if (before.Find(chain) is { } held && (held.Holds(version) || held.Last > version)) return;
+        if (before.Find(chain) is { } held && held.HasHeld(version) || before.IsErased) return;
         Found(CheckerNames.ChainLog,
             $"{log.Name} has {version} of {chain} durable, and {before.Name} before it has not");
     }

@@ -6,21 +6,21 @@ using Craq.Coordination;
 namespace Corfu.Simulation.Craq;
 
 /// <summary>Breaks things at random while faults are allowed, and mends what it broke after a while.</summary>
-internal sealed class CraqNemesis
+internal sealed partial class CraqNemesis
 {
     private static readonly CraqFault[] s_acts =
     [
         CraqFault.PartitionOneWay, CraqFault.PartitionSymmetric, CraqFault.Clog, CraqFault.BrokenConnection,
         CraqFault.KillNode, CraqFault.PowerCut, CraqFault.KillClient, CraqFault.Pause, CraqFault.LogUnreachable,
         CraqFault.Remove, CraqFault.Reorder, CraqFault.SetOptions, CraqFault.PowerCutOfAll, CraqFault.CutOff,
-        CraqFault.FailedFlush, CraqFault.FullDisk,
+        CraqFault.FailedFlush, CraqFault.FullDisk, CraqFault.LoseDisk, CraqFault.Drain,
     ];
 
     private readonly CraqCluster _cluster;
     private readonly SimRandom _random;
     private readonly CraqFault[] _acts;
     private readonly SimProcess _operator;
-    private readonly IChainDirectory _directory;
+    private readonly SimDirectory.Connection _directory;
     private bool _stopped;
 
     public CraqNemesis(CraqCluster cluster)
@@ -83,6 +83,12 @@ internal sealed class CraqNemesis
             case CraqFault.FullDisk:
                 FillDisk(_random.Pick(_cluster.Nodes));
                 break;
+            case CraqFault.LoseDisk:
+                LoseDisk(_random.Pick(_cluster.Nodes));
+                break;
+            case CraqFault.Drain:
+                Drain(_random.Pick(_cluster.Nodes));
+                break;
             case CraqFault.KillClient:
                 Count(fault);
                 var victim = _random.Pick(_cluster.Clients);
@@ -112,21 +118,20 @@ internal sealed class CraqNemesis
         // Nothing would mend what is broken now.
         if (_stopped) return;
         var config = view.Chains[chain];
-        if (ChangeOf(fault, config) is not { } change) return;
+        var change = fault == CraqFault.CutOff ? await CutOffAsync(config) : ChangeOf(fault, config);
+        if (change is null) return;
         var outcome = await _directory.TryChangeAsync(chain, config.Epoch, change, default);
         if (outcome.IsRecorded) Count(fault);
         else _cluster.World.Explain($"operator: {outcome.Refusal}");
+        // A removal may follow a config that is not open yet (C8).
+        if (outcome.IsRecorded && _random.Chance(0.3) && ChangeOf(CraqFault.Remove, outcome.Config!) is { } next)
+            await _directory.TryChangeAsync(chain, outcome.Config!.Epoch, next, default);
     }
 
     private ChainChange? ChangeOf(CraqFault fault, ChainConfig config)
     {
         switch (fault)
         {
-            case CraqFault.CutOff:
-                if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
-                var lost = _random.Chance(0.7) ? config.Tail.Node : _random.Pick(config.Members).Node;
-                CutOff(_cluster.Nodes.Single(node => node.Id == lost).Name, _random.Pick(_cluster.Clients).Name);
-                return new ChainChange.Remove([lost]);
             case CraqFault.Remove:
                 if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
                 return new ChainChange.Remove([_random.Pick(config.Members).Node]);
@@ -136,7 +141,9 @@ internal sealed class CraqNemesis
                 return new ChainChange.Reorder([.. nodes]);
             default:
                 var protocol = _random.Chance(0.5) ? ChainProtocol.Cr : ChainProtocol.Craq;
-                return new ChainChange.SetOptions(config.Placement, config.Options with { Protocol = protocol });
+                var least = _random.Pick([0, 1, config.Placement.Size]);
+                return new ChainChange.SetOptions(
+                    config.Placement with { MinMembers = least }, config.Options with { Protocol = protocol });
         }
     }
 
@@ -162,10 +169,32 @@ internal sealed class CraqNemesis
         });
     }
 
-    // Long enough for the others to open an epoch and to write.
-    private void CutOff(string node, string client)
+    private async Task<ChainChange?> CutOffAsync(ChainConfig config)
     {
-        string[] others = [.. _cluster.HostNames.Where(name => name != node && name != client)];
+        if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
+        var lost = _random.Chance(0.7) ? config.Tail.Node : _random.Pick(config.Members).Node;
+        // Its disk is gone, and its machine has another identity.
+        if (_cluster.Nodes.Find(node => node.Id == lost) is not { } machine) return null;
+        var client = _random.Pick(_cluster.Clients);
+        client.Near = machine;
+        if (_random.Chance(0.5))
+        {
+            // Answers to its last questions come when it is cut off and others go on (C6, C17).
+            var limit = _cluster.Plan.RequestTimeout;
+            foreach (var other in _cluster.Nodes.Where(other => other != machine))
+                _cluster.Network.Clog(other.Name, machine.Name, limit * 9 / 10);
+            await Task.Delay(TimeSpan.FromTicks(limit / 10), _operator.Time);
+            if (_stopped) return null;
+        }
+
+        CutOff(machine.Name, client);
+        return new ChainChange.Remove([lost]);
+    }
+
+    // Long enough for the others to open an epoch and to write.
+    private void CutOff(string node, SimCraqClient client)
+    {
+        string[] others = [.. _cluster.HostNames.Where(name => name != node && name != client.Name)];
         var network = _cluster.Network;
         foreach (var other in others) Each(network.Block, other);
         _cluster.Directory.Lose(node);
@@ -173,14 +202,15 @@ internal sealed class CraqNemesis
         {
             foreach (var other in others) Each(network.Unblock, other);
             _cluster.Directory.Restore(node);
+            client.Near = null;
         });
 
         void Each(Action<string, string> act, string other)
         {
             act(node, other);
             act(other, node);
-            act(client, other);
-            act(other, client);
+            act(client.Name, other);
+            act(other, client.Name);
         }
     }
 

@@ -70,6 +70,27 @@ internal sealed record CraqPlan
     /// <summary>Tiny segments and few records between two checkpoints, in most seeds.</summary>
     public NodeStoreOptions Store { get; init; } = SmallStore(1, 60);
 
+    /// <summary>Share of transactions over several chains among the writes.</summary>
+    public double Transactions { get; init; }
+
+    /// <summary>A head ends a transaction whose lead is silent for so long, in ticks.</summary>
+    public long LockLimit { get; init; } = TimeSpan.TicksPerSecond;
+
+    /// <summary>Share of objects with an expiry among the registers that are put or touched.</summary>
+    public double Expiring { get; init; }
+
+    /// <summary>Interval at which nodes delete expired objects, in ticks.</summary>
+    public long Sweep { get; init; } = TimeSpan.TicksPerMinute;
+
+    /// <summary>Nodes have agents and learners, whose intervals are the shipped ones times this. 0: no
+    /// agents.</summary>
+    public double Pace { get; init; }
+
+    /// <summary>A node counts as gone after this time without a renewal, in ticks.</summary>
+    public long LeaseTime => (long)(2 * TimeSpan.TicksPerSecond * Pace);
+
+    public bool HasAgents => Pace > 0;
+
     /// <summary>Share of reads among the operations.</summary>
     public double Reads { get; init; } = 0.5;
 
@@ -94,11 +115,15 @@ internal sealed record CraqPlan
 
         if (faults.Contains(CraqFault.TornWrite) || faults.Contains(CraqFault.LostWrite))
             faults.Add(CraqFault.PowerCut);
+        var agents = new SimRandom(seed).Split("agents");
+        var hasAgents = agents.Chance(0.5);
+        if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain]);
         bool Has(CraqFault fault) => faults.Contains(fault);
         var store = new SimRandom(seed).Split("store");
         var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
-        if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder, CraqFault.CutOff]);
-        return new CraqPlan
+        if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder, CraqFault.CutOff,
+            CraqFault.LoseDisk]);
+        var plan = new CraqPlan
         {
             Seed = seed,
             Length = length,
@@ -141,7 +166,30 @@ internal sealed record CraqPlan
             Reads = random.Pick([0.2, 0.5, 0.8]),
             Think = random.Pick([100L, 1_000, 20_000]),
         };
+        var transactions = new SimRandom(seed).Split("transactions");
+        plan = plan with
+        {
+            Transactions = plan.Chains > 1 ? transactions.Pick([0, 0.2, 0.5]) : 0,
+            LockLimit = transactions.Pick([200_000L, 1_000_000, TimeSpan.TicksPerSecond]),
+        };
+        var expiry = new SimRandom(seed).Split("expiry");
+        if (expiry.Chance(0.3))
+            plan = plan with { Expiring = expiry.Pick([0.3, 0.8]), Sweep = expiry.Pick([20_000L, 100_000, 500_000]) };
+        return hasAgents ? WithAgents(plan, agents) : plan;
     }
+
+    // More time: agents need some, and faults last long enough to be noticed.
+    private static CraqPlan WithAgents(CraqPlan plan, SimRandom random) => plan with
+    {
+        Pace = random.Pick([0.05, 0.1, 0.2]),
+        Spares = random.Pick([0, 1, 1, 2]),
+        Length = Math.Min(plan.Length, 4),
+        MinMembers = Math.Min(plan.MinMembers, Math.Min(plan.Length, 4)),
+        Chains = Math.Min(plan.Chains, 2),
+        Think = random.Pick([5_000L, 50_000, 200_000]),
+        FaultInterval = random.Pick([300_000L, 1_000_000, 3_000_000]),
+        FaultsUntil = random.Pick([10_000_000L, 30_000_000]),
+    };
 
     private static NodeStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
     {

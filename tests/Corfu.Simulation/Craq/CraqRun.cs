@@ -72,6 +72,7 @@ internal sealed class CraqRun
         if (!Finish("the audit", () => audit.Finished)) return;
         if (!Finish("the members' marks", AllEqual)) return;
         if (!CompareMembers()) return;
+        _cluster.Monitor.JudgeTransactions();
         CountFaults();
     }
 
@@ -133,11 +134,12 @@ internal sealed class CraqRun
     private NodeChain? LogOf(ChainMember member, ChainTruth chain) =>
         _cluster.Monitor.LogOf(member.Node).Find(chain.Id);
 
-    // Healed, every chain is open and its members are equal.
+    // Healed, every chain is open and its members are equal, agents have brought it to its size, and no transaction
+    // holds keys or has a decision left in the log.
     private bool AllEqual() => _cluster.Monitor.Chains.All(chain => chain.Newest is { } newest
-        && chain.IsOpen(newest.Epoch)
+        && chain.IsOpen(newest.Epoch) && (!_plan.HasAgents || newest.Members.Length == _plan.Length)
         && newest.Members.All(member => LogOf(member, chain) is { } log && log.Last == chain.Committed
-            && log.Mark == chain.Committed));
+            && log.Mark == chain.Committed)) && !_cluster.Monitor.HoldsLocks && !_cluster.Directory.HasDecisions;
 
     // The members' disks hold the same objects, and these are the chain's.
     private bool CompareMembers()

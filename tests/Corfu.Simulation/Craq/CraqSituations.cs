@@ -12,14 +12,20 @@ internal static class CraqSituations
     [
         "compare failed",
         "dirty version shown",
+        "disk lost, new identity",
+        "disk lost, same identity",
         "epoch opened",
+        "expired object deleted",
         "index checkpoint restored",
+        "learner promoted",
         "mutated",
         "read Bounded",
         "read Eventual",
         "read Session",
         "read Strong",
         "segment cleaned",
+        "transaction aborted",
+        "transaction committed",
         "write repeated",
     ];
 

@@ -9,6 +9,9 @@ namespace Corfu.Simulation.Craq;
 /// <summary>Messages of chains as a person wants to read them in a trace.</summary>
 internal static class CraqText
 {
+    /// <summary>The name of a transaction's part in histories.</summary>
+    public static string PartOf(Guid transaction, string chain) => $"{transaction} in {chain}";
+
     public static string Of(Request request) => request switch
     {
         ReadObjectsRequest r => $"Read {r.Epoch} {Short(r.Chain)} {r.Mode} [{string.Join(",", r.Keys)}]"

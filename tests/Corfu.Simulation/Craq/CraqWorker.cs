@@ -9,7 +9,7 @@ using ObjectReadMode = Craq.ObjectReadMode;
 namespace Corfu.Simulation.Craq;
 
 /// <summary>A loop of a client: a session of its own, which reads and writes objects of all chains.</summary>
-internal sealed class CraqWorker(
+internal sealed partial class CraqWorker(
     CraqCluster cluster, CraqHistory history, SimCraqClient client, string session, SimRandom random)
 {
     private const int MostAttempts = 12;
@@ -19,6 +19,9 @@ internal sealed class CraqWorker(
     private int _reads;
 
     public SimRandom Random => random;
+
+    /// <summary>The wall clock of the client's machine, in milliseconds.</summary>
+    public long Wall => client.Process!.Time.GetUtcNow().ToUnixTimeMilliseconds();
 
     public async Task<ObjectCall> ReadAsync(string chain, ObjectReadMode mode, params ImmutableArray<ObjectKey> keys)
     {
@@ -39,8 +42,12 @@ internal sealed class CraqWorker(
             var view = await client.ViewOfAsync(id, random);
             var config = view.Config;
             var member = random.Next(config.Members.Length);
+            if (client.Near is { } near && random.Chance(0.9) && config.IndexOf(near.Id) is >= 0 and var index)
+                member = index;
             if (config.Options.Protocol == ChainProtocol.Cr && random.Chance(0.9)) member = config.Members.Length - 1;
-            var answer = await client.CallAsync(view.Address(member),
+            // A client may be told of a wrong node: a learner, or one that was removed.
+            var to = random.Chance(0.05) ? random.Pick(cluster.Nodes).Address : view.Address(member);
+            var answer = await client.CallAsync(to,
                 new ReadObjectsRequest(config.Epoch, id, mode, keys, token, ahead, age));
             if (answer is { IsOk: true })
             {
@@ -74,7 +81,7 @@ internal sealed class CraqWorker(
             Acts = [.. operations.Select(operation => ActOf(operation, null))],
         });
         // The transport delivers a request once, so that a refusal is its end. A run that duplicates requests may
-        // deliver a copy when the head refuses no more (seeds 127, 3434).
+        // deliver a copy when the head refuses no more.
         var isInDoubt = cluster.Plan.Network.Duplication > 0;
         for (var attempt = 0; attempt < MostAttempts; attempt++)
         {
@@ -140,7 +147,7 @@ internal sealed class CraqWorker(
 
     private void Knows(ChainId chain, ObjectVersion mark) => _marks[chain] = ObjectVersion.Max(MarkOf(chain), mark);
 
-    private static ObjectCall Done(ObjectCall call, MutateRequest request, MutateResponse answer)
+    private ObjectCall Done(ObjectCall call, MutateRequest request, MutateResponse answer)
     {
         var sums = new Queue<ulong>(answer.Result.Sums);
         return call with
@@ -170,7 +177,7 @@ internal sealed class CraqWorker(
         _ => ObjectTestKind.Value,
     }, compare.Version.Value, Text(compare.Value));
 
-    private static ObjectAct ActOf(ObjectOperation operation, ulong? sum) => new($"{operation.Key}",
+    private ObjectAct ActOf(ObjectOperation operation, ulong? sum) => new($"{operation.Key}",
         operation.Kind switch
         {
             ObjectOperationKind.Put => ObjectActKind.Put,
@@ -180,7 +187,13 @@ internal sealed class CraqWorker(
             ObjectOperationKind.Add => ObjectActKind.Add,
             ObjectOperationKind.Touch => ObjectActKind.Touch,
             _ => ObjectActKind.Clear,
-        }, Text(operation.Value), operation.Delta, sum);
+        }, Text(operation.Value), operation.Delta, sum, TimeOf(operation.Expiry));
+
+    // Of a wall clock, in the ticks of the run: all machines' clocks agree.
+    private long TimeOf(long wall) =>
+        wall > 0 ? cluster.World.Now + TimeSpan.FromMilliseconds(wall).Ticks - UnixTicks : 0;
+
+    private long UnixTicks => (client.Process!.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks;
 
     private static ObjectMode ModeOf(ObjectReadMode mode) => mode switch
     {

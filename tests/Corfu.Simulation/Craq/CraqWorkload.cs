@@ -50,6 +50,7 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
             var chain = random.Pick(cluster.ChainNames);
             if (random.Chance(Plan.Reads)) await ReadAsync(worker, chain);
             else if (Plan.Has(CraqFault.WildRequests) && random.Chance(0.05)) await worker.RepeatAsync();
+            else if (random.Chance(Plan.Transactions)) await TransactAsync(worker);
             else await WriteAsync(worker, chain);
             await Task.Delay(TimeSpan.FromTicks(random.Exponential(Plan.Think) + 1), client.Process!.Time);
         }
@@ -72,7 +73,7 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
         switch (random.Next(20))
         {
             case < 5:
-                await worker.MutateAsync(chain, [Put($"r{at}", random)]);
+                await worker.MutateAsync(chain, [Expiring(worker, Put($"r{at}", random))]);
                 break;
             case < 8:
                 await CompareAsync(worker, chain, $"r{at}");
@@ -87,7 +88,7 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
                 await AppendAsync(worker, chain, $"l{at}");
                 break;
             case < 16:
-                await worker.MutateAsync(chain, [Of(ObjectOperationKind.Touch, $"r{at}")]);
+                await worker.MutateAsync(chain, [Expiring(worker, Of(ObjectOperationKind.Touch, $"r{at}"))]);
                 break;
             case < 19:
                 await BatchAsync(worker, chain, at);
@@ -142,10 +143,34 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
     {
         var random = worker.Random;
         var other = random.Next(Plan.Keys);
-        await worker.MutateAsync(chain, [Put($"r{at}", random), Put($"l{other}", random)],
+        await worker.MutateAsync(chain, [Expiring(worker, Put($"r{at}", random)), Put($"l{other}", random)],
             random.Chance(0.3) ? [new ObjectCompare($"n{other}", ObjectCompareKind.Exists, default, default)] : [],
             [new ObjectKey($"l{at}"), new ObjectKey($"r{other}")]);
     }
+
+    // A step over two chains or three: writes and reads, now and then a compare or an Add that may not fit.
+    private Task TransactAsync(CraqWorker worker)
+    {
+        var random = worker.Random;
+        string[] chains = [.. cluster.ChainNames];
+        random.Shuffle(chains);
+        return worker.TransactAsync(chains.Take(random.Between(2, 3)).ToDictionary(chain => chain, _ =>
+        {
+            var (at, other) = (random.Next(Plan.Keys), random.Next(Plan.Keys));
+            return new ChainMutation(
+                random.Chance(0.2) ? [new ObjectCompare($"l{other}", ObjectCompareKind.Exists, default, default)] : [],
+                [new ObjectKey($"r{other}")],
+                random.Chance(0.7)
+                    ? [Put($"r{at}", random)]
+                    : [Put($"l{at}", random), Of(ObjectOperationKind.Add, $"n{other}") with { Delta = 1 }]);
+        }));
+    }
+
+    // Registers may expire: soon, or when another value has taken the place.
+    private ObjectOperation Expiring(CraqWorker worker, ObjectOperation operation) =>
+        worker.Random.Chance(Plan.Expiring)
+            ? operation with { Expiry = worker.Wall + worker.Random.Pick([0L, 2, 10, 50, 500]) }
+            : operation;
 
     private ObjectOperation Put(string key, SimRandom random)
     {

@@ -38,10 +38,18 @@ internal sealed class NodeChain
 
     public ObjectVersion Mark { get; private set; }
 
+    /// <summary>The node's part in the chain as records say it; a config may have made it full since.</summary>
+    public ChainStanding Standing { get; private set; }
+
     /// <summary>The node learns the chain: its objects count for nothing until it is full.</summary>
-    public bool IsLearning { get; private set; }
+    public bool IsLearning => Standing == ChainStanding.Learning;
 
     public bool Holds(ObjectVersion version) => _records.Contains(version);
+
+    /// <summary>A record was durable here, though it may have been dropped since: it may still be under way to
+    /// others.</summary>
+    public bool HasHeld(ObjectVersion version) =>
+        Last > version || _records.Contains(version) || _dropped.Contains(version);
 
     /// <returns>The part of a former chain that this one lacks; null: nothing.</returns>
     public string? Lacks(NodeChain before)
@@ -76,12 +84,12 @@ internal sealed class NodeChain
                 Mark = ObjectVersion.Max(Mark, version);
                 break;
             case StoreRecordKind.Full:
-                IsLearning = false;
+                Standing = ChainStanding.Complete;
                 Base = ObjectVersion.Max(Base, version);
                 _start = ObjectVersion.Max(_start, version);
                 break;
             case StoreRecordKind.Drop:
-                IsLearning = true;
+                Standing = ChainStanding.Learning;
                 _dropped.UnionWith(_records.Where(record => record > version));
                 _records.ExceptWith(_dropped);
                 break;
@@ -97,11 +105,10 @@ internal sealed class NodeChain
     private void Restore(ReadOnlyMemory<byte> body)
     {
         var r = new WireReader(body);
-        var standing = (ChainStanding)r.Byte();
+        Standing = (ChainStanding)r.Byte();
         var mark = new ObjectVersion(r.Int64());
         _ = r.Int64();
         if (r.Bool()) Install(r.View().Config.Epoch);
-        IsLearning = standing == ChainStanding.Learning;
         _start = ObjectVersion.Max(_start, mark);
         Mark = ObjectVersion.Max(Mark, mark);
         if (!IsLearning) Base = ObjectVersion.Max(Base, mark);

@@ -12,6 +12,9 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
     // Chains as they are durable for certain.
     private SortedDictionary<ChainId, NodeChain> _chains = [];
 
+    // Chains on disks that are gone: what was committed with them was so.
+    private readonly List<SortedDictionary<ChainId, NodeChain>> _lost = [];
+
     // Chains as a starting process reads them back: durable once it has started. Null: it runs.
     private SortedDictionary<ChainId, NodeChain>? _recovering;
     private readonly List<StoreRecord> _readBack = [];
@@ -20,7 +23,30 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
 
     public string Name => name;
 
+    /// <summary>The machine, which has another node's log after the loss of its disk.</summary>
+    public string Machine => name.Split('.')[0];
+
     public NodeChain? Find(ChainId chain) => _chains.GetValueOrDefault(chain);
+
+    /// <summary>The chain on the disk, and on those that are gone.</summary>
+    public IEnumerable<NodeChain> All(ChainId chain)
+    {
+        foreach (var disk in _lost.Append(_chains))
+        {
+            if (disk.TryGetValue(chain, out var held)) yield return held;
+        }
+    }
+
+    /// <summary>The disk was lost once: others may have records that were here.</summary>
+    public bool IsErased { get; private set; }
+
+    public void Erase()
+    {
+        _lost.Add(_chains);
+        _chains = [];
+        _pending.Clear();
+        IsErased = true;
+    }
 
     /// <summary>A new process reads the log back.</summary>
     public void Restart()

@@ -24,6 +24,9 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
 
     public bool Running => Process is { Alive: true };
 
+    /// <summary>The node that the client reads at, mostly; null: any.</summary>
+    public SimCraqNode? Near { get; set; }
+
     public bool Finished { get; private set; }
 
     public void Start()
@@ -44,6 +47,9 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
     }
 
     public void Kill() => Process?.Kill();
+
+    public Guid NextTransaction() => new(
+        [.. _writer.ToByteArray().AsSpan(0, 8), .. BitConverter.GetBytes(++_sequence)]);
 
     public WriteId NextId() => new(_writer, ++_sequence);
 
@@ -73,6 +79,7 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
             {
                 ReadObjectsResponse read => read.View,
                 MutateResponse mutate => mutate.View,
+                TransactResponse transact => transact.View,
                 _ => null,
             });
             return answer;

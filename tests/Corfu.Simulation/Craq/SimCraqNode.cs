@@ -1,11 +1,14 @@
 using Corfu.Conformance;
 using Corfu.Protocol;
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Disk;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel.Network;
 using Corfu.Storage;
 using Craq;
+using Craq.Agent;
+using Craq.Coordination;
 using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
@@ -15,6 +18,7 @@ internal sealed class SimCraqNode
 {
     private readonly CraqCluster _cluster;
     private NodeStore? _store;
+    private int _disks = 1;
 
     public SimCraqNode(CraqCluster cluster, string name, NodeEndpoint endpoint, NodeId id, string datacenter)
     {
@@ -29,7 +33,7 @@ internal sealed class SimCraqNode
 
     public string Name { get; }
 
-    public NodeId Id { get; }
+    public NodeId Id { get; private set; }
 
     public string Datacenter { get; }
 
@@ -37,7 +41,10 @@ internal sealed class SimCraqNode
 
     public SimDisk Disk { get; }
 
-    public NodeLog Log { get; }
+    public NodeLog Log { get; private set; }
+
+    /// <summary>An operator keeps it down.</summary>
+    public bool IsHeld { get; set; }
 
     public NodeAddress Address => new(Id, Host.Endpoint);
 
@@ -53,7 +60,7 @@ internal sealed class SimCraqNode
 
     public void Start()
     {
-        if (Running) return;
+        if (Running || IsHeld) return;
         Process = _cluster.NewProcess(Name);
         Node = null;
         _cluster.Monitor.Started(Id);
@@ -67,6 +74,18 @@ internal sealed class SimCraqNode
         Process!.Kill();
         Node = null;
         if (powerCut) Disk.Crash();
+    }
+
+    /// <summary>The machine stops and its disk is gone.</summary>
+    /// <param name="id">Its identity from now on.</param>
+    public void LoseDisk(NodeId id)
+    {
+        Kill(powerCut: false);
+        Disk.Erase();
+        Log.Erase();
+        if (id == Id) return;
+        Id = id;
+        Log = _cluster.Monitor.AddNode(id, $"{Name}.{++_disks}");
     }
 
     /// <summary>The next flush of its log fails.</summary>
@@ -87,7 +106,7 @@ internal sealed class SimCraqNode
     }
 
     /// <summary>Compares the clean objects of a full member with the chain as of the member's mark.</summary>
-    public void CompareIndex(ChainTruth chain) => Node?.Handler.WithChain(chain.Id, (core, _) =>
+    public void CompareIndex(ChainTruth chain, string checker) => Node?.Handler.WithChain(chain.Id, (core, _) =>
     {
         if (!core.IsFull) return;
         var objects = chain.ObjectsOf(core.Mark);
@@ -96,7 +115,7 @@ internal sealed class SimCraqNode
             var expected = objects.GetValueOrDefault(key).Version;
             _store!.TryFind(chain.Id, key, out var slot);
             if (slot?.Version == expected || (slot is null && expected.IsNone)) continue;
-            _cluster.Monitor.Found(CheckerNames.NodeDurable,
+            _cluster.Monitor.Found(checker,
                 $"{Name} has {key} at {slot?.Version} in its index, and as of its mark {core.Mark} it is at "
                 + $"{expected}");
         }
@@ -105,7 +124,7 @@ internal sealed class SimCraqNode
     /// <summary>Compares the values on the disk of a member with the chain, when nothing more is written.</summary>
     public async Task CompareValuesAsync(ChainTruth chain)
     {
-        CompareIndex(chain);
+        CompareIndex(chain, CheckerNames.ChainLog);
         foreach (var (key, (version, value)) in chain.ObjectsOf(chain.Committed))
         {
             if (!_store!.TryFind(chain.Id, key, out var found) || found is not { } slot) continue;
@@ -122,7 +141,7 @@ internal sealed class SimCraqNode
         {
             var node = await OpenAsync(process);
             Node = node;
-            foreach (var chain in _cluster.Monitor.Chains) CompareIndex(chain);
+            foreach (var chain in _cluster.Monitor.Chains) CompareIndex(chain, CheckerNames.NodeDurable);
             Host.Listen(process, [node.Handler], OpenGate.Instance);
             var fault = await node.Fault;
             if (fault is not (IOException or StoreFailedException { InnerException: IOException }))
@@ -157,12 +176,39 @@ internal sealed class SimCraqNode
             static (files, space, sizes) => new PlainRecordLog(files, space, sizes),
             new PlainAddressMaps<ObjectHash, ObjectEntry>(new SimMapFiles(Disk, process)),
             new SimWorkers(process), Id, _cluster.Plan.Store);
+        var watch = new StoreWatch(store, Log);
         var transport = new SimTransport(_cluster.World, _cluster.Network, _cluster.Internet, process, Name,
             _cluster.Plan.RequestTimeout);
-        var node = await CraqNode.OpenAsync(Id, new StoreWatch(store, Log), _cluster.Directory.Connect(process, Name),
-            transport, process.Time, _cluster.NodeOptions);
+        var directory = _cluster.Directory.Connect(process, Name);
+        var node = await CraqNode.OpenAsync(Id, watch, directory, transport, process.Time, _cluster.NodeOptions);
+        if (_cluster.Plan.HasAgents)
+        {
+            NodeAgent.Attach(node.Handler, watch,
+                new NodeAgentParts(directory, directory, transport, _cluster.NodeOptions, _cluster.AgentOptions),
+                process.Time, process.Loops, new SimLogger(_cluster.World, Name));
+            process.Start("lease", () => KeepLeaseAsync(process, directory));
+        }
+
         if (store.StartedFromCheckpoint) _cluster.Monitor.Mark("index checkpoint restored");
         return node;
+    }
+
+    private async Task KeepLeaseAsync(SimProcess process, SimDirectory.Connection directory)
+    {
+        while (true)
+        {
+            try
+            {
+                await directory.RenewAsync(
+                    new DirectoryNode(Id, Datacenter, Host.Endpoint, DirectoryNodeState.Active), default);
+            }
+            catch (LogUnavailableException)
+            {
+                // The lease ends by itself.
+            }
+
+            await Task.Delay(TimeSpan.FromTicks(_cluster.Plan.LeaseTime / 3), process.Time);
+        }
     }
 
     private sealed class OpenGate : IRequestGate

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using Corfu.Protocol;
 using Corfu.Simulation.Kernel;
 using Craq;
+using Craq.Chains;
 using Craq.Coordination;
 
 namespace Corfu.Simulation.Craq;
@@ -9,8 +10,8 @@ namespace Corfu.Simulation.Craq;
 /// <summary>The directory of a run: the shipped <see cref="ChainRules"/> over one state, as a log would order its
 /// changes. Each machine plays it with a delay of its own, and may not reach it.</summary>
 /// <remarks>Stands for the shipped <see cref="CraqDirectory"/>, a Tango object, without a cluster of the log in each
-/// seed. Leases, keyspaces, agents and learners are in no seed; <c>CraqDirectoryTests</c> judges the object.</remarks>
-internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monitor)
+/// seed. Keyspaces and reads by lease are in no seed; <c>CraqDirectoryTests</c> judges the object.</remarks>
+internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonitor monitor)
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];
     private readonly SortedDictionary<NodeId, DirectoryNode> _nodes = [];
@@ -21,11 +22,11 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
 
     public DirectoryView View { get; private set; } = DirectoryView.Empty;
 
-    public void Register(DirectoryNode node)
-    {
-        _nodes[node.Id] = node;
-        Publish();
-    }
+    /// <summary>Transactions whose parts have not all ended, as far as the log knows.</summary>
+    public bool HasDecisions => _decisions.Count > 0;
+
+    /// <summary>An epoch has been recorded open.</summary>
+    public Action<ChainTruth> EpochOpened { get; set; } = static _ => { };
 
     public void Create(string name, Placement placement, ChainOptions options, ImmutableArray<ChainMember> members)
     {
@@ -43,7 +44,7 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
 
     public void RestoreAll() => _unreachable.Clear();
 
-    public IChainDirectory Connect(SimProcess process, string machine) => new Connection(this, process, machine);
+    public Connection Connect(SimProcess process, string machine) => new(this, process, machine);
 
     private ChangeOutcome Change(ChainId chain, Epoch expected, ChainChange change)
     {
@@ -51,14 +52,28 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
         var ruling = ChainRules.Change(state, expected, change,
             _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value));
         if (ruling.Refusal is not null) return new ChangeOutcome(ruling.Refusal, state.Config);
-        // C8: between two epochs that are recorded open there are removals alone.
-        if (change is not ChainChange.Remove && !state.Config.IsRecordedOpen)
-            monitor.Found(CheckerNames.Fence, $"{ruling.State.Config} follows an epoch that is not recorded open");
+        if (IsForbidden(ruling.State.Config)) return new ChangeOutcome("an operator has a lost disk", state.Config);
+        Judge(state.Config, change, ruling.State.Config);
         _chains[chain] = ruling.State;
         monitor.Learn(ruling.State.Config);
         world.Note("config " + ruling.State.Config);
         Publish();
         return new ChangeOutcome(null, ruling.State.Config);
+    }
+
+    // C8: between two epochs that are recorded open there are removals alone, and each keeps enough of the base.
+    private void Judge(ChainConfig before, ChainChange change, ChainConfig after)
+    {
+        if (change is not ChainChange.Remove && !before.IsRecordedOpen)
+            monitor.Found(CheckerNames.Fence, $"{after} follows an epoch that is not recorded open");
+        var kept = before.Base.Count(member => after.IndexOf(member.Node) >= 0);
+        if (kept < before.Kept && change is not ChainChange.Remove { Destroyed: true })
+            monitor.Found(CheckerNames.Fence, $"{after} keeps {kept} members of the base, and {before.Kept} stay");
+        if (change is not ChainChange.Promote promote) return;
+        monitor.Mark("learner promoted");
+        if (monitor.LogOf(promote.Node).Find(after.Id) is not
+            { Standing: ChainStanding.Complete or ChainStanding.Full })
+            monitor.Found(CheckerNames.Learn, $"{after} has a member whose disk says that it is not full");
     }
 
     private void Opened(ChainId chain, Epoch epoch)
@@ -70,6 +85,7 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
         monitor.Mark("epoch opened");
         _chains[chain] = ChainRules.Opened(state);
         Publish();
+        EpochOpened(monitor.Truth(chain));
     }
 
     private TransactionOutcome Decide(Guid transaction, TransactionDecision wanted)
@@ -83,7 +99,8 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
         _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value), DirectoryView.Empty.Keyspaces);
 
     /// <summary>The port of one process.</summary>
-    private sealed class Connection(SimDirectory directory, SimProcess process, string machine) : IChainDirectory
+    public sealed class Connection(SimDirectory directory, SimProcess process, string machine)
+        : IChainDirectory, INodeRegistry
     {
         private static readonly TimeSpan s_follow = TimeSpan.FromMilliseconds(5);
 
@@ -132,6 +149,19 @@ internal sealed class SimDirectory(World world, CraqPlan plan, CraqMonitor monit
 
         public async ValueTask DropDecisionAsync(Guid transaction, CancellationToken cancellationToken) =>
             await WriteAsync(() => directory._decisions.Remove(transaction), cancellationToken);
+
+        public ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken) =>
+            WriteAsync(() => directory.EndLease(node), cancellationToken);
+
+        public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken) =>
+            WriteAsync(() => directory._chains[config.Id].Config.Epoch == config.Epoch, cancellationToken);
+
+        public async ValueTask RenewAsync(DirectoryNode node, CancellationToken cancellationToken) =>
+            await WriteAsync(() =>
+            {
+                directory.Renew(node);
+                return true;
+            }, cancellationToken);
 
         private async ValueTask<T> WriteAsync<T>(Func<T> act, CancellationToken cancellationToken)
         {

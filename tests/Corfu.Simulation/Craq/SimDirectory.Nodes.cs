@@ -1,0 +1,69 @@
+using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
+using Craq;
+using Craq.Coordination;
+
+namespace Corfu.Simulation.Craq;
+
+// Nodes and their leases.
+internal sealed partial class SimDirectory
+{
+    private readonly Dictionary<NodeId, long> _renewed = [];
+    private readonly SortedSet<NodeId> _draining = [];
+
+    /// <summary>A node whose disk is lost and that still stands in chains: its operator makes sure that no chain is cut
+    /// down to it.</summary>
+    public NodeId Lost { get; set; }
+
+    public void Register(DirectoryNode node)
+    {
+        _renewed[node.Id] = world.Now;
+        _nodes[node.Id] = node;
+        Publish();
+    }
+
+    public void SetDraining(NodeId node, bool isDraining)
+    {
+        if (isDraining) _draining.Add(node);
+        else _draining.Remove(node);
+        if (_nodes[node].State != DirectoryNodeState.Gone) SetState(node, StateOf(node));
+    }
+
+    /// <summary>Ends leases that are not renewed, from now on.</summary>
+    public void KeepLeases(long time) => world.Schedule(null, time / 2, SimEventKind.Control, () =>
+    {
+        foreach (var node in _nodes.Keys.ToArray())
+        {
+            if (world.Now - _renewed[node] > time) EndLease(node);
+        }
+
+        KeepLeases(time);
+    });
+
+    private string? EndLease(NodeId node)
+    {
+        SetState(node, DirectoryNodeState.Gone);
+        return null;
+    }
+
+    private void Renew(DirectoryNode node)
+    {
+        _renewed[node.Id] = world.Now;
+        if (_nodes.TryGetValue(node.Id, out var known)) SetState(node.Id, StateOf(node.Id));
+        else Register(node);
+    }
+
+    private DirectoryNodeState StateOf(NodeId node) =>
+        _draining.Contains(node) ? DirectoryNodeState.Draining : DirectoryNodeState.Active;
+
+    private void SetState(NodeId node, DirectoryNodeState state)
+    {
+        if (_nodes[node].State == state) return;
+        world.Note($"{node} is {state}");
+        _nodes[node] = _nodes[node] with { State = state };
+        Publish();
+    }
+
+    private bool IsForbidden(ChainConfig config) =>
+        !Lost.IsNone && config.Members.All(member => member.Node == Lost);
+}
