@@ -2,25 +2,47 @@ using Corfu.Simulation.Kernel.Seeds;
 
 namespace Corfu.Simulation.Craq;
 
-/// <summary>The planted bugs of the object store and the checker that must find each.</summary>
+/// <summary>The planted bugs of the object store and the checker that must find each, in the order of the
+/// rules.</summary>
 internal static class CraqBugs
 {
     public static IReadOnlyList<PlantedBug> All { get; } = new CraqBug[]
     {
+        new("version-reused", "C1", "a head that starts again gives versions out twice", CheckerNames.ChainLog, 1),
+        new("passes-on-before-durable", "C2", "a record is passed on while it is written", CheckerNames.ChainLog, 1),
+        new("refuses-by-dirty", "C3", "a compare fails by what is not committed", CheckerNames.ObjectLinear, 10),
         new("clean-too-early", "C4", "the head cleans what it has durable", CheckerNames.CommittedOnly, 1),
+        new("ack-from-the-middle", "C4", "a middle acknowledges", CheckerNames.CommittedOnly, 2),
         new("inherits-as-committed", "C5", "what a new tail holds counts as committed before its epoch opens",
-            CheckerNames.ObjectLinear, 667),
-        new("stale-tail", "C6", "a strong read at the tail asks no other member", CheckerNames.ObjectLinear, 574),
-        new("tail-believes-itself", "C6", "a strong read asks the tail alone", CheckerNames.ObjectLinear, 574),
-        new("promotes-before-open", "C8", "a change follows one that has not opened", CheckerNames.Fence, 25,
+            CheckerNames.ObjectLinear, 29),
+        new("stale-tail", "C6", "a strong read at the tail asks no other member", CheckerNames.ObjectLinear, 79,
+            static plan => plan.Has(CraqFault.CutOff)),
+        new("tail-believes-itself", "C6", "a strong read asks the tail alone", CheckerNames.ObjectLinear, 44,
+            static plan => plan.Has(CraqFault.CutOff)),
+        new("promotes-before-open", "C8", "a change follows one that has not opened", CheckerNames.Fence, 1,
             static plan => plan.Has(CraqFault.Reorder) || plan.Has(CraqFault.SetOptions)),
-        new("retry-applies-again", "C13", "a repeated write is applied again", CheckerNames.Once, 3),
+        new("counts-by-the-old-minimum", "C8", "a removal counts by a minimum that is not that of the base",
+            CheckerNames.Fence, 55, static plan => plan.Has(CraqFault.SetOptions)),
+        new("lost-back-propagation", "C9", "a new head takes its own log for the longest", CheckerNames.ChainLog, 15,
+            static plan => plan.Has(CraqFault.Reorder)),
+        new("learner-is-read", "C10", "a learner answers reads", CheckerNames.Learn, 11,
+            static plan => plan.HasAgents),
+        new("dirty-data-rejoins", "C10", "a returning node keeps what was not committed", CheckerNames.Learn, 32,
+            static plan => plan.HasAgents),
+        new("deleted-lives-again", "C11", "a returning node keeps what was deleted meanwhile", CheckerNames.Learn, 25,
+            static plan => plan.HasAgents),
         new("craq-install-not-durable", "C12", "an install is answered before it is durable",
             CheckerNames.Fence, 1),
-        new("refuses-by-dirty", "C3", "a compare fails by what is not committed", CheckerNames.ObjectLinear, 10),
+        new("retry-applies-again", "C13", "a repeated write is applied again", CheckerNames.Once, 1),
         new("increments-the-clean", "C14", "the head evaluates on the committed version", CheckerNames.ObjectLinear, 1),
-        new("passes-on-before-durable", "C2", "a record is passed on while it is written", CheckerNames.ChainLog, 1),
-        new("ack-from-the-middle", "C4", "a middle acknowledges", CheckerNames.CommittedOnly, 2),
+        new("decides-by-timeout", "C15", "a head aborts a silent transaction by itself", CheckerNames.Transact, 99,
+            static plan => plan.Transactions > 0),
         new("session-shows-dirty", "C18", "a session sees uncommitted versions", CheckerNames.Session, 2),
+        new("empty-node-is-full", "C19", "an empty node counts as a full member", CheckerNames.Learn, 36,
+            static plan => plan.Has(CraqFault.LoseDisk)),
+        new("empty-chain-reborn", "C20", "a chain goes on without its base", CheckerNames.Fence, 30),
+        new("expiry-deletes-any", "C21", "a sweep deletes what has replaced an expired object",
+            CheckerNames.ObjectLinear, 3, static plan => plan.Expiring > 0),
+        new("cleaner-drops-live-version", "C22", "the cleaner drops live objects", CheckerNames.NodeDurable, 4),
     };
 }

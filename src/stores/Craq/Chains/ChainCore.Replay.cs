@@ -68,6 +68,7 @@ internal sealed partial class ChainCore
                 + $"{_strays.First().Key}: this node's data is damaged. Give the node a new folder.");
         // Strays of a learner that has not caught up: it begins again.
         _strays.Clear();
+        if (Planted.Is("version-reused")) CutAbove(_mark);
         _durable = _last;
         RaiseMark(effects);
     }
