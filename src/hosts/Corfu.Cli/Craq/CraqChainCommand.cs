@@ -103,7 +103,7 @@ internal static class CraqChainCommand
         var reads = new Option<EpochProof?>("--reads")
         {
             Description = "confirmed: other members confirm a strong read; leased: the node's lease does, so that "
-                + "clean reads are local (recorded, and not served yet).",
+                + "clean reads are local and a lost node delays writes until its lease ends.",
         };
         var (values, json) = (ValuesOption(), CommonOptions.JsonOption());
         return CraqConnections.WithAdmin("set", "Change how a chain is placed and served, while it runs.",

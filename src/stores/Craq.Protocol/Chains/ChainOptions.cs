@@ -31,7 +31,7 @@ public enum EpochProof : byte
     Confirmed = 0,
 
     /// <summary>The node's lease: clean reads are local, and a lost node stalls writes until its lease ends. Needs
-    /// clocks of bounded rate. Not served yet: the option is recorded, and other members confirm.</summary>
+    /// clocks of bounded rate.</summary>
     Leased = 1,
 }
 
