@@ -24,11 +24,12 @@ internal sealed class CraqStage(CraqRig rig, CraqNodes nodes, int memcachedPort)
 
     /// <summary>A chain of that length, made at the first call.</summary>
     public async Task<CraqMembers> ChainAsync(int length, CancellationToken cancellationToken,
-        ChainProtocol protocol = ChainProtocol.Craq, ValuePath values = ValuePath.Chain, string suffix = "")
+        ChainOptions? options = null, string suffix = "")
     {
-        var options = new ChainOptions { Protocol = protocol, Values = values };
-        var name = $"{(protocol == ChainProtocol.Cr ? "CR" : "CRAQ")}-{length}"
-            + $"{(values == ValuePath.Relay ? "-relay" : "")}{suffix}";
+        options ??= ChainOptions.Default;
+        var name = $"{(options.Protocol == ChainProtocol.Cr ? "CR" : "CRAQ")}-{length}"
+            + $"{(options.Values == ValuePath.Relay ? "-relay" : "")}"
+            + $"{(options.Reads == EpochProof.Leased ? "-leased" : "")}{suffix}";
         if (!_chains.TryGetValue(name, out var members))
             _chains[name] = members = await nodes.CreateChainAsync(name, length, options, cancellationToken);
         return members;

@@ -7,21 +7,25 @@ internal static class ReadSection
 {
     private static readonly int[] s_lengths = [1, 3, 5, 7];
     private static readonly int[] s_plain = [3, 7];
+    private static readonly int[] s_leased = [3, 7];
+    private static readonly ChainOptions s_cr = ChainOptions.Default with { Protocol = ChainProtocol.Cr };
+    private static readonly ChainOptions s_byLease = ChainOptions.Default with { Reads = EpochProof.Leased };
 
     public static async Task<CraqSection> RunAsync(CraqStage stage, CancellationToken cancellationToken)
     {
         List<CraqMembers> chains = [];
         foreach (var length in s_lengths) chains.Add(await stage.ChainAsync(length, cancellationToken));
-        foreach (var length in s_plain)
-            chains.Add(await stage.ChainAsync(length, cancellationToken, ChainProtocol.Cr));
+        foreach (var length in s_leased) chains.Add(await stage.ChainAsync(length, cancellationToken, s_byLease));
+        foreach (var length in s_plain) chains.Add(await stage.ChainAsync(length, cancellationToken, s_cr));
         var size = stage.Plan.Size;
         List<CraqPoint> points = [.. chains.Select(chain => Point(chain, CraqPlan.Window, size))];
         points.AddRange(chains.Select(chain => Point(chain, 1, size)));
         var measured = await stage.Rig.RunAsync(CraqPlan.Reads, points, stage.Target, cancellationToken);
         var section = new CraqSection(CraqPlan.Reads, "Reads of a clean object, by chain length (Figs. 4, 5, 9)");
         section.Note($"Strong reads of one object of {size} bytes without writes. CR-n: plain chain replication, "
-            + "the chain's switch `protocol cr`, where the tail alone answers. \"Per node second\": reads for each "
-            + "second of processor time of the chain's busiest node, so what the chain could serve if each node had a "
+            + "the chain's switch `protocol cr`, where the tail alone answers. Leased: the switch `reads leased`, where "
+            + "no member is asked about a clean object. \"Per node second\": reads for each second of "
+            + "processor time of the chain's busiest node, so what the chain could serve if each node had a "
             + "core; \"x CR-3\" compares that. \"Queries\": questions to the tail for a read at another node; reads "
             + "share them.");
         section.Baselines(measured);
@@ -58,6 +62,15 @@ internal static class ReadSection
         {
             var rounds = measured[NameOf($"CRAQ-{length}", CraqPlan.Window)];
             section.Sum($"clean_{length}", rounds.Median.PerSecond);
+        }
+
+        foreach (var length in s_leased)
+        {
+            var (leased, confirmed) = (measured[NameOf($"CRAQ-{length}-leased", CraqPlan.Window)],
+                measured[NameOf($"CRAQ-{length}", CraqPlan.Window)]);
+            section.Sum($"leased_{length}", leased.Median.PerSecond);
+            section.Sum($"confirmed_{length}_of_leased",
+                confirmed.Ratio(leased, static result => result.PerSecond), "0.00");
         }
 
         section.Sum("cr_3", plain.Median.PerSecond);

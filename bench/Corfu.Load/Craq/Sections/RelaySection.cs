@@ -20,7 +20,8 @@ internal static class RelaySection
             {
                 foreach (var values in Enum.GetValues<ValuePath>())
                 {
-                    var chain = await stage.ChainAsync(length, cancellationToken, values: values);
+                    var chain = await stage.ChainAsync(
+                        length, cancellationToken, ChainOptions.Default with { Values = values });
                     var point = CraqPoint.Own(
                         NameOf(length, size, values), WorkloadKind.CraqPut, chain, InFlight, size);
                     points.Add(point with { Setting = point.Setting with { Keys = InFlight } });
