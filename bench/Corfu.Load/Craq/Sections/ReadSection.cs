@@ -23,7 +23,7 @@ internal static class ReadSection
         var measured = await stage.Rig.RunAsync(CraqPlan.Reads, points, stage.Target, cancellationToken);
         var section = new CraqSection(CraqPlan.Reads, "Reads of a clean object, by chain length (Figs. 4, 5, 9)");
         section.Note($"Strong reads of one object of {size} bytes without writes. CR-n: plain chain replication, "
-            + "the chain's switch `protocol cr`, where the tail alone answers. Leased: the switch `reads leased`, where "
+            + "the chain's switch `protocol cr`, where the tail alone answers. Leased: the switch `reads leased`: "
             + "no member is asked about a clean object. \"Per node second\": reads for each second of "
             + "processor time of the chain's busiest node, so what the chain could serve if each node had a "
             + "core; \"x CR-3\" compares that. \"Queries\": questions to the tail for a read at another node; reads "
