@@ -72,6 +72,7 @@ internal sealed class NbdConnection
             var refusal = await ShakeHandsAsync(state).ConfigureAwait(false);
             if (refusal is not null)
             {
+                NbdTelemetry.Refused.Add(1);
                 NbdLog.Refused(_services.Logger, _peer, refusal);
                 return;
             }
@@ -126,7 +127,15 @@ internal sealed class NbdConnection
             if (_isStopping) transmission.Stop();
         }
 
-        return await transmission.RunAsync().ConfigureAwait(false);
+        NbdTelemetry.Connections.Add(1);
+        try
+        {
+            return await transmission.RunAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            NbdTelemetry.Connections.Add(-1);
+        }
     }
 
     // Closing what is inside TLS says goodbye there first.

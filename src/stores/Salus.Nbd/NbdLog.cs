@@ -20,7 +20,7 @@ internal static partial class NbdLog
     [LoggerMessage(6, LogLevel.Information, "{Peer} has left {Export}: {Reason}")]
     public static partial void Detached(ILogger logger, string peer, string export, string reason);
 
-    [LoggerMessage(7, LogLevel.Warning, "{Peer} is refused: {Reason}")]
+    [LoggerMessage(7, LogLevel.Information, "{Peer} has used no volume: {Reason}")]
     public static partial void Refused(ILogger logger, string peer, string reason);
 
     [LoggerMessage(8, LogLevel.Error, "An NBD connection of {Peer} has ended by a fault of this program")]

@@ -32,6 +32,9 @@ internal sealed class NbdRequest
     /// <summary>The first byte that could not be read, where that is known.</summary>
     public ulong? ErrorOffset { get; set; }
 
+    /// <summary>For the telemetry, when the command was there whole.</summary>
+    public long Began { get; set; }
+
     public bool IsForced => Header.Flags.HasFlag(CommandFlags.Fua);
 
     public void Begin(in RequestHeader header)

@@ -127,6 +127,7 @@ internal sealed class TransmissionLoop
         }
 
         Interlocked.Increment(ref _open);
+        request.Began = NbdTelemetry.Begin();
         if (isRefused) _replies.Add(request);
         else _ = ExecuteAsync(request);
         return true;
@@ -172,6 +173,7 @@ internal sealed class TransmissionLoop
 
     private void OnWritten(NbdRequest request)
     {
+        NbdTelemetry.End(request.Header, request.Error, request.Began);
         var cost = request.Cost;
         request.Release();
         _idle.Enqueue(request);
