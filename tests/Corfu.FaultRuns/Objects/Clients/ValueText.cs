@@ -8,7 +8,10 @@ public static class ValueText
 {
     private const char Register = 'v';
     private const byte Separator = (byte)'|';
-    private const int MostPadding = 6000;
+    private const int Some = 6000;
+
+    // Such values are relayed where the chain has that option.
+    private const int Large = 10_000;
 
     /// <summary>The value of a register, by the name of the write.</summary>
     public static string Of(string name) => Register + name;
@@ -20,7 +23,12 @@ public static class ValueText
         var hash = 2166136261u;
         foreach (var one in bytes) hash = (hash ^ one) * 16777619;
         // Most values are small.
-        var padding = (int)(hash % 4 == 0 ? hash / 4 % MostPadding : hash / 4 % 64);
+        var padding = (int)((hash % 16) switch
+        {
+            0 => Large + (hash / 16 % Large),
+            < 5 => hash / 16 % Some,
+            _ => hash / 16 % 64,
+        });
         var padded = new byte[bytes.Length + 1 + padding];
         bytes.CopyTo(padded, 0);
         padded[bytes.Length] = Separator;

@@ -28,12 +28,14 @@ public sealed record PlannedFault(StoreFault Kind, int Node, int Other, TimeSpan
         }
     }
 
-    // A node is taken out of its chains after two to five seconds; some faults are over before.
+    // A node is taken out of its chains after two to five seconds, a node that others reach after ten; some faults are
+    // over before.
     private static TimeSpan Length(StoreFault kind, Random random)
     {
         var isShort = random.Next(3) == 0;
         var milliseconds = random.Next(4000, 9000);
         return TimeSpan.FromMilliseconds(kind == StoreFault.KillAll ? milliseconds / 10
-            : isShort ? milliseconds / 5 : milliseconds);
+            : isShort ? milliseconds / 5
+            : kind == StoreFault.CutPair ? milliseconds * 2 : milliseconds);
     }
 }

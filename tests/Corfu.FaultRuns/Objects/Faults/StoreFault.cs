@@ -17,6 +17,10 @@ public enum StoreFault
     /// <summary>Packets of a node to another node are lost; the way back is open.</summary>
     OneWay,
 
+    /// <summary>Two nodes do not reach each other, and all others reach both: long enough, mostly, for one of them to
+    /// leave the chains in which they are neighbours.</summary>
+    CutPair,
+
     /// <summary>A node and the log do not reach each other.</summary>
     CutFromLog,
 

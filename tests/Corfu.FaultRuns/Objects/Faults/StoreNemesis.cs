@@ -29,6 +29,8 @@ internal sealed class StoreNemesis(StoreRig rig, bool hasNetwork)
                 "the log is stopped", [.. rig.Log.Nodes.Select(one => one.Process!.Id)]),
             StoreFault.OneWay => await CutAsync($"{node.Name} reaches {other.Name} no more, but hears it",
                 [(node.Name, node.Host)], [(other.Name, other.Host)], bothWays: false, other),
+            StoreFault.CutPair => await CutAsync($"{node.Name} and {other.Name} do not reach each other",
+                [(node.Name, node.Host)], [(other.Name, other.Host)], bothWays: true, other),
             StoreFault.CutFromLog => await CutAsync($"{node.Name} and the log are cut off from each other",
                 [(node.Name, node.Host)], LogHosts(), bothWays: true, null),
             StoreFault.CutNode => await CutAsync($"{node.Name} is cut off",

@@ -1,6 +1,7 @@
 using System.Text.Json.Nodes;
 using Corfu.FaultRuns.Machine;
 using Corfu.FaultRuns.Nodes;
+using Corfu.FaultRuns.Objects.Clients;
 using Corfu.Hosting;
 using Craq.Hosting;
 
@@ -71,8 +72,20 @@ internal sealed class StoreRig(UndoList undo, ClusterRig log, int nodes, int rep
         (code, output) = await log.ToolAsync("craq", "up", "--dir", _folder, "--nodes", $"{nodes}", "--replicas",
             $"{replicas}");
         if (code != 0) throw new RunException($"craq up: {output}");
+        for (var i = 0; i < StoreKeys.Chains; i++) await SetAsync(i);
         _watch = Child.Start(undo, log.HubNamespace, "Corfu.FaultRuns", [], "dotnet", ClusterRig.Self, "craq-watch",
             "--connect", log.Connection, "--count", $"{replicas}");
+    }
+
+    // Every fourth chain as it is by default; the others with leases, relayed values, or both.
+    private async Task SetAsync(int chain)
+    {
+        string[] options = [.. chain % 2 == 1 ? ["--reads", "leased"] : Array.Empty<string>(),
+            .. chain / 2 % 2 == 1 ? ["--values", "relay"] : Array.Empty<string>()];
+        if (options.Length == 0) return;
+        var (code, output) = await log.ToolAsync(
+            ["craq", "chain", "set", StoreKeys.Chain(chain), "--connect", log.Connection, .. options]);
+        if (code != 0) throw new RunException($"craq chain set: {output}");
     }
 
     /// <summary>Starts every node that was killed.</summary>
