@@ -5,7 +5,7 @@ public sealed class FlushCommandTests
     private readonly MemoryVolume _volume = new(1 << 20) { AcknowledgesInOrder = true };
 
     [Fact]
-    public async Task Flush_covers_what_was_answered_on_another_connection()
+    public async Task Flush_covers_writes_answered_on_another_connection()
     {
         await using var world = NbdWorld.Of(_volume);
         var held = new Held(_volume, call => call.Verb == VolumeVerb.Write);
@@ -20,7 +20,7 @@ public sealed class FlushCommandTests
     }
 
     [Fact]
-    public async Task Flush_has_its_place_behind_a_write_that_waits_for_a_read()
+    public async Task Flush_stands_behind_a_write_that_waits_for_a_read()
     {
         await using var world = NbdWorld.Of(_volume);
         var held = new Held(_volume, call => call.Verb == VolumeVerb.Read);
@@ -54,7 +54,7 @@ public sealed class FlushCommandTests
     }
 
     [Fact]
-    public async Task Failed_flush_is_answered_with_its_error()
+    public async Task Failed_flush_is_answered_with_the_error()
     {
         _volume.Refuse = call => call.Verb == VolumeVerb.Flush
             ? new VolumeException(VolumeFault.Unavailable, "the stores are away")

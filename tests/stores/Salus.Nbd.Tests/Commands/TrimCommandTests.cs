@@ -22,7 +22,7 @@ public sealed class TrimCommandTests
     }
 
     [Fact]
-    public async Task Trim_within_a_block_does_nothing()
+    public async Task Trim_within_a_block_calls_no_volume()
     {
         await using var world = NbdWorld.Of(_volume);
         var peer = await world.AttachAsync();
@@ -52,7 +52,7 @@ public sealed class TrimCommandTests
     }
 
     [Fact]
-    public async Task Trim_keeps_its_place_among_writes()
+    public async Task Trim_keeps_the_order_of_arrival_among_writes()
     {
         await using var world = NbdWorld.Of(_volume);
         var held = new Held(_volume, call => call.Verb == VolumeVerb.Read);

@@ -90,7 +90,7 @@ public sealed class WriteCommandTests
     [InlineData(2, NbdError.NoSpace)]
     [InlineData(4, NbdError.InputOutput)]
     [InlineData(5, NbdError.InputOutput)]
-    public async Task Failed_write_is_answered_with_its_error(int fault, object error)
+    public async Task Failed_write_is_answered_with_the_error(int fault, object error)
     {
         await using var world = NbdWorld.Of(_volume);
         _volume.Refuse = call => call is { Verb: VolumeVerb.Write, First: 0 }
@@ -112,7 +112,7 @@ public sealed class WriteCommandTests
     [InlineData(false, (1ul << 20) - 511, 512, NbdError.NoSpace)]
     [InlineData(false, ulong.MaxValue, 512, NbdError.NoSpace)]
     [InlineData(false, 0ul, 0, NbdError.Invalid)]
-    public async Task Refused_write_takes_its_payload_along(
+    public async Task Refused_write_is_passed_over_with_the_payload(
         bool isReadOnly, ulong offset, int length, object error)
     {
         var volume = new MemoryVolume(1 << 20) { IsReadOnly = isReadOnly };

@@ -88,7 +88,7 @@ public sealed class MountTests
     }
 
     [Fact]
-    public async Task Removed_export_fails_its_commands_and_is_closed()
+    public async Task Removed_export_fails_commands_and_is_closed()
     {
         await using var world = World();
         var peer = await world.AttachAsync();

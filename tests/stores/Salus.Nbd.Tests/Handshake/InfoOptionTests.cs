@@ -41,7 +41,7 @@ public sealed class InfoOptionTests
     [InlineData(false, true, 0xded)]
     [InlineData(true, false, 0x50f)]
     [InlineData(true, true, 0x58f)]
-    public async Task Flags_say_what_the_export_can_do(bool isReadOnly, bool isStructured, int flags)
+    public async Task Flags_tell_the_properties_of_the_export(bool isReadOnly, bool isStructured, int flags)
     {
         var volume = new MemoryVolume(1 << 20) { IsReadOnly = isReadOnly };
         await using var world = NbdWorld.Of(volume);

@@ -3,7 +3,7 @@ namespace Salus.Nbd.Tests.Handshake;
 public sealed class ListOptionTests
 {
     [Fact]
-    public async Task List_names_all_exports_with_their_descriptions()
+    public async Task List_names_all_exports_with_descriptions()
     {
         var source = NbdWorld.SourceOf(new MemoryVolume(1 << 20));
         await using var world = new NbdWorld(exports:

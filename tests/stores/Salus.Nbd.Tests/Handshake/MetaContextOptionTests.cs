@@ -35,7 +35,7 @@ public sealed class MetaContextOptionTests
     [InlineData(false)]
     [InlineData(false, "base:")]
     [InlineData(false, "x:y")]
-    public async Task Set_chooses_the_context_by_its_whole_name(bool isThere, params string[] queries)
+    public async Task Set_chooses_the_context_by_the_whole_name(bool isThere, params string[] queries)
     {
         await using var world = NbdWorld.Of(_volume);
         var peer = await GreetAsync(world);

@@ -48,7 +48,7 @@ public sealed class DisconnectTests
     }
 
     [Fact]
-    public async Task Client_that_closes_gives_up_its_reads()
+    public async Task Client_that_closes_gives_up_reads()
     {
         await using var world = NbdWorld.Of(_volume);
         var held = new Held(_volume, call => call.Verb == VolumeVerb.Read);

@@ -5,7 +5,7 @@ public sealed class LimitTests
     private readonly MemoryVolume _volume = new(1 << 20);
 
     [Fact]
-    public async Task Connection_is_not_read_beyond_its_memory()
+    public async Task Connection_is_not_read_beyond_the_memory_of_a_connection()
     {
         // Room for two writes of a block.
         var options = new NbdServerOptions { MaxConnectionBytes = 2 * (20 << 10) };
