@@ -34,8 +34,8 @@ internal sealed class ReadRound(long number, long sent, RoundPlan plan, bool isC
     /// <summary>No answer is left that could confirm it.</summary>
     public bool IsOver => _heard == Useful;
 
-    /// <summary>What was committed at the sending is at or below the mark here: all of it is in the log here, and the
-    /// tail has said what is committed, or nothing was above the mark.</summary>
+    /// <summary>All that was committed at the sending is at or below the mark here: the log here has all of it, and
+    /// the tail has said what is committed, or nothing was above the mark.</summary>
     public bool ShowsCommitted => IsProven && (HasTail || isClean);
 
     /// <summary>Members that were asked and have not answered.</summary>

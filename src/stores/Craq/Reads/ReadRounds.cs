@@ -11,8 +11,8 @@ internal interface IRoundWaiter
     /// <summary>The epoch was the newest as of some moment after the arrival (C6, C7).</summary>
     bool IsConfirmed { get; set; }
 
-    /// <summary>What was committed before the arrival, of the objects that it reads, is at or below the mark here: the
-    /// tail has said what is committed, or nothing of them was above the mark.</summary>
+    /// <summary>The versions committed before the arrival, of the objects that it reads, are at or below the mark here:
+    /// the tail has said what is committed, or nothing of them was above the mark.</summary>
     /// <remarks>A full member's log has all that was committed in its epoch, and before.</remarks>
     bool HasMark { get; set; }
 }

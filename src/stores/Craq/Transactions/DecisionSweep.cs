@@ -4,7 +4,7 @@ namespace Craq.Transactions;
 
 /// <summary>Ends transactions whose lead has ended between their decision and its drop: the log does not grow with
 /// leads that fail. The head of a transaction's first part does it.</summary>
-/// <remarks>One sweep at a time.</remarks>
+/// <remarks>The caller ends a sweep before it begins the next one.</remarks>
 internal sealed class DecisionSweep(CraqHandler handler, IChainDirectory directory, Decisions decisions)
 {
     // Decisions that the sweep before has found, and left to their leads.

@@ -20,7 +20,7 @@ public sealed class DistanceTests
     }, s_leased);
 
     [Fact]
-    public void Clean_confirmed_read_asks_a_member_of_its_own_datacenter() => Run(async chain =>
+    public void Clean_confirmed_read_asks_a_near_member() => Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         await CleanAsync(chain);

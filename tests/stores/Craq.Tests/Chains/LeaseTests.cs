@@ -43,7 +43,7 @@ public sealed class LeaseTests
         Assert.Equal("old", await chain.GetAsync(2, "x"));
         Assert.Equal([Samples.Id(5)], chain.Network.Sent.Where(sent => sent.Request is ConfirmRequest)
             .Select(sent => sent.To));
-        // What is dirty is another object.
+        // Another object is dirty.
         chain.Network.Sent.Clear();
         Assert.Equal("v", await chain.GetAsync(2, "y"));
         Assert.DoesNotContain(chain.Network.Sent, sent => sent.Request is ConfirmRequest);
