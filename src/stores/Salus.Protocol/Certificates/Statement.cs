@@ -85,6 +85,10 @@ public readonly record struct Statement(StatementKind Kind, RegionKey Region, Ep
         return new Statement(StatementKind.Opening, region, generation, facts.ToHash());
     }
 
+    /// <param name="report">The digest of a <see cref="RegionReport"/>.</param>
+    public static Statement Report(RegionKey region, Epoch generation, Hash128 report) =>
+        new(StatementKind.Report, region, generation, report);
+
     public static Statement Attest(RegionKey region, Epoch generation, long index, Hash128 root)
     {
         var facts = new FactWriter(stackalloc byte[MostFacts]);
