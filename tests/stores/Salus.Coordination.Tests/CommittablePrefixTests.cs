@@ -106,6 +106,16 @@ public sealed class CommittablePrefixTests
         Assert.Equal([0], Of(null, [file], Report(null, null)).Shortfall!.Regions);
     }
 
+    /// <summary>Region 0 has batch 2 in a checkpoint, and its log no longer has the header.</summary>
+    [Fact]
+    public void Batch_in_a_checkpoint_is_not_missing()
+    {
+        Evidence[] known = [new(new BatchName(1, 2, default), null, 0), new(Batch(1, 5), Root(5), null)];
+        var other = Report(Proof(1, Batch(1, 5)), Reported(1, 2, 0, 1)) with { Committed = Proof(0, Batch(1, 2)) };
+        Assert.Equal(Batch(1, 5), Of(null, known, Report(null, null), other).Batch);
+        Assert.Equal([0], Of(null, known[1..], Report(null, null), other).Shortfall!.Regions);
+    }
+
     /// <summary>Every region has a prefix of its part, and knows a proof of what all of them have: the prefix is what
     /// the model finds by looking at the whole history.</summary>
     [Fact]

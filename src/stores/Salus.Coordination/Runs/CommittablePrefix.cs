@@ -23,8 +23,10 @@ internal static class CommittablePrefix
         ImmutableArray<RegionReport> reports, IEnumerable<Evidence> evidence, RunDecision? bar)
     {
         var batches = BatchesOf(reports, bar);
-        var proven = Highest(reports, evidence, bar);
-        if (FirstMissing(reports, batches, proven, bar) is { } shortfall) return new(default, default, shortfall);
+        ImmutableArray<Evidence> known = [.. evidence];
+        var proven = Highest(reports, known, bar);
+        if (FirstMissing(reports, batches, proven, FloorsOf(reports.Length, known, bar), bar) is { } shortfall)
+            return new(default, default, shortfall);
         var (last, root) = (proven.Batch, proven.Root);
         if (!last.IsNone && batches.TryGetValue(last.Number, out var there) && IsSame(there.Name, last))
             (last, root) = (there.Name, there.VolumeRoot);
@@ -104,8 +106,21 @@ internal static class CommittablePrefix
         }
     }
 
+    // By region, the batch up to which its checkpoint has everything: its log may have no header of them any more.
+    private static long[] FloorsOf(int regions, ImmutableArray<Evidence> evidence, RunDecision? bar)
+    {
+        var floors = new long[regions];
+        foreach (var one in evidence)
+        {
+            if (one is { Region: { } region, Batch.Digest.IsEmpty: true } && bar?.Voids(one.Batch) != true)
+                floors[region] = Math.Max(floors[region], one.Batch.Number);
+        }
+
+        return floors;
+    }
+
     private static RunShortfall? FirstMissing(ImmutableArray<RegionReport> reports,
-        SortedDictionary<long, ReportedBatch> batches, in Evidence proven, RunDecision? bar)
+        SortedDictionary<long, ReportedBatch> batches, in Evidence proven, long[] floors, RunDecision? bar)
     {
         foreach (var (number, batch) in batches)
         {
@@ -113,14 +128,16 @@ internal static class CommittablePrefix
             var lacking = ImmutableArray.CreateBuilder<int>();
             for (var region = 0; region < reports.Length; region++)
             {
-                if (TakesPart(batch, region) && !Has(reports[region], batch.Name, bar)) lacking.Add(region);
+                if (number > floors[region] && TakesPart(batch, region) && !Has(reports[region], batch.Name, bar))
+                    lacking.Add(region);
             }
 
             if (lacking.Count > 0) return Lacks(proven, number - 1, lacking.ToImmutable());
         }
 
         // The leader of a proven batch takes part in it.
-        return proven is { Region: { } leader, Batch.Digest.IsEmpty: false } && !Has(reports[leader], proven.Batch, bar)
+        return proven is { Region: { } leader, Batch.Digest.IsEmpty: false }
+            && proven.Batch.Number > floors[leader] && !Has(reports[leader], proven.Batch, bar)
             ? Lacks(proven, proven.Batch.Number - 1, [leader])
             : null;
     }
