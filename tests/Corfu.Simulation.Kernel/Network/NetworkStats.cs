@@ -7,6 +7,9 @@ public sealed class NetworkStats
 
     public int Lost { get; set; }
 
+    /// <summary>Requests of a kind that is lost more often than others.</summary>
+    public int LostRequests { get; set; }
+
     public int Duplicated { get; set; }
 
     public int Delayed { get; set; }

@@ -11,13 +11,17 @@ public sealed class SimNetwork
     private readonly World _world;
     private readonly SimRandom _random;
     private readonly Dictionary<(string From, string To), Link> _links = [];
+    private readonly SimRandom _choice;
     private Func<Request, bool> _held = static _ => false;
     private long _heldUntil;
+    private Func<Request, bool> _lost = static _ => false;
+    private double _lostShare;
 
     public SimNetwork(World world, NetworkOptions options)
     {
         _world = world;
         _random = world.Random.Split("network");
+        _choice = world.Random.Split("lost requests");
         Options = options;
     }
 
@@ -56,12 +60,25 @@ public sealed class SimNetwork
         _world.Note("hold requests", null, ticks);
     }
 
+    /// <summary>Loses a share of the requests that match, besides the share of all messages.</summary>
+    public void Lose(Func<Request, bool> which, double share) => (_lost, _lostShare) = (which, share);
+
+    /// <summary>Whether the request never arrives.</summary>
+    internal bool Loses(Request request)
+    {
+        if (_lostShare == 0 || !_lost(request) || !_choice.Chance(_lostShare)) return false;
+        Stats.LostRequests++;
+        _world.Note("lost request");
+        return true;
+    }
+
     /// <summary>Virtual time before which the request does not arrive.</summary>
     internal long HeldUntil(Request request) => _held(request) ? _heldUntil : 0;
 
     public void HealAll()
     {
         _heldUntil = 0;
+        _lostShare = 0;
         foreach (Link link in _links.Values)
         {
             link.Blocked = false;

@@ -37,8 +37,9 @@ public sealed class SimTransport(World world, SimNetwork network, SimInternet in
         });
         byte[] bytes = Frames.Encode(correlation, request, network.Version);
         network.Calls?.Sent(process, to.Id, request);
-        network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m),
-            network.HeldUntil(request));
+        if (!network.Loses(request))
+            network.Send(host, target.Name, connection.Server, bytes, m => target.Arrive(connection, to.Id, m),
+                network.HeldUntil(request));
         TResponse response = await call.Task;
         network.Calls?.Answered(process, to.Id, request, response);
         return response;

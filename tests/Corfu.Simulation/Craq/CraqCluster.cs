@@ -79,6 +79,8 @@ internal sealed class CraqCluster
         SettleLimit = TimeSpan.FromTicks(3 * Plan.LockLimit),
         DecisionInterval = TimeSpan.FromTicks(3 * Plan.LockLimit),
         ExpiryInterval = TimeSpan.FromTicks(Plan.Sweep),
+        RelayFrom = Plan.RelayFrom,
+        MaxRelayBytes = Plan.RelayBytes,
     };
 
     public CraqAgentOptions AgentOptions => Plan.AgentOptions();
@@ -135,6 +137,7 @@ internal sealed class CraqCluster
         Run("nodes did not start", () => Nodes.TrueForAll(node => node.Node is not null));
         Run("chains did not open", () => Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
         Network.Options = Plan.Network;
+        Network.Lose(static request => request is ValuesRequest or MarkedRequest, Plan.RelayLoss);
     }
 
     /// <summary>Ends all faults.</summary>

@@ -52,4 +52,7 @@ internal enum CraqFault
 
     /// <summary>An operator drains a node for a while.</summary>
     Drain,
+
+    /// <summary>Values beside the chain and marks of its tail are lost more often than other messages.</summary>
+    LostRelay,
 }

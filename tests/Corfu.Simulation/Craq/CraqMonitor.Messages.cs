@@ -20,10 +20,21 @@ internal sealed partial class CraqMonitor
         foreach (var record in request.Records)
         {
             var version = RecordCodec.VersionOf(record.Span);
+            if (RecordCodec.AreHeadsAlone(record.Span)) Mark("record passed on without its values");
             if (held.Any(log => log.HasHeld(version))) continue;
             Found(CheckerNames.ChainLog, $"{message.Client} passes {version} on, which is not durable there");
             return;
         }
+    }
+
+    // C4: a tail tells what is committed.
+    private void Told(MessageInfo message, MarkedRequest request)
+    {
+        Mark("mark told beside the chain");
+        var committed = Truth(request.Chain).Committed;
+        if (request.Mark > committed)
+            Found(CheckerNames.CommittedOnly,
+                $"{message.Client} tells the mark {request.Mark}, and {committed} is committed");
     }
 
     private void Read(NodeId node, ReadObjectsRequest request, ReadObjectsResponse answer)

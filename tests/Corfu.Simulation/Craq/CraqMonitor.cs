@@ -132,7 +132,15 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
 
     public void Received(MessageInfo message)
     {
-        if (Decode(message) is ReplicateRequest replicate) PassedOn(message, replicate);
+        switch (Decode(message))
+        {
+            case ReplicateRequest replicate:
+                PassedOn(message, replicate);
+                break;
+            case MarkedRequest marked:
+                Told(message, marked);
+                break;
+        }
     }
 
     public void Answered(MessageInfo message, Response response)

@@ -142,8 +142,10 @@ internal sealed partial class CraqNemesis
             default:
                 var protocol = _random.Chance(0.5) ? ChainProtocol.Cr : ChainProtocol.Craq;
                 var least = _random.Pick([0, 1, config.Placement.Size]);
-                return new ChainChange.SetOptions(
-                    config.Placement with { MinMembers = least }, config.Options with { Protocol = protocol });
+                // Seeds without the relay have no such choice.
+                var values = _cluster.Plan.IsRelaying && _random.Chance(0.7) ? ValuePath.Relay : ValuePath.Chain;
+                return new ChainChange.SetOptions(config.Placement with { MinMembers = least },
+                    config.Options with { Protocol = protocol, Values = values });
         }
     }
 

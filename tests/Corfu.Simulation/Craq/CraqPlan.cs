@@ -91,6 +91,18 @@ internal sealed record CraqPlan
 
     public bool HasAgents => Pace > 0;
 
+    /// <summary>Bytes of a record's values from which they go beside the chain; 0: the chains relay none.</summary>
+    public int RelayFrom { get; init; }
+
+    /// <summary>Bytes of relayed values that a node keeps: so few in some seeds that most have to be
+    /// fetched.</summary>
+    public long RelayBytes { get; init; } = 64 << 20;
+
+    /// <summary>Share of the relay's messages that is lost, besides that of all messages.</summary>
+    public double RelayLoss { get; init; }
+
+    public bool IsRelaying => RelayFrom > 0;
+
     /// <summary>Share of reads among the operations.</summary>
     public double Reads { get; init; } = 0.5;
 
@@ -175,7 +187,25 @@ internal sealed record CraqPlan
         var expiry = new SimRandom(seed).Split("expiry");
         if (expiry.Chance(0.3))
             plan = plan with { Expiring = expiry.Pick([0.3, 0.8]), Sweep = expiry.Pick([20_000L, 100_000, 500_000]) };
-        return hasAgents ? WithAgents(plan, agents) : plan;
+        return WithRelay(hasAgents ? WithAgents(plan, agents) : plan);
+    }
+
+    private static CraqPlan WithRelay(CraqPlan plan)
+    {
+        var random = new SimRandom(plan.Seed).Split("relay");
+        if (plan.Length == 1 || !random.Chance(0.4))
+        {
+            plan.Faults.Remove(CraqFault.LostRelay);
+            return plan;
+        }
+
+        return plan with
+        {
+            Options = plan.Options with { Values = ValuePath.Relay },
+            RelayFrom = random.Pick([1, 12, 40]),
+            RelayBytes = random.Pick([500L, 5_000, 64 << 20]),
+            RelayLoss = plan.Has(CraqFault.LostRelay) ? random.Pick([0.05, 0.3, 0.9]) : 0,
+        };
     }
 
     // More time: agents need some, and faults last long enough to be noticed.

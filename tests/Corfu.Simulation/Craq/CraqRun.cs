@@ -167,6 +167,7 @@ internal sealed class CraqRun
         _nemesis.Count(CraqFault.Loss, stats.Lost);
         _nemesis.Count(CraqFault.Duplication, stats.Duplicated);
         _nemesis.Count(CraqFault.LongDelay, stats.Delayed);
+        _nemesis.Count(CraqFault.LostRelay, stats.LostRequests);
         if (_plan.Has(CraqFault.Reordering)) _nemesis.Count(CraqFault.Reordering, stats.Reordered);
         _nemesis.Count(CraqFault.TornWrite, _cluster.Nodes.Sum(node => node.Disk.TornWrites));
         _nemesis.Count(CraqFault.LostWrite, _cluster.Nodes.Sum(node => node.Disk.LostWrites));

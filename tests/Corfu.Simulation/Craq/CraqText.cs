@@ -21,6 +21,8 @@ internal static class CraqText
             + $"[{string.Join(",", r.Compares.Select(c => $"{c.Kind} {c.Key} {c.Version}"))}]",
         ReplicateRequest r => $"Replicate {r.Epoch} {Short(r.Chain)} behind {r.Previous} mark {r.Mark} "
             + $"[{string.Join(",", r.Records.Select(bytes => RecordCodec.VersionOf(bytes.Span)))}]",
+        ValuesRequest r => $"Values {r.Epoch} {Short(r.Chain)} {RecordCodec.VersionOf(r.Record.Span)}",
+        MarkedRequest r => $"Marked {r.Epoch} {Short(r.Chain)} {r.Mark}",
         ConfirmRequest r =>
             $"Confirm [{string.Join(",", r.Chains.Select(c => $"{Short(c.Chain)} {c.Epoch}"))}]",
         InstallChainRequest r => $"Install {r.View.Config}",
