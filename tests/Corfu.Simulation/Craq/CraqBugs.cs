@@ -27,8 +27,6 @@ internal static class CraqBugs
             static plan => plan.Has(CraqFault.Reorder)),
         new("learner-is-read", "C10", "a learner answers reads", CheckerNames.Learn, 11,
             static plan => plan.HasAgents),
-        new("dirty-data-rejoins", "C10", "a returning node keeps what was not committed", CheckerNames.Learn, 32,
-            static plan => plan.HasAgents),
         new("deleted-lives-again", "C11", "a returning node keeps what was deleted meanwhile", CheckerNames.Learn, 25,
             static plan => plan.HasAgents),
         new("craq-install-not-durable", "C12", "an install is answered before it is durable",
