@@ -73,7 +73,8 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
         var found = log.Find(request.Region);
         return new SealRegionResponse(Status.Ok, request.Epoch)
         {
-            Generation = found?.Last.Generation ?? Epoch.None, LastIndex = found?.Last.Index ?? 0,
+            Generation = found?.Last.Generation ?? Epoch.None,
+            LastIndex = found?.Last.Index ?? 0,
         };
     }
 
@@ -83,7 +84,10 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
         var (records, hasMore) = await log.ListAsync(request.Region, request.From, request.Most);
         return new ListLogResponse(Status.Ok, request.Epoch)
         {
-            Sealed = found.Sealed, Records = records, HasMore = hasMore, Commit = found.Commit,
+            Sealed = found.Sealed,
+            Records = records,
+            HasMore = hasMore,
+            Commit = found.Commit,
         };
     }
 
@@ -132,7 +136,8 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
             var read = await files.ReadAsync(file, request.Offset, bytes);
             return new ReadFileResponse(Status.Ok, request.Epoch)
             {
-                Total = files.Length(file), Bytes = bytes.AsMemory(0, read),
+                Total = files.Length(file),
+                Bytes = bytes.AsMemory(0, read),
             };
         }
         catch (Exception error) when (error is IOException or ObjectDisposedException)
@@ -144,7 +149,9 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
 
     private StoreInfoResponse InfoOf(StoreInfoRequest request) => new(Status.Ok, request.Epoch)
     {
-        State = log.State, Free = log.Free, LogBytes = log.Bytes,
+        State = log.State,
+        Free = log.Free,
+        LogBytes = log.Bytes,
         Regions = [.. log.Regions.Take(StoredRegion.Most)],
     };
 }

@@ -20,8 +20,13 @@ public abstract class StoreLogConformance : IAsyncLifetime
 
     internal static readonly StoreOptions Small = new()
     {
-        LogPageSize = 32 << 10, LogMemory = 256 << 10, SegmentSize = 128 << 10, Reserve = 128 << 10, Headroom = 0,
-        HotBytes = 32 << 10, LogLimit = 512 << 10,
+        LogPageSize = 32 << 10,
+        LogMemory = 256 << 10,
+        SegmentSize = 128 << 10,
+        Reserve = 128 << 10,
+        Headroom = 0,
+        HotBytes = 32 << 10,
+        LogLimit = 512 << 10,
     };
 
     internal abstract OpenRecordLog Open { get; }

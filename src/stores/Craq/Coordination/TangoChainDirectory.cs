@@ -1,6 +1,8 @@
 using Tango;
 using Tango.Collections;
 
+#pragma warning disable TANGO008 // StoredFormat registers the formatters of the protocol's types.
+
 namespace Craq.Coordination;
 
 /// <summary>The directory of the log, and the outcomes of transactions, as a process sees them. One loop follows the

@@ -20,7 +20,9 @@ public sealed record PutBatchRequest(Epoch Epoch, RegionKey Region, ReadOnlyMemo
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => PutBatchResponse.Has(status)
         ? new PutBatchResponse(status, epoch)
         {
-            Last = BatchName.Read(ref r), Free = r.Number(), Commit = CommitProof.ReadOptional(ref r),
+            Last = BatchName.Read(ref r),
+            Free = r.Number(),
+            Commit = CommitProof.ReadOptional(ref r),
         }
         : Fail(status, epoch);
 
