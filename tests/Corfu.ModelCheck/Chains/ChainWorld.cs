@@ -37,6 +37,10 @@ internal sealed class ChainWorld
     private readonly List<Flight> _flights = [];
     private readonly bool[] _mustRecord = new bool[Nodes];
     private ChainState _directory;
+
+    // The newest epoch that has been open at a member, wherever the members are by now.
+    private ChainConfig? _open;
+
     private int _changes;
     private int _losses;
     private int _restarts;
@@ -188,7 +192,7 @@ internal sealed class ChainWorld
         foreach (var flight in _flights.Select(Canonical).Order(StringComparer.Ordinal)) key.Append(flight).Append('|');
         key.Append(_directory.Config.Epoch).Append(_directory.Config.IsRecordedOpen).Append(_changes).Append(_losses)
             .Append(_restarts).Append(string.Join(',', _mustRecord)).Append(_writes).Append(_write is null)
-            .Append(_reads).Append(_tries).Append(_read is null).Append(_readLeast).Append(_least);
+            .Append(_reads).Append(_tries).Append(_read is null).Append(_readLeast).Append(_least).Append(_open?.Epoch);
         return key.ToString();
     }
 
@@ -323,13 +327,11 @@ internal sealed class ChainWorld
         CheckCommitted(shown);
     }
 
-    // A version that a client has heard of is durable at all full members of the newest epoch that is open.
+    // A version that a client has heard of is durable at all full members of the newest epoch that was ever open.
     private void CheckCommitted(ObjectVersion version)
     {
         if (version.IsNone) return;
-        var open = _cores.Where(core => core.IsOpen).Max(core => core.Epoch);
-        var config = _cores.First(core => core.Epoch == open).View!.Config;
-        foreach (var member in config.Members)
+        foreach (var member in _open!.Members)
         {
             var disk = _disks[Index(member.Node)];
             if (!disk.Log.Exists(record => record.Kind == StoreRecordKind.Chain && record.Version == version))
@@ -353,6 +355,7 @@ internal sealed class ChainWorld
             _cores[node].OnDurable(until, effects);
         }
 
+        if (_cores[node].IsOpen && !(_open?.Epoch >= _cores[node].Epoch)) _open = _cores[node].View!.Config;
         if (_cores[node].Mark < before) Violation ??= $"chain-log: the mark of node {node} fell";
         foreach (var (to, response) in effects.Answers) to.Send(response);
         foreach (var call in effects.Calls) _flights.Add(new Flight(node, call));
