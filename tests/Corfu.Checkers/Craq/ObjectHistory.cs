@@ -162,7 +162,7 @@ public enum ObjectActKind
 }
 
 /// <param name="Sum">The answer of an Add that was done; null: not told.</param>
-/// <param name="Expiry">Of a Put or Touch: the time, in the unit of <see cref="ObjectCall.From"/>, from which on the
+/// <param name="Expiry">The time of a Put or Touch, in the unit of <see cref="ObjectCall.From"/>, from which on the
 /// object reads as absent; 0: none.</param>
 public sealed record ObjectAct(
     string Key, ObjectActKind Kind, string Value = "", long Delta = 0, ulong? Sum = null, long Expiry = 0)

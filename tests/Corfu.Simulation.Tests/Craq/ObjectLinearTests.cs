@@ -203,7 +203,7 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
-    public void Object_reads_as_absent_behind_its_expiry()
+    public void Object_reads_as_absent_behind_the_expiry()
     {
         Put("x", "a", 1, 2, version: 5, expiry: 10);
         Read("x", 5, "a", 3, 9);
@@ -239,7 +239,7 @@ public sealed class ObjectLinearTests
     [Theory]
     [InlineData(0)]
     [InlineData(30)]
-    public void Object_that_ends_before_its_expiry_is_found(long expiry)
+    public void Object_read_before_the_expiry_is_found(long expiry)
     {
         Put("x", "a", 1, 2, version: 5, expiry: 10);
         Put("x", "b", 3, 4, version: 6, expiry: expiry);
@@ -248,7 +248,7 @@ public sealed class ObjectLinearTests
     }
 
     [Fact]
-    public void Touch_changes_the_expiry_and_an_append_keeps_it()
+    public void Touch_changes_the_expiry_and_an_append_keeps_the_old()
     {
         Put("x", "a", 1, 2, version: 5, expiry: 10);
         Write(3, 4, 6, new ObjectAct("x", ObjectActKind.Touch, Expiry: 20));

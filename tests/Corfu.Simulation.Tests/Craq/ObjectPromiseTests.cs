@@ -227,7 +227,7 @@ public sealed class ObjectPromiseTests
     [InlineData(new[] { "a in p", "a in q" }, true)]
     [InlineData(new[] { "a in p" }, false)]
     [InlineData(new[] { "a in q" }, false)]
-    public void Transaction_of_unknown_outcome_is_all_or_nothing(string[] applied, bool passes)
+    public void Transaction_of_unknown_outcome_is_whole_or_absent(string[] applied, bool passes)
     {
         Part("a", "p", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
         Part("a", "q", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
@@ -237,7 +237,7 @@ public sealed class ObjectPromiseTests
     }
 
     [Fact]
-    public void Transaction_of_unknown_outcome_that_was_applied_is_ordered_with_the_others()
+    public void Applied_transaction_of_unknown_outcome_has_a_place_in_the_order()
     {
         Part("a", "p", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);
         Part("a", "q", 0, 1, ObjectHistory.Never, fate: ObjectFate.Unknown);

@@ -10,7 +10,7 @@ internal sealed partial class CraqNemesis
 {
     private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(20);
 
-    // One at a time: what a chain has acknowledged stands on all its members, and one loss leaves a copy.
+    // A single disk is lost at a time: all members have what a chain has acknowledged, and one loss leaves a copy.
     private void LoseDisk(SimCraqNode node)
     {
         if (!_cluster.Directory.Lost.IsNone || !_cluster.Monitor.Chains.All(chain => MayLose(chain, node.Id))) return;

@@ -175,7 +175,7 @@ internal sealed partial class CraqNemesis
     {
         if (config.Members.Length <= Math.Max(2, config.Minimum)) return null;
         var lost = _random.Chance(0.7) ? config.Tail.Node : _random.Pick(config.Members).Node;
-        // Its disk is gone, and its machine has another identity.
+        // The disk is gone, and the machine has another identity.
         if (_cluster.Nodes.Find(node => node.Id == lost) is not { } machine) return null;
         var client = _random.Pick(_cluster.Clients);
         client.Near = machine;

@@ -92,6 +92,6 @@ internal sealed partial class CraqWorker
     }
 }
 
-/// <summary>What a transaction does in one chain.</summary>
+/// <summary>The part of a transaction in one chain.</summary>
 internal sealed record ChainMutation(ImmutableArray<ObjectCompare> Compares, ImmutableArray<ObjectKey> Reads,
     ImmutableArray<ObjectOperation> Operations);

@@ -189,7 +189,7 @@ internal sealed partial class CraqWorker(
             _ => ObjectActKind.Clear,
         }, Text(operation.Value), operation.Delta, sum, TimeOf(operation.Expiry));
 
-    // Of a wall clock, in the ticks of the run: all machines' clocks agree.
+    // A wall clock's time, in the ticks of the run: all machines' clocks agree.
     private long TimeOf(long wall) =>
         wall > 0 ? cluster.World.Now + TimeSpan.FromMilliseconds(wall).Ticks - UnixTicks : 0;
 

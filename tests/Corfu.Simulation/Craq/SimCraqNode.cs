@@ -77,7 +77,7 @@ internal sealed class SimCraqNode
     }
 
     /// <summary>The machine stops and its disk is gone.</summary>
-    /// <param name="id">Its identity from now on.</param>
+    /// <param name="id">The identity from now on.</param>
     public void LoseDisk(NodeId id)
     {
         Kill(powerCut: false);

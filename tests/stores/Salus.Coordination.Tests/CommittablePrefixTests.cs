@@ -16,7 +16,7 @@ public sealed class CommittablePrefixTests
         select new History(regions, batches, lengths, known);
 
     [Fact]
-    public void Empty_volume_begins_at_nothing()
+    public void Empty_volume_has_no_batch_to_decide()
     {
         var result = Of(null, [], Report(null, null), Report(null, null));
         Assert.Null(result.Shortfall);
@@ -77,7 +77,7 @@ public sealed class CommittablePrefixTests
 
     /// <summary>S20: a region knows that more is committed than another one can show.</summary>
     [Fact]
-    public void Proof_above_what_a_region_shows_makes_the_run_wait()
+    public void Proof_above_the_batches_of_a_region_makes_the_run_wait()
     {
         var known = Report(Proof(0, Batch(1, 3)), Reported(1, 3, 0), []);
         var shortfall = Of(null, [], known with { Last = Reported(1, 3, 0, 1) },

@@ -27,7 +27,7 @@ public sealed class NodeBookTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Process_that_is_cut_off_is_gone_after_its_lease()
+    public async Task Process_cut_off_is_gone_behind_the_lease()
     {
         var process = _host.Start();
         var (dying, other) = (await OpenAsync(process), await OpenAsync());
@@ -67,7 +67,7 @@ public sealed class NodeBookTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Nodes_that_say_nothing_of_themselves_are_refused()
+    public async Task Nodes_without_an_identity_are_refused()
     {
         var book = await OpenAsync();
         foreach (var node in (BookedNode[])[Node(1, 1) with { Incarnation = default },

@@ -44,7 +44,7 @@ public sealed class RegionPlacementTests
     }
 
     [Fact]
-    public void Members_that_stay_keep_their_order_and_accused_nodes_come_last()
+    public void Staying_members_keep_the_order_and_accused_nodes_come_last()
     {
         var nodes = Enumerable.Range(0, 6).Select(number => Node(number)).ToArray();
         var chosen = RegionPlacement.Choose(new RegionKey(s_volume, 0), 3, nodes,

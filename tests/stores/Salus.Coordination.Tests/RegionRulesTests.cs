@@ -59,7 +59,7 @@ public sealed class RegionRulesTests
     }
 
     [Fact]
-    public void Recovery_has_a_certificate_of_its_own_members()
+    public void Recovery_has_a_certificate_of_the_new_members()
     {
         var old = Sign(0, 7);
         _volume.Must(_volume.Replace(0, 0, 5));
@@ -106,7 +106,7 @@ public sealed class RegionRulesTests
     }
 
     [Fact]
-    public void Member_is_filled_in_its_generation()
+    public void Member_is_filled_in_the_same_generation()
     {
         _volume.Must(_volume.Replace(0, 0, 5));
         _volume.MustNot(RegionRules.Fill(_volume.State, 0, Epoch.First, Name(5)), "at generation 2");

@@ -22,7 +22,7 @@ public sealed class StoredFormatTests
     }
 
     [Fact]
-    public void Values_out_of_their_bounds_are_never_written()
+    public void Values_out_of_bounds_are_never_written()
     {
         AssertRefused(new VolumeEntry(Id, VolumeGeometry.Create(1 << 20), (VolumeStage)9));
         AssertRefused(new BookedNode(Store(1), Name(2), new NodeEndpoint("h", 7), "", -1, BookedState.Live, 9));

@@ -106,7 +106,7 @@ public sealed class VolumeRulesTests
 
     /// <summary>S20: 12 is proven by the note, and the regions show 10.</summary>
     [Fact]
-    public void Run_waits_while_a_proof_is_above_what_the_regions_show()
+    public void Run_waits_for_a_region_below_a_proof()
     {
         Wait();
         var shortfall = _volume.State.Head.Shortfall!;
@@ -139,7 +139,7 @@ public sealed class VolumeRulesTests
         Assert.Equal(new VolumeLoss(2, Batch(1, 10), Batch(1, 12), "me", 1), Assert.Single(head.Losses));
         Assert.Empty(_volume[0].Checkpoints);
         Assert.Null(head.Shortfall);
-        // What was given up proves nothing to the next run.
+        // A batch that was given up proves nothing to the next run.
         _volume.Begin();
         _volume.Must(_volume.Report(0, _volume.Proof(0, Batch(1, 12)), Reported(1, 12, 0)));
         _volume.Must(_volume.Report(1));

@@ -73,9 +73,9 @@ public sealed class NbdServerTests
         await using var server = await StartAsync(new NbdServerOptions { MaxConnections = 1 });
         using var client = await AttachAsync(server);
         using var more = new Socket(SocketType.Stream, ProtocolType.Tcp);
-        await more.ConnectAsync(server.EndPoint);
         try
         {
+            await more.ConnectAsync(server.EndPoint);
             Assert.Empty(await ReadAsync(more, 1));
         }
         catch (SocketException)

@@ -32,7 +32,7 @@ public sealed partial class NodeBook : TangoObject, ITangoLeased
 
     /// <summary>Registers a process for as long as it renews its lease. The entry of an earlier process of the store
     /// goes at once: the caller has the store's folder for itself, which proves that the other is gone.</summary>
-    /// <param name="node">Its incarnation is a new one, in every call.</param>
+    /// <param name="node">Each call has a new incarnation.</param>
     /// <exception cref="TangoRejectedException">The book is full, the incarnation was used, or another process of the
     /// store came first.</exception>
     public async ValueTask<TangoLease> RegisterAsync(

@@ -49,7 +49,7 @@ public sealed partial class SalusVolume : TangoObject
         CancellationToken cancellationToken = default);
 
     /// <summary>The generation has recovered and has opened. Refused behind a newer replacement.</summary>
-    /// <param name="certificate">Of the generation's members over the opening.</param>
+    /// <param name="certificate">The generation's members sign the opening.</param>
     [Mutator(4)]
     public partial ValueTask<string?> RecoveredAsync(int region, long generation, RegionOpening opening,
         Certificate certificate, CancellationToken cancellationToken = default);

@@ -25,7 +25,7 @@ public sealed record RegionOpening(long Index, Hash128 Chain, long Run, BatchNam
         new(r.Number(), r.Hash(), r.Number(), BatchName.Read(ref r), r.Int32());
 }
 
-/// <summary>One membership of a region.</summary>
+/// <summary>A membership of a region.</summary>
 /// <param name="Members">The primary first.</param>
 /// <param name="Opening">Null: the region is being recovered.</param>
 /// <param name="IsAdmitted">The generation takes batches, cuts and frees. One that was replaced before never
@@ -51,7 +51,7 @@ public sealed record RegionGeneration(
 /// <param name="Current">The newest generation.</param>
 /// <param name="Past">Earlier ones, ascending, as long as a certificate of theirs, or a copy on their stores, may be
 /// needed.</param>
-/// <param name="Checkpoints">Those that are kept, ascending. The region's files and records below the first one that
+/// <param name="Checkpoints">Kept ones, ascending. The region's files and records below the first one that
 /// the stable point has reached may go.</param>
 /// <param name="Report">The region's word to the present run; null: none since the run or the generation began.</param>
 public sealed record RegionState(RegionGeneration Current, ImmutableArray<RegionGeneration> Past,

@@ -1,6 +1,6 @@
 namespace Salus.Coordination.Rules;
 
-/// <summary>What a volume keeps of its checkpoints and generations (S19). Pure.</summary>
+/// <summary>The checkpoints and generations that a volume keeps (S19). Pure.</summary>
 internal static class Retention
 {
     private const int MostUnadmitted = 8;
@@ -56,7 +56,7 @@ internal static class Retention
         }
 
         past = past.RemoveRange(0, first);
-        // One that was never admitted has signed nothing that counts; its stores may hold copies (S9).
+        // A generation that was never admitted has signed nothing that counts; its stores may hold copies (S9).
         var most = MostUnadmitted;
         for (var i = past.Length - 1; i >= 0; i--)
         {

@@ -4,7 +4,7 @@ namespace Salus.Coordination.Rules;
 internal static class VolumeRules
 {
     /// <summary>A writer takes over, or begins again after a refusal.</summary>
-    /// <param name="token">Of the writer's lock: a lower one than the newest is of a writer that has lost it.</param>
+    /// <param name="token">The lock's: a writer with a lower token than the newest has lost the lock.</param>
     public static VolumeRuling BeginRun(VolumeState state, long token, Incarnation driver)
     {
         var head = state.Head;
@@ -75,7 +75,7 @@ internal static class VolumeRules
         var regions = state.Regions.ToBuilder();
         foreach (var (region, known) in state.Regions)
         {
-            // One that was replaced meanwhile has been compared with nothing (S11).
+            // A generation that was replaced meanwhile has been compared with nothing (S11).
             if (known.Current.Number.Value != generations[region] || known.Current.Opening is null)
                 return Verdict.Refuse(state, $"region {region} has another generation since: compare it again");
             if (!known.Current.IsAdmitted)

@@ -16,7 +16,7 @@ internal readonly record struct PrefixResult(BatchName Batch, Hash128 Root, RunS
 /// </remarks>
 internal static class CommittablePrefix
 {
-    /// <param name="reports">One of each region.</param>
+    /// <param name="reports">Each region has a report.</param>
     /// <param name="evidence">Besides the proofs in the reports.</param>
     /// <param name="bar">The last decision that was acted upon: what it voids counts for nothing. Null: none.</param>
     public static PrefixResult Of(
@@ -43,7 +43,7 @@ internal static class CommittablePrefix
     {
         if (report.Last is { } last)
         {
-            // What the decision voids is rolled back, to the batches up to the decision's.
+            // Batches that the decision voids are rolled back, to the batches up to the decision's.
             if (bar?.Voids(last.Name) == true ? batch.Number <= bar.Batch.Number : batch.Number < last.Name.Number)
                 return true;
             if (last.Name == batch) return true;
@@ -100,7 +100,7 @@ internal static class CommittablePrefix
         {
             if (bar?.Voids(one.Batch) == true) return;
             if (one.Batch.Number < highest.Batch.Number && !Planted.Is("shortest-report-wins")) return;
-            // Of one batch, a proof with a root says more.
+            // A proof with a root says more of the same batch.
             if (one.Batch.Number == highest.Batch.Number && (highest.Root is not null || one.Root is null)) return;
             highest = one;
         }

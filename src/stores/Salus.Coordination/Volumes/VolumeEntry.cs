@@ -22,12 +22,12 @@ public sealed record VolumeEntry(VolumeId Id, VolumeGeometry Geometry, VolumeSta
 /// <summary>Numbers are part of the format.</summary>
 public enum VolumeStage : byte
 {
-    /// <summary>Its regions get their members.</summary>
+    /// <summary>The regions get their members.</summary>
     Creating = 0,
 
     Ready = 1,
 
-    /// <summary>Its stores free what they hold of it; it is mounted no more.</summary>
+    /// <summary>The stores free what they hold of it; it is mounted no more.</summary>
     Deleting = 2,
 }
 

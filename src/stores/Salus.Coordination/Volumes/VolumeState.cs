@@ -106,7 +106,7 @@ public sealed record VolumeLoss(long Run, BatchName Kept, BatchName Proven, stri
         BatchName.Read(ref r), r.Text(CoordinationLimits.MaxName), r.Number());
 }
 
-/// <summary>What a volume has besides its regions.</summary>
+/// <summary>The state of a volume besides its regions.</summary>
 public sealed record VolumeHead
 {
     public static VolumeHead None { get; } = new();

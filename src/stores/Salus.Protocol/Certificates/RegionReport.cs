@@ -55,7 +55,7 @@ public sealed record RegionReport(
     /// <summary>Regions that the requests of one batch can touch, twice over: each may cross a border.</summary>
     public const int MaxParticipants = 4 * BatchLimits.MaxRequests;
 
-    /// <summary>Of the bytes: what members sign.</summary>
+    /// <summary>The digest of the bytes: members sign it.</summary>
     public Hash128 Digest => Hash128.Of(Encode());
 
     public bool Equals(RegionReport? other) => other is not null && Digest == other.Digest;
