@@ -26,7 +26,9 @@ internal sealed partial class SimDirectory
     {
         if (isDraining) _draining.Add(node);
         else _draining.Remove(node);
-        if (_nodes[node].State != DirectoryNodeState.Gone) SetState(node, StateOf(node));
+        // A node with a new disk may not be registered yet.
+        if (_nodes.TryGetValue(node, out var known) && known.State != DirectoryNodeState.Gone)
+            SetState(node, StateOf(node));
     }
 
     /// <summary>Ends leases that are not renewed, from now on.</summary>
