@@ -8,7 +8,7 @@ internal static class RelaySection
     private static readonly int[] s_lengths = [3, 6];
     private static readonly int[] s_sizes = [5_000, 64_000, 1_000_000];
 
-    // One caller: the latency of a write, not the network's room.
+    // A single caller shows the latency of a write, not the network's room.
     private const int InFlight = 1;
 
     public static async Task<CraqSection> RunAsync(CraqStage stage, CancellationToken cancellationToken)

@@ -51,7 +51,7 @@ public sealed class GarbageTests
         Assert.Equal(new byte[512], await client.ReadDataAsync(0, 512));
     }
 
-    // The server may have closed before it had read all, and then nobody empties the pipe.
+    // The server may have closed before it had read all: the pipe stays full.
     private static async Task TrySendAsync(NbdPeer peer, byte[] bytes)
     {
         for (var sent = 0; sent < bytes.Length && !peer.Serving.IsCompleted; sent += 1000)
