@@ -14,6 +14,14 @@ public readonly record struct StoreId(Guid Value)
 public sealed record BookedNode(StoreId Store, Incarnation Incarnation, NodeEndpoint Endpoint, string Domain, long Free,
     BookedState State, long Version)
 {
+    /// <summary>The store, as a role of its process.</summary>
+    public NodeAddress StoreAddress => new(new NodeId(Store.Value), Endpoint);
+
+    /// <summary>The region servers beside the store, as a role of their process. A later incarnation has another
+    /// address: a message to this one never reaches it.</summary>
+    // The role's identity is the incarnation (S7).
+    public NodeAddress RegionAddress => new(new NodeId(Incarnation.Value), Endpoint);
+
     internal void Write(ref WireWriter w)
     {
         w.Guid(Store.Value);
