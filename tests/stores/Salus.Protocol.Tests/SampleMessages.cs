@@ -77,7 +77,7 @@ internal static class SampleMessages
             new PutBatchResponse(SalusStatus.Gap, Epoch) { Last = Name() },
             new PutBatchResponse(Status.Sealed, Epoch),
         ]),
-        (new GetRequest(Epoch, Region, 7, 3, 41, Proof()),
+        (new GetRequest(Epoch, Region, 7, 3, 41, Proof(), 2),
         [
             new GetResponse(Status.Ok, Epoch) { Blocks = [new byte[] { 5, 6 }, default, new byte[] { 7 }] },
             new GetResponse(Status.Corrupt, Epoch),
@@ -125,8 +125,44 @@ internal static class SampleMessages
                 new DecideResponse(SalusStatus.RunOver, Epoch),
             ]),
             (new CommitRequest(Epoch, Region, Proof()), [new AckResponse(Status.Ok, Epoch)]),
+            .. Passes(),
         ];
     }
+
+    private static (Request Request, Response[] Answers)[] Passes()
+    {
+        var opening = new Opening(3, Name());
+        var head = Head() with { Kind = RegionRecordKind.Open, Digest = Hash128.Of(opening.Encode()) };
+        var signed = new OpeningSignatures(new WeakSignature(Hash(71)), new WeakSignature(Hash(72)));
+        Response[] answers = [new SignedResponse(Status.Ok, Epoch) { Signatures = Signatures(2) },
+            new SignedResponse(SalusStatus.Diverged, Epoch)];
+        return
+        [
+            (new FenceRequest(Epoch, Region, Report(), 9, Hash(8), Signatures(1)),
+            [
+                new FenceResponse(Status.Ok, Epoch) { Signatures = Signatures(2) },
+                new FenceResponse(SalusStatus.Gap, Epoch) { LastIndex = 7 },
+                new FenceResponse(SalusStatus.Behind, Epoch) { Commit = Proof() },
+                new FenceResponse(SalusStatus.RunOver, Epoch),
+            ]),
+            (new AdoptRequest(Epoch, head, opening, 2, [signed]),
+            [
+                new AdoptResponse(Status.Ok, Epoch) { Signatures = [signed, signed] },
+                new AdoptResponse(SalusStatus.Gap, Epoch)
+                {
+                    LastIndex = 11, Chain = Hash(12), Member = new Incarnation(Id(2)),
+                },
+                new AdoptResponse(SalusStatus.Pending, Epoch),
+            ]),
+            (new AttestRequest(Epoch, Region, 9, Hash(3), Signatures(1)), answers),
+            (new ReleaseRequest(Epoch, Region, 2, 90, Signatures(1)), answers),
+            (new CheckpointedRequest(Epoch, Region, Checkpoint(), new Incarnation(Id(2)), new WeakSignature(Hash(4))),
+                [new AckResponse(Status.Ok, Epoch)]),
+        ];
+    }
+
+    private static RegionReport Report() => new(4, Proof(), new ReportedBatch(Name(), Hash(30), [1, 4]),
+        [new ReportedBatch(new BatchName(3, 43, Hash(43)), Hash(31), [1])]);
 
     private static (Request Request, Response[] Answers)[] Stores() =>
     [

@@ -89,6 +89,16 @@ public readonly record struct Statement(StatementKind Kind, RegionKey Region, Ep
     public static Statement Report(RegionKey region, Epoch generation, Hash128 report) =>
         new(StatementKind.Report, region, generation, report);
 
+    /// <param name="checkpoint">The oldest checkpoint that stays; 0: none was made.</param>
+    /// <param name="floor">Records up to this index may go.</param>
+    public static Statement Release(RegionKey region, Epoch generation, long checkpoint, long floor)
+    {
+        var facts = new FactWriter(stackalloc byte[MostFacts]);
+        facts.Int64(checkpoint);
+        facts.Int64(floor);
+        return new Statement(StatementKind.Release, region, generation, facts.ToHash());
+    }
+
     public static Statement Attest(RegionKey region, Epoch generation, long index, Hash128 root)
     {
         var facts = new FactWriter(stackalloc byte[MostFacts]);

@@ -5,8 +5,9 @@ namespace Salus.Protocol;
 /// <param name="First">The first block, within the region.</param>
 /// <param name="Last">The number of the region's last batch that the driver knows committed; 0: none.</param>
 /// <param name="Commit">The proof of it.</param>
-public sealed record GetRequest(Epoch Epoch, RegionKey Region, int First, int Count, long Last, CommitProof? Commit)
-    : Request<GetResponse>(SalusOpcode.Get, Epoch)
+/// <param name="Snapshot">Reads the region as of this checkpoint, a kept one; 0: as of the last batch.</param>
+public sealed record GetRequest(Epoch Epoch, RegionKey Region, int First, int Count, long Last, CommitProof? Commit,
+    long Snapshot = 0) : Request<GetResponse>(SalusOpcode.Get, Epoch)
 {
     /// <summary>Blocks of one request, in the smallest size.</summary>
     public const int MaxBlocks = BatchLimits.MaxPayload / VolumeGeometry.MinBlockSize;
@@ -20,12 +21,14 @@ public sealed record GetRequest(Epoch Epoch, RegionKey Region, int First, int Co
         w.Int32(Count);
         w.Int64(Last);
         CommitProof.WriteOptional(ref w, Commit);
+        w.Int64(Snapshot);
     }
 
     internal static GetRequest Read(Epoch epoch, ref WireReader r)
     {
         var request = new GetRequest(
-            epoch, r.Region(), r.BlockNumber(), r.Int32(), r.Number(), CommitProof.ReadOptional(ref r));
+            epoch, r.Region(), r.BlockNumber(), r.Int32(), r.Number(), CommitProof.ReadOptional(ref r),
+            r.Number());
         return request.Count is > 0 and <= MaxBlocks
             && request.Count <= VolumeGeometry.MaxRegionBlocks - request.First
             ? request

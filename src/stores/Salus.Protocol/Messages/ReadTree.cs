@@ -3,9 +3,9 @@ namespace Salus.Protocol;
 /// <summary>Reads the hash tree of a region at one member: the hashes of all pages, or the leaves of some.</summary>
 /// <param name="Pages">Pages whose leaves are asked for; none: the page hashes.</param>
 /// <param name="Last">As of <see cref="GetRequest"/>.</param>
-public sealed record ReadTreeRequest(
-    Epoch Epoch, RegionKey Region, ImmutableArray<int> Pages, long Last, CommitProof? Commit)
-    : Request<ReadTreeResponse>(SalusOpcode.ReadTree, Epoch)
+/// <param name="Snapshot">As of <see cref="GetRequest"/>.</param>
+public sealed record ReadTreeRequest(Epoch Epoch, RegionKey Region, ImmutableArray<int> Pages, long Last,
+    CommitProof? Commit, long Snapshot = 0) : Request<ReadTreeResponse>(SalusOpcode.ReadTree, Epoch)
 {
     public const int MaxPages = 64;
 
@@ -18,10 +18,11 @@ public sealed record ReadTreeRequest(
         w.Array(Pages, static (ref w, page) => w.Int32(page));
         w.Int64(Last);
         CommitProof.WriteOptional(ref w, Commit);
+        w.Int64(Snapshot);
     }
 
     internal static ReadTreeRequest Read(Epoch epoch, ref WireReader r) => new(epoch, r.Region(),
-        r.Array(4, ReadPage, MaxPages), r.Number(), CommitProof.ReadOptional(ref r));
+        r.Array(4, ReadPage, MaxPages), r.Number(), CommitProof.ReadOptional(ref r), r.Number());
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new ReadTreeResponse(status, epoch)

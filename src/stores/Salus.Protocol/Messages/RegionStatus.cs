@@ -1,6 +1,8 @@
 namespace Salus.Protocol;
 
 /// <summary>The driver asks any member how far its region is.</summary>
+/// <param name="Run">Above the run that the region has opened at, the answer is
+/// <see cref="SalusStatus.Pending"/>.</param>
 /// <param name="Oldest">The oldest batch that the driver has no outcome of.</param>
 public sealed record RegionStatusRequest(Epoch Epoch, RegionKey Region, long Run, long Oldest)
     : Request<RegionStatusResponse>(SalusOpcode.RegionStatus, Epoch)

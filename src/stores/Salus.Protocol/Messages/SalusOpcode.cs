@@ -14,6 +14,11 @@ public static class SalusOpcode
     public const Opcode RegionStatus = (Opcode)151;
     public const Opcode Get = (Opcode)152;
     public const Opcode ReadTree = (Opcode)153;
+    public const Opcode Fence = (Opcode)154;
+    public const Opcode Adopt = (Opcode)155;
+    public const Opcode Attest = (Opcode)156;
+    public const Opcode Release = (Opcode)157;
+    public const Opcode Checkpointed = (Opcode)158;
 
     public const Opcode Seal = (Opcode)160;
     public const Opcode ListLog = (Opcode)161;

@@ -27,7 +27,7 @@ public sealed class DependencyTests
         ["stores"] =
         [
             ["Craq.Protocol", "Salus.Protocol"], ["Salus.Coordination"],
-            ["Craq", "Craq.Client", "Salus.Client", "Salus.Store"], ["Salus.Nbd"],
+            ["Craq", "Craq.Client", "Salus.Client", "Salus.Store"], ["Salus.Nbd", "Salus.Region"],
         ],
         ["hosts"] =
         [
@@ -54,7 +54,7 @@ public sealed class DependencyTests
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
             "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
-            "Salus.Coordination", "Salus.Store", "Salus.Client"];
+            "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region"];
 
     // The only way to a node of CRAQ is the role that its host serves.
     private static readonly HashSet<(string Project, string Friend)> s_friends = [("Craq", "Craq.Hosting")];

@@ -1,0 +1,17 @@
+namespace Salus.Region.Body;
+
+/// <summary>Opens the bodies of regions of one store. A region has one at a time.</summary>
+public interface IRegionBodies
+{
+    /// <summary>Opens a region at a checkpoint that the store has; what its log has above is for the caller.</summary>
+    /// <param name="from">None: the region begins empty.</param>
+    /// <returns>Null: the store does not have the checkpoint, or not intact.</returns>
+    ValueTask<OpenedBody?> OpenAsync(
+        RegionKey region, VolumeGeometry geometry, CheckpointName from, CancellationToken cancellationToken);
+}
+
+/// <summary>A body and the place in the region's log from which its caller goes on.</summary>
+/// <param name="Index">The log is in the body up to here; 0: nothing.</param>
+/// <param name="Chain">The chain up to there.</param>
+/// <param name="Last">The region's last batch in it.</param>
+public sealed record OpenedBody(IRegionBody Body, long Index, Hash128 Chain, BatchName Last);
