@@ -94,7 +94,7 @@ public sealed class CorfuNode : IAsyncDisposable
         NodeAgent? agent = null;
         var tls = options.OpenTls ?? NodeTls.Open(options, time, logger);
         var audit = NodeAudit.Open(options, registry, loggers, time);
-        var surroundings = new RoleSurroundings(tls, loggers, time);
+        var surroundings = new RoleSurroundings(tls, new ProcessHandlers(registry, audit), loggers, time);
         try
         {
             foreach (var role in options.Roles)

@@ -64,6 +64,9 @@ public sealed record RoleStart(string Folder, ClusterId Cluster, NodeId Id, bool
     /// <inheritdoc cref="NodeConfigRole.Settings"/>
     public JsonElement? Settings { get; init; }
 
+    /// <summary>Takes handlers that the role serves beside its own, as long as it is open.</summary>
+    public IRoleHandlers Beside { get; init; } = NoHandlers.Instance;
+
     public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
 
     public TimeProvider Time { get; init; } = TimeProvider.System;

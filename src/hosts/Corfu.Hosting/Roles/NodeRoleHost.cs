@@ -110,7 +110,8 @@ internal sealed class NodeRoleHost(INodeRole kind, NodeRoleOptions options, Runn
 }
 
 /// <summary>The parts of a process that each of its roles is given.</summary>
-internal sealed record RoleSurroundings(ClusterTls? Tls, ILoggerFactory Loggers, TimeProvider Time)
+internal sealed record RoleSurroundings(
+    ClusterTls? Tls, IRoleHandlers Handlers, ILoggerFactory Loggers, TimeProvider Time)
 {
     public RoleStart Start(NodeOptions node, NodeRoleOptions role, string folder, NodeId id, bool isNew) =>
         new(folder, new ClusterId(node.Cluster), id, isNew, node.Limits)
@@ -120,6 +121,7 @@ internal sealed record RoleSurroundings(ClusterTls? Tls, ILoggerFactory Loggers,
             Tls = Tls,
             Insecure = node.Insecure,
             Settings = role.Settings,
+            Beside = Handlers,
             Loggers = Loggers,
             Time = Time,
         };

@@ -25,6 +25,9 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
     private uint _incarnation;
     private readonly ArrayBufferWriter<byte> _body = new(4096);
     private readonly DurableWaits _waits = new();
+    private readonly TaskCompletionSource<Exception> _fault =
+        new(TaskCreationOptions.RunContinuationsAsynchronously);
+
     private volatile StoreState _state;
     private bool _disposed;
 
@@ -46,6 +49,10 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
     public IStoreObserver? Observer { get; set; }
 
     public StoreState State => _state;
+
+    /// <summary>Completes, with the reason, when a write or a sync has failed: the log takes nothing more until it is
+    /// opened anew.</summary>
+    public Task<Exception> Fault => _fault.Task;
 
     /// <summary>Everything appended below is durable.</summary>
     public long DurableUntil => _log.DurableUntil;
@@ -187,6 +194,7 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
         _state = StoreState.Failed;
         _waits.Fail(error);
         Observer?.OnFailed(error);
+        _fault.TrySetResult(error);
     }
 
     private static bool IsWhole(RegionRecord record, out int checkedContent)

@@ -34,5 +34,8 @@ public sealed record StoreOptions
     /// region does not keep the whole log. Default 1 GiB, at least 4 segments.</summary>
     public long LogLimit { get; init; } = 1L << 30;
 
+    /// <summary>A sentence for each option that is out of range.</summary>
+    public IEnumerable<string> Faults() => Rules.FaultsOf(this);
+
     internal RecordLogSizes Log => new(LogPageSize, LogMemory, SegmentSize, Reserve, Headroom, HotBytes);
 }

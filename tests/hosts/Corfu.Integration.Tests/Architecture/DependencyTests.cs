@@ -32,7 +32,8 @@ public sealed class DependencyTests
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
-            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans", "Craq.Hosting"],
+            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans", "Craq.Hosting",
+                "Salus.Hosting"],
             ["Corfu.Orleans.Journaling"],
             ["Corfu.Cli"],
         ],
@@ -133,7 +134,7 @@ public sealed class DependencyTests
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(
             project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Operations"
-                or "Corfu.Cli" or "Craq.Hosting" or "Salus.Nbd", needs);
+                or "Corfu.Cli" or "Craq.Hosting" or "Salus.Hosting" or "Salus.Nbd", needs);
     }
 
     [Fact]

@@ -13,7 +13,10 @@ public sealed class PackageTests
 
     // In no package before there is a program that serves volumes.
     private static readonly string[] s_unreleased =
-        ["Salus.Client", "Salus.Coordination", "Salus.Nbd", "Salus.Protocol", "Salus.Region", "Salus.Store"];
+    [
+        "Salus.Client", "Salus.Coordination", "Salus.Hosting", "Salus.Nbd", "Salus.Protocol", "Salus.Region",
+        "Salus.Store",
+    ];
 
     private static readonly string[] s_packages =
     [

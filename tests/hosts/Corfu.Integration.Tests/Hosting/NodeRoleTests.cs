@@ -53,6 +53,34 @@ public sealed class NodeRoleTests
     }
 
     [Fact]
+    public async Task Role_serves_a_handler_beside_its_own_while_the_role_wants()
+    {
+        using var folder = new TempFolder();
+        var (at, other) = (FreePorts.Endpoint(), FreePorts.Endpoint());
+        var cluster = await NodeInit.FirstAsync(folder.File("log"), new NodeListen(other.ToString()));
+        await using var log = await StartAsync(folder.File("log"), NodeRoles.Log);
+        var role = new NoteRole();
+        await NodeInit.JoinAsync(folder.File("own"), [other], [role], new NodeListen(at.ToString()));
+        var file = folder.File("beside");
+        await File.WriteAllBytesAsync(file, []);
+        var beside = new NodeAddress(new NodeId(Guid.NewGuid()), at);
+        using var transport = new TcpTransport(new TcpTransportOptions { Cluster = cluster });
+        await using (await StartAsync(folder.File("own"), NodeRoles.Log.With(role)))
+        {
+            var own = await FindAsync(transport, at);
+            Assert.True(role.Beside!.Add(NoteRole.HandlerOf(beside.Id, file)));
+            Assert.Equal("more", (await WriteAsync(transport, beside, "more"))());
+            Assert.Equal("", (await WriteAsync(transport, own, ""))());
+            Assert.Throws<InvalidOperationException>(() => role.Beside.Add(NoteRole.HandlerOf(beside.Id, file)));
+            Assert.True(role.Beside.Remove(beside.Id));
+            Assert.False(role.Beside.Remove(beside.Id));
+            await Assert.ThrowsAnyAsync<CorfuException>(() => WriteAsync(transport, beside, "gone"));
+        }
+
+        Assert.False(role.Beside.Add(NoteRole.HandlerOf(beside.Id, file)));
+    }
+
+    [Fact]
     public async Task Role_whose_data_is_gone_never_serves_again()
     {
         using var folder = new TempFolder();

@@ -18,6 +18,9 @@ internal sealed class NoteRole : INodeRole
 
     public bool IsOpen { get; private set; }
 
+    /// <summary>As the newest start has them.</summary>
+    public IRoleHandlers? Beside { get; private set; }
+
     public void AddRequests(RequestTable table) =>
         table.Add(NoteRequest.Number, static (epoch, ref r) => new NoteRequest(epoch, r.Bytes()),
             lowest: AccessRole.Client);
@@ -28,6 +31,7 @@ internal sealed class NoteRole : INodeRole
         var file = Path.Combine(start.Folder, "note");
         if (start.IsNew) File.WriteAllBytes(file, []);
         IsOpen = true;
+        Beside = start.Beside;
         return Task.FromResult(new RunningRole(new Handler(start.Id, file), new Closing(this)));
     }
 
@@ -37,6 +41,9 @@ internal sealed class NoteRole : INodeRole
         var answer = await transport.CallAsync(node, new NoteRequest(Epoch.None, default), cancellationToken);
         return new RoleAnswer(true, answer.Epoch, $"{answer.Note.Length} bytes");
     }
+
+    /// <summary>A handler of a note that the role does not have in its folder.</summary>
+    public static IRoleHandler HandlerOf(NodeId id, string file) => new Handler(id, file);
 
     private sealed class Handler(NodeId id, string file) : IRoleHandler
     {

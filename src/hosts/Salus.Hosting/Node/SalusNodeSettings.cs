@@ -1,0 +1,79 @@
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Salus.Coordination;
+using Salus.Store.Log;
+
+namespace Salus.Hosting;
+
+/// <summary>Settings of a Salus node: <c>settings</c> of the role <c>BlockStore</c> in a node's configuration
+/// file.</summary>
+public sealed record SalusNodeSettings
+{
+    private static readonly OptionRules<SalusNodeSettings> s_rules = new OptionRules<SalusNodeSettings>(new())
+        .Must(o => o.Domain, static o => Encoding.UTF8.GetByteCount(o.Domain) <= CoordinationLimits.MaxName,
+            $"a name of at most {CoordinationLimits.MaxName} bytes")
+        .Between(o => o.LeaseTime, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
+
+    /// <summary>Machines that fail together have the same, a rack or a host of virtual machines for instance: the
+    /// copies of a region are placed in different ones. Default: the machine fails alone.</summary>
+    public string Domain { get; init; } = "";
+
+    /// <summary>The node serves what its store has to recoveries of other nodes, and is a member of no region: for a
+    /// machine that is to be emptied. Default false.</summary>
+    public bool StoreOnly { get; init; }
+
+    /// <summary>A node whose registration is not renewed for so long counts as gone; regions are moved away from it
+    /// then. Default 5 s.</summary>
+    public TimeSpan LeaseTime { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <inheritdoc cref="StoreOptions.LogMemory"/>
+    public long? LogMemory { get; init; }
+
+    /// <inheritdoc cref="StoreOptions.SegmentSize"/>
+    public int? SegmentSize { get; init; }
+
+    /// <inheritdoc cref="StoreOptions.LogLimit"/>
+    public long? LogLimit { get; init; }
+
+    /// <inheritdoc cref="StoreOptions.Headroom"/>
+    public long? Headroom { get; init; }
+
+    internal StoreOptions Store
+    {
+        get
+        {
+            var standard = new StoreOptions();
+            return standard with
+            {
+                LogMemory = LogMemory ?? standard.LogMemory,
+                SegmentSize = SegmentSize ?? standard.SegmentSize,
+                LogLimit = LogLimit ?? standard.LogLimit,
+                Headroom = Headroom ?? standard.Headroom,
+            };
+        }
+    }
+
+    /// <summary>Settings for nodes of which several share a machine with other work.</summary>
+    internal static SalusNodeSettings Small { get; } =
+        new() { SegmentSize = 16 << 20, LogMemory = 32 << 20, LogLimit = 256 << 20 };
+
+    /// <summary>As a configuration file has them.</summary>
+    public JsonElement ToJson() => JsonSerializer.SerializeToElement(this, SalusJson.Default.SalusNodeSettings);
+
+    /// <exception cref="JsonException">A name is unknown, or a value is not of its type.</exception>
+    internal static SalusNodeSettings Read(JsonElement? json) =>
+        json?.Deserialize(SalusJson.Default.SalusNodeSettings) ?? new SalusNodeSettings();
+
+    /// <summary>A sentence for each fault.</summary>
+    internal IEnumerable<string> Faults() => s_rules.FaultsOf(this).Concat(Store.Faults());
+}
+
+[JsonSourceGenerationOptions(
+    JsonSerializerDefaults.Web,
+    WriteIndented = true,
+    UnmappedMemberHandling = JsonUnmappedMemberHandling.Disallow,
+    DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(SalusNodeSettings))]
+[JsonSerializable(typeof(SalusManifest))]
+internal sealed partial class SalusJson : JsonSerializerContext;
