@@ -55,4 +55,20 @@ public static class CheckerNames
     public const string Fence = "fence";
     public const string Learn = "learn";
     public const string NodeDurable = "node-durable";
+
+    // Checkers of the block store.
+    public const string Ordered = "ordered";
+    public const string Fresh = "fresh";
+    public const string Verified = "verified";
+    public const string Prefix = "prefix";
+    public const string LossTold = "loss-told";
+    public const string Unanimous = "unanimous";
+    public const string OneWriter = "one-writer";
+    public const string OneGeneration = "one-generation";
+    public const string Root = "root";
+    public const string SameFiles = "same-files";
+    public const string Snapshot = "snapshot";
+    public const string Retention = "retention";
+    public const string Accusation = "accusation";
+    public const string Live = "live";
 }
