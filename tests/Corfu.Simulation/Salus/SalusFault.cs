@@ -1,0 +1,73 @@
+namespace Corfu.Simulation.Salus;
+
+/// <summary>Faults of the block store's seeds. Each seed enables some of these; a sweep fails when a kind that its
+/// seeds enable occurs in none of them.</summary>
+internal enum SalusFault
+{
+    Loss,
+    Duplication,
+    LongDelay,
+    Reordering,
+    PartitionOneWay,
+    PartitionSymmetric,
+    Clog,
+    BrokenConnection,
+    KillNode,
+    PowerCut,
+    TornWrite,
+    LostWrite,
+    SlowFlush,
+    Pause,
+    SlowScheduling,
+
+    /// <summary>Wall clocks of machines differ.</summary>
+    ClockSkew,
+
+    /// <summary>A machine does not reach the log, and its Tango objects stand still.</summary>
+    LogUnreachable,
+
+    /// <summary>All machines lose power at once.</summary>
+    PowerCutOfAll,
+
+    /// <summary>A writer's process dies in the middle of its work, and another takes over.</summary>
+    KillWriter,
+
+    /// <summary>A writer stops for longer than its lease, goes on, and believes that it writes.</summary>
+    StopWriter,
+
+    /// <summary>A flush of a store fails. The process stops and is started again.</summary>
+    FailedSync,
+
+    /// <summary>Others take the space of a store's disk for a while.</summary>
+    FullDisk,
+
+    /// <summary>A store's disk is gone; the machine returns with a new store.</summary>
+    LoseDisk,
+
+    /// <summary>A store's disk shows what it held a while ago, with valid checks.</summary>
+    OldDisk,
+
+    /// <summary>The newest records of a store's log are gone without a trace.</summary>
+    CutLog,
+
+    /// <summary>Bits of a log turn over on the disk.</summary>
+    FlipLog,
+
+    /// <summary>Bits of checkpoint files turn over on the disk.</summary>
+    FlipFile,
+
+    /// <summary>Reads of a disk return turned bits now and then.</summary>
+    Misread,
+
+    /// <summary>A disk says that it has written, and has not: what it holds is gone with the power.</summary>
+    LyingDisk,
+
+    /// <summary>A region server answers nothing, and keeps its lease.</summary>
+    Mute,
+
+    /// <summary>A region server sends wrong bytes down the chain.</summary>
+    FlipForward,
+
+    /// <summary>A region server answers reads with wrong bytes.</summary>
+    WrongAnswer,
+}
