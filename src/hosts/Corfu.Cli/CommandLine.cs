@@ -94,6 +94,7 @@ internal static class CommandLine
         TangoCommand.Create(),
         UnitCommand.Create(),
         CraqCommand.Create(),
+        SalusCommand.Create(),
         CertCommand.Create(),
     };
 

@@ -23,7 +23,7 @@ public sealed class EmbeddedSalusTests : IAsyncLifetime
     [Fact]
     public async Task Restarted_node_has_its_store_and_another_incarnation()
     {
-        await using var log = await SalusLog.ConnectAsync(_salus.Log, null);
+        await using var log = await SalusLog.ConnectAsync(_salus.Log);
         var before = await log.Nodes.ViewAsync();
         Assert.Equal(3, before.Stores.Count);
         var name = _salus.Nodes.Keys.First();

@@ -14,9 +14,6 @@ internal static class CraqUpCommand
         of 8 chains. Prints the connection strings of the nodes and of the log, and a table of the nodes.
         """;
 
-    /// <summary>The folder of the nodes' own log, in theirs.</summary>
-    internal const string OwnLog = "log";
-
     // Chains of the first keyspace: each node is the head of some.
     private const int MainChains = 8;
 
@@ -64,13 +61,14 @@ internal static class CraqUpCommand
             var path = result.GetRequiredValue(directory).FullName;
             var counts = CountsOf(result.GetValue(datacenters), result.GetValue(nodes));
             var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
-            var connection = await LogOfAsync(
-                path, result.GetValue(log), result.GetValue(tls), self, cancellationToken);
+            var known = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest.Log : null;
+            var connection = await OwnLog.StartAsync(
+                path, known, result.GetValue(log), result.GetValue(tls), self, cancellationToken);
             var shape = new CraqShape(connection)
             {
                 Datacenters = counts,
                 Memcached = [.. result.GetValue(memcached) ?? []],
-                Authority = result.GetValue(authority)?.FullName ?? AuthorityOf(path),
+                Authority = result.GetValue(authority)?.FullName ?? OwnLog.AuthorityOf(path),
             };
             var (folder, problems) = await new ProcessCraq(self).UpAsync(path, shape, cancellationToken);
             var main = problems.IsEmpty ? PlacementOf(counts, result.GetValue(replicas)) : null;
@@ -134,30 +132,6 @@ internal static class CraqUpCommand
             ? Placement.Implicit(1, Math.Min(replicas, counts[0].Nodes))
             : Placement.Sized([.. counts.Select(one =>
                 new PlacementGroup(one.Datacenter, Math.Min(replicas, one.Nodes)))]);
-
-    // That of the nodes' own log, if it has one. An operator may have put it elsewhere: nodes keep what they have then.
-    private static string? AuthorityOf(string path)
-    {
-        var folder = ClusterCertificates.AuthorityOf(Path.Combine(path, OwnLog));
-        return CertificateAuthority.Exists(folder) ? folder : null;
-    }
-
-    private static async Task<string> LogOfAsync(
-        string path, string? given, bool tls, NodeCommandLine self, CancellationToken cancellationToken)
-    {
-        var known = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest.Log : null;
-        if (tls && (given ?? known) is { } plain && !Connections.Parse(plain).IsTls)
-            throw new UsageException($"The log {plain} has no TLS. New nodes in a new folder can have their own log.");
-        if (given is not null && known is not null && given != known)
-            throw new UsageException($"The nodes in {path} belong to the log {known}, and not to {given}.");
-        if (given is not null) return Connections.Parse(given).ToString();
-        var own = Path.Combine(path, OwnLog);
-        if (known is not null && !ClusterFolder.Exists(own)) return known;
-        var state = await new ProcessCluster(self).UpAsync(own, new ClusterShape { Tls = tls }, cancellationToken);
-        return state.Verdict.IsServing
-            ? state.ConnectionString
-            : throw new NodeStartException(string.Join('\n', [.. state.Problems, state.Verdict.ToString()]));
-    }
 }
 
 /// <summary><c>corfu craq down</c>.</summary>
@@ -176,9 +150,7 @@ internal static class CraqDownCommand
             var path = result.GetRequiredValue(directory).FullName;
             var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
             var stopped = await new ProcessCraq(self).DownAsync(path, cancellationToken);
-            var log = Path.Combine(path, CraqUpCommand.OwnLog);
-            if (ClusterFolder.Exists(log))
-                stopped = stopped.AddRange(await new ProcessCluster(self).DownAsync(log, cancellationToken));
+            stopped = stopped.AddRange(await OwnLog.StopAsync(path, self, cancellationToken));
             var output = result.InvocationConfiguration.Output;
             foreach (var node in stopped) await output.WriteLineAsync($"stopped {node}");
             if (stopped.IsEmpty) await output.WriteLineAsync("nothing was running");

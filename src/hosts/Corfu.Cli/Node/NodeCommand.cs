@@ -1,5 +1,6 @@
 using Corfu.Operations;
 using Craq.Hosting;
+using Salus.Hosting;
 
 namespace Corfu.Cli;
 
@@ -8,6 +9,8 @@ internal static class NodeCommand
 {
     public const string Name = "node";
     public const string ConfigOption = "--config";
+
+    private static readonly NodeRoles s_roles = NodeRoles.Log.With(CraqNodeRole.Instance, SalusNodeRole.Instance);
 
     public static Command Create()
     {
@@ -28,7 +31,7 @@ internal static class NodeCommand
             NodeReloadCommand.Create(),
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
-            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, CraqFolder.Roles,
+            result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, s_roles,
             [new GrpcNodeFrontEnd()], [new NodeOperations(new NodeConsole())], cancellationToken));
         return command;
     }

@@ -46,8 +46,8 @@ internal sealed class NodeTerms : IAsyncDisposable
         {
             try
             {
-                await using var client = await ConnectAsync();
-                await using var log = await SalusLog.OpenAsync(client, _start.Time, _start.Loggers, _stop.Token);
+                await using var log = await SalusLog.OpenAsync(
+                    await ConnectAsync(), _start.Time, _start.Loggers, _stop.Token);
                 await FollowAsync(log);
             }
             catch (Exception e) when (_stop.IsCancellationRequested || e is CorfuException or TangoException

@@ -4,56 +4,58 @@ using Tango;
 
 namespace Salus.Hosting;
 
-/// <summary>The log that coordinates Salus, as a process uses it: a client, and a runtime with the book of
-/// nodes.</summary>
+/// <summary>The log that coordinates Salus, as a process uses it: a client, and a runtime with the book of nodes and
+/// the directory of volumes.</summary>
 public sealed class SalusLog : IAsyncDisposable
 {
-    private readonly CorfuClient? _owned;
+    private readonly CorfuClient _client;
 
-    private SalusLog(TangoRuntime runtime, NodeBook nodes, CorfuClient? owned) =>
-        (Runtime, Nodes, _owned) = (runtime, nodes, owned);
+    private SalusLog(CorfuClient client, TangoRuntime runtime, NodeBook nodes, VolumeDirectory volumes)
+    {
+        _client = client;
+        Runtime = runtime;
+        Nodes = nodes;
+        Volumes = volumes;
+    }
 
     public TangoRuntime Runtime { get; }
 
     public NodeBook Nodes { get; }
 
+    public VolumeDirectory Volumes { get; }
+
     /// <exception cref="CorfuException">The log does not answer.</exception>
     public static async Task<SalusLog> ConnectAsync(
-        string connection, ILoggerFactory? loggers, CancellationToken cancellationToken = default)
-    {
-        var client = await CorfuClient.ConnectAsync(
-            connection, null, loggers?.CreateLogger<CorfuClient>(), cancellationToken);
-        return await OpenAsync(client, client, TimeProvider.System, loggers, cancellationToken);
-    }
+        string connection, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default) =>
+        await OpenAsync(await CorfuClient.ConnectAsync(
+            connection, null, loggers?.CreateLogger<CorfuClient>(), cancellationToken), TimeProvider.System, loggers,
+            cancellationToken);
 
-    /// <param name="client">Stays the caller's.</param>
+    /// <param name="client">Closed with the log, also where this fails.</param>
     /// <exception cref="CorfuException">The log does not answer.</exception>
-    public static Task<SalusLog> OpenAsync(CorfuClient client, TimeProvider time, ILoggerFactory? loggers,
-        CancellationToken cancellationToken = default) => OpenAsync(client, null, time, loggers, cancellationToken);
-
-    public async ValueTask DisposeAsync()
-    {
-        await Runtime.DisposeAsync();
-        if (_owned is not null) await _owned.DisposeAsync();
-    }
-
-    private static async Task<SalusLog> OpenAsync(CorfuClient client, CorfuClient? owned, TimeProvider time,
-        ILoggerFactory? loggers, CancellationToken cancellationToken)
+    public static async Task<SalusLog> OpenAsync(CorfuClient client, TimeProvider time, ILoggerFactory? loggers = null,
+        CancellationToken cancellationToken = default)
     {
         var runtime = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
             logger: loggers?.CreateLogger<TangoRuntime>());
         try
         {
-            var nodes = await runtime.OpenAsync<NodeBook>(
-                NodeBook.DefaultName, OpenMode.Create, cancellationToken);
-            return new SalusLog(runtime, nodes, owned);
+            return new SalusLog(client, runtime,
+                await runtime.OpenAsync<NodeBook>(NodeBook.DefaultName, OpenMode.Create, cancellationToken),
+                await VolumeDirectory.OpenAsync(runtime, cancellationToken));
         }
         catch (Exception e)
         {
             await runtime.DisposeAsync();
-            if (owned is not null) await owned.DisposeAsync();
+            await client.DisposeAsync();
             if (e is TangoException) throw new CorfuException($"The book of nodes cannot be opened: {e.Message}", e);
             throw;
         }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Runtime.DisposeAsync();
+        await _client.DisposeAsync();
     }
 }

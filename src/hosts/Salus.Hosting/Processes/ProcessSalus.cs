@@ -64,7 +64,8 @@ public sealed class ProcessSalus(NodeCommandLine command, TimeProvider? time = n
     {
         var running = folder.Manifest.Nodes.Where(node => NodeProcess.RunningIn(folder.NodePath(node)) is not null)
             .Select(node => node.Endpoint).ToHashSet();
-        await using var log = await SalusLog.ConnectAsync(folder.Manifest.Log, null, cancellationToken);
+        await using var log = await SalusLog.ConnectAsync(
+            folder.Manifest.Log, cancellationToken: cancellationToken);
         var began = _time.GetTimestamp();
         while (_time.GetElapsedTime(began) < s_registering)
         {

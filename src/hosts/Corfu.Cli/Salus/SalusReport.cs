@@ -1,0 +1,111 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using Salus.Coordination;
+using Salus.Hosting;
+
+namespace Corfu.Cli;
+
+/// <summary>Nodes and volumes, for people and for programs.</summary>
+internal sealed record SalusReport(string Log, NodeBookView Nodes, IReadOnlyDictionary<string, VolumeEntry> Volumes,
+    SalusFolder? Folder)
+{
+    /// <summary>The most copies that a new volume can have here.</summary>
+    public int Copies => Math.Min(3, Nodes.Stores.Values.Count(node => node.State == BookedState.Live));
+
+    public bool IsWell => Nodes.Stores.Values.All(node => node.State == BookedState.Live);
+
+    /// <param name="folder">The folder of the nodes, where they run on this machine; null: they may be
+    /// anywhere.</param>
+    public static async Task<SalusReport> ReadAsync(
+        SalusLog salus, string log, SalusFolder? folder, CancellationToken cancellationToken) =>
+        new(log, await salus.Nodes.ViewAsync(cancellationToken), await salus.Volumes.ListAsync(cancellationToken),
+            folder);
+
+    public async Task WriteAsync(TextWriter output, bool json)
+    {
+        if (json)
+        {
+            await output.WriteLineAsync(JsonSerializer.Serialize(
+                SalusJson.Of(this), SalusCliJson.Indented.SalusJson));
+            return;
+        }
+
+        await output.WriteLineAsync(Log);
+        await output.WriteLineAsync();
+        await TextTable.WriteAsync(output, ["NODE", "STORE", "ENDPOINT", "DOMAIN", "STATE", "FREE", "PROCESS"],
+            Nodes.Stores.Values.OrderBy(node => node.Endpoint).Select(node => new[]
+            {
+                NameOf(node)?.Name ?? "-",
+                node.Store.ToString(),
+                node.Endpoint.ToString(),
+                node.Domain.Length > 0 ? node.Domain : "-",
+                node.State.ToString().ToLowerInvariant(),
+                ByteText.Of(node.Free),
+                ProcessOf(node),
+            }));
+        await output.WriteLineAsync();
+        await output.WriteLineAsync(Verdict());
+    }
+
+    /// <summary>Commands that a newcomer needs.</summary>
+    public async Task WriteNextAsync(TextWriter output)
+    {
+        var volume = Volumes.Keys.FirstOrDefault();
+        await output.WriteLineAsync();
+        await output.WriteLineAsync("next:");
+        if (volume is null)
+        {
+            volume = "disk1";
+            var copies = Copies == 3 ? "" : $" --copies {Copies}";
+            await output.WriteLineAsync($"  corfu volume create -c {Log} {volume} --size 1G{copies}");
+        }
+
+        await output.WriteLineAsync($"  corfu volume serve -c {Log} {volume} --listen 127.0.0.1:10809");
+        await output.WriteLineAsync($"  nbdinfo nbd://127.0.0.1:10809/{volume}");
+    }
+
+    private string Verdict()
+    {
+        var live = Nodes.Stores.Values.Count(node => node.State == BookedState.Live);
+        var text = $"{live} nodes are registered, {Volumes.Count} volumes";
+        var gone = Nodes.Stores.Count - live;
+        if (gone > 0)
+            text += $"; {gone} nodes are not registered: start them, or 'corfu salus node forget' those that are lost";
+        return text;
+    }
+
+    private SalusManifestNode? NameOf(BookedNode node) =>
+        Folder?.Manifest.Nodes.FirstOrDefault(own => own.Endpoint == node.Endpoint);
+
+    private string ProcessOf(BookedNode node) =>
+        NameOf(node) is { } own && NodeProcess.RunningIn(Folder!.NodePath(own)) is { } process
+            ? process.ToString(CultureInfo.InvariantCulture)
+            : "-";
+}
+
+/// <summary>Nodes and volumes as JSON.</summary>
+internal sealed record SalusJson(string Log, IReadOnlyList<SalusNodeJson> Nodes, IReadOnlyList<string> Volumes,
+    bool Well)
+{
+    public static SalusJson Of(SalusReport report) => new(report.Log,
+        [.. report.Nodes.Stores.Values.Select(node => new SalusNodeJson(node.Store.Value.ToString("D"),
+            node.Incarnation.Value.ToString("D"), node.Endpoint.ToString(), node.Domain,
+            node.State.ToString().ToLowerInvariant(), node.Free))],
+        [.. report.Volumes.Keys.Order(StringComparer.Ordinal)], report.IsWell);
+}
+
+internal sealed record SalusNodeJson(
+    string Store, string Incarnation, string Endpoint, string Domain, string State, long Free);
+
+/// <summary>Objects that <c>corfu salus</c> and <c>corfu volume</c> print with <c>--json</c>, under the rules of
+/// <see cref="CliJson"/>.</summary>
+[JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(SalusJson))]
+internal sealed partial class SalusCliJson : JsonSerializerContext
+{
+    /// <summary>Writes one object per line.</summary>
+    public static SalusCliJson Lines { get; } = new(CliJsonOptions.Create(indented: false));
+
+    public static SalusCliJson Indented { get; } = new(CliJsonOptions.Create(indented: true));
+}
