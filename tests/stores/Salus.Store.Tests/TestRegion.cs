@@ -25,7 +25,8 @@ internal sealed class TestRegion(int number)
     public static RecordName NameOf(RegionRecord record) => new(record.Head.Generation, record.Head.Index);
 
     /// <summary>The next record, of a batch with as many blocks.</summary>
-    public RegionRecord Put(int blocks = 1)
+    /// <param name="others">Further regions that the batch is of: the head grows with them.</param>
+    public RegionRecord Put(int blocks = 1, int others = 0)
     {
         var payload = new byte[blocks * BlockSize];
         _random.NextBytes(payload);
@@ -36,7 +37,11 @@ internal sealed class TestRegion(int number)
             Run = 1,
             Number = batch,
             Driver = s_signers[0].Incarnation,
-            Participants = [new Participant(number, batch - 1, new Hash128((UInt128)batch))],
+            Participants =
+            [
+                .. Enumerable.Range(number, 1 + others)
+                    .Select(region => new Participant(region, batch - 1, new Hash128((UInt128)batch))),
+            ],
             Leader = number,
             PreviousLeader = null,
             VolumeRoot = new Hash128((UInt128)batch),

@@ -18,21 +18,25 @@ public sealed partial class GroupLog
     /// <summary>Makes durable all that a scan has found. Bytes of a killed process may be in the page cache only, and
     /// count as durable from now on. The mark is written before a torn tail is erased: a record there may hold the
     /// only proof of damage before it.</summary>
+    /// <remarks>Invariant: zeros behind the end are durable before a new record proves that all below it is. A process
+    /// that ended while it erased a torn tail has left zeros in the page cache: after a power cut the tail would be
+    /// back, as damage.</remarks>
     /// <param name="mark">As it was read.</param>
     /// <param name="end">The end of what was found.</param>
     public async ValueTask SecureAsync(SegmentImage image, long mark, long end)
     {
-        if (end <= mark)
-        {
-            if (mark > 0) await _mark.SecureAsync(mark);
-            return;
-        }
-
-        for (var at = image.SkipMissing(mark); at < end;
+        for (var at = image.SkipMissing(Math.Min(mark, end)); at < image.End;
             at = image.SkipMissing((at / _sizes.Segment + 1) * _sizes.Segment))
             await _files.SyncAsync((int)(at / _sizes.Segment));
-        await _mark.WriteAsync(end);
-        _marked = end;
+        if (end > mark)
+        {
+            await _mark.WriteAsync(end);
+            _marked = end;
+        }
+        else if (mark > 0)
+        {
+            await _mark.SecureAsync(mark);
+        }
     }
 
     /// <summary>Erases a torn tail, durably, before the log goes on: a half-written record must not reappear as a
