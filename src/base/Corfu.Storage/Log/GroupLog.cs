@@ -24,6 +24,9 @@ public sealed partial class GroupLog : IAsyncDisposable
     private long _end;
     private StoreFailedException? _failure;
 
+    // Everything below was deleted. Never falls.
+    private long _begin;
+
     // Written by the writer only.
     private long _durable;
     private long _committed;
@@ -52,6 +55,9 @@ public sealed partial class GroupLog : IAsyncDisposable
     public delegate void RecordWriter<in TState>(TState state, long address, Span<byte> target);
 
     public SegmentSpace Space { get; }
+
+    /// <summary>Everything below was deleted.</summary>
+    public long Begin => Volatile.Read(ref _begin);
 
     /// <summary>The end of what was appended.</summary>
     public long AppendedUntil => Volatile.Read(ref _end);
@@ -112,6 +118,31 @@ public sealed partial class GroupLog : IAsyncDisposable
 
     /// <summary>Reads some of the newest bytes, without a system call; false if they are not in memory.</summary>
     public bool TryReadHot(long address, Span<byte> target) => _hot.TryRead(address, target);
+
+    /// <summary>Reads bytes of the log; none: they were deleted, or the disk cannot read them, which damages only what
+    /// stands there.</summary>
+    public async ValueTask<ReadOnlyMemory<byte>> TryReadAsync(long address, int length)
+    {
+        var bytes = new byte[length];
+        if (TryReadHot(address, bytes)) return bytes;
+        if (address < Begin) return default;
+        var segment = (int)(address / _sizes.Segment);
+        var offset = address % _sizes.Segment;
+        try
+        {
+            if (!_files.TryReadCached(segment, offset, bytes)) await _files.ReadAsync(segment, offset, bytes);
+        }
+        catch (Exception error) when (error is IOException or ObjectDisposedException)
+        {
+            return default;
+        }
+
+        // The file may have gone meanwhile.
+        return address < Begin ? default : bytes;
+    }
+
+    /// <summary>Told by the store before it deletes the files below.</summary>
+    public void SetBegin(long address) => Volatile.Write(ref _begin, address);
 
     /// <summary>Ends the log after an error, of its own or of its store; only the first counts.</summary>
     public void Fail(Exception error)

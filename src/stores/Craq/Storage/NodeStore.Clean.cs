@@ -215,7 +215,7 @@ internal sealed partial class NodeStore
         _segments.Dequeue();
         var oldest = _segments.Peek();
         // Readers check this first: what is deleted stands elsewhere, or counts no more, and is not damaged.
-        Volatile.Write(ref _begin, oldest.Index * (long)_options.SegmentSize);
+        _log.SetBegin(oldest.Index * (long)_options.SegmentSize);
         return oldest;
     }
 

@@ -13,7 +13,7 @@ internal sealed partial class NodeStore
         // A single bad transfer is no damage: the record is read twice.
         for (var attempt = 0; attempt < 2; attempt++)
         {
-            var bytes = await TryReadAsync(slot.Address, slot.RecordLength);
+            var bytes = await _log.TryReadAsync(slot.Address, slot.RecordLength);
             if (!RecordParts.TryFind(bytes, slot.Write, out var part)) continue;
             if (!part.Key.Span.SequenceEqual(key.Bytes.Span))
             {
@@ -31,7 +31,7 @@ internal sealed partial class NodeStore
     {
         for (var attempt = 0; attempt < 2; attempt++)
         {
-            var bytes = await TryReadAsync(slot.Address, slot.RecordLength);
+            var bytes = await _log.TryReadAsync(slot.Address, slot.RecordLength);
             if (RecordParts.TryFind(bytes, slot.Write, out var part)) return new ObjectKey(part.Key).ToOwned();
         }
 
@@ -94,30 +94,6 @@ internal sealed partial class NodeStore
             if (!isExpired) found.Remove(hash);
         }
     }
-
-    // Empty: the segment was deleted, or cannot be read.
-    private async ValueTask<ReadOnlyMemory<byte>> TryReadAsync(long address, int length)
-    {
-        var bytes = new byte[length];
-        if (_log.TryReadHot(address, bytes)) return bytes;
-        if (IsGone(address)) return default;
-        var segment = (int)(address / _options.SegmentSize);
-        var offset = address % _options.SegmentSize;
-        if (_files.TryReadCached(segment, offset, bytes)) return IsGone(address) ? default : bytes;
-        try
-        {
-            await _files.ReadAsync(segment, offset, bytes);
-        }
-        catch (Exception error) when (error is IOException or ObjectDisposedException)
-        {
-            // An unreadable sector damages this object only.
-            return default;
-        }
-
-        return IsGone(address) ? default : bytes;
-    }
-
-    private bool IsGone(long address) => address < Volatile.Read(ref _begin);
 
     // The objects with the lowest hashes, in bounded memory. The index is visited in the order of its entries, so the
     // last one of a hash counts.

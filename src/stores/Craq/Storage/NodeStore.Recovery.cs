@@ -13,7 +13,7 @@ internal sealed partial class NodeStore
     public async ValueTask RecoverAsync(Action<StoreRecord> visit)
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
-        _begin = image.Begin;
+        _log.SetBegin(image.Begin);
         var (checkpoint, needed) = await FindCheckpointAsync(image);
         StartedFromCheckpoint = checkpoint is not null;
         _index ??= _maps.Open(null, _log.Fail);
@@ -118,7 +118,7 @@ internal sealed partial class NodeStore
         _records = _recordsAtCheckpoint = checkpoint.Header.Tail.Records;
         foreach (var segment in checkpoint.Segments)
         {
-            if (segment.Index * (long)_options.SegmentSize < _begin) continue;
+            if (segment.Index * (long)_options.SegmentSize < _log.Begin) continue;
             _newest = segment;
             _segments.Enqueue(segment);
         }

@@ -30,8 +30,6 @@ internal sealed partial class NodeStore : INodeStore, ILogObserver
     private uint _incarnation;
     private byte[] _body = new byte[1024];
 
-    // Everything below was deleted. Never falls.
-    private long _begin;
     private ObjectCleaner? _cleaner;
     private bool _disposed;
 

@@ -106,7 +106,7 @@ public sealed partial class StoreLog
             _segments.Dequeue();
             oldest = _segments.Peek().Index;
             // Readers check this: what is deleted stands elsewhere, or counts no more, and is not damaged.
-            Volatile.Write(ref _begin, oldest * (long)_options.SegmentSize);
+            _log.SetBegin(oldest * (long)_options.SegmentSize);
         }
 
         foreach (var segment in _log.Space.Below(oldest)) _log.Space.Delete(segment);

@@ -50,7 +50,7 @@ public sealed partial class StoreLog
         {
             if (FindEntry(region, name) is not { } entry) return null;
             await WaitShownAsync(entry.Lsn);
-            var bytes = await TryReadAsync(entry.Address, RecordFraming.HeaderSize + entry.Length);
+            var bytes = await _log.TryReadAsync(entry.Address, RecordFraming.HeaderSize + entry.Length);
             if (Decode(entry, bytes) is { } record) return record;
         }
 
@@ -94,7 +94,7 @@ public sealed partial class StoreLog
         {
             if (FindEntry(region, name) is not { } entry) return null;
             var length = Math.Min(HeadBytes, RecordFraming.HeaderSize + entry.Length);
-            var bytes = await TryReadAsync(entry.Address, length);
+            var bytes = await _log.TryReadAsync(entry.Address, length);
             if (DecodeHead(entry, bytes) is { } record) return record;
         }
 
@@ -151,30 +151,6 @@ public sealed partial class StoreLog
             if (_regions.TryGetValue(region, out var found)) found.SetDamaged(name);
         }
     }
-
-    // Empty: the segment was deleted, or cannot be read.
-    private async ValueTask<ReadOnlyMemory<byte>> TryReadAsync(long address, int length)
-    {
-        var bytes = new byte[length];
-        if (_log.TryReadHot(address, bytes)) return bytes;
-        if (IsGone(address)) return default;
-        var segment = (int)(address / _options.SegmentSize);
-        var offset = address % _options.SegmentSize;
-        if (_files.TryReadCached(segment, offset, bytes)) return IsGone(address) ? default : bytes;
-        try
-        {
-            await _files.ReadAsync(segment, offset, bytes);
-        }
-        catch (Exception error) when (error is IOException or ObjectDisposedException)
-        {
-            // An unreadable sector damages this record only.
-            return default;
-        }
-
-        return IsGone(address) ? default : bytes;
-    }
-
-    private bool IsGone(long address) => address < Volatile.Read(ref _begin);
 }
 
 /// <summary>A store's part of a region.</summary>

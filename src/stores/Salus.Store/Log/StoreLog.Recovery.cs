@@ -16,7 +16,7 @@ public sealed partial class StoreLog
     public async ValueTask RecoverAsync()
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
-        _begin = image.Begin;
+        _log.SetBegin(image.Begin);
         try
         {
             await GoOnAsync(image);

@@ -31,9 +31,6 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
     private volatile StoreState _state;
     private bool _disposed;
 
-    // Everything below was deleted. Never falls.
-    private long _begin;
-
     /// <param name="store">Records of other stores count for nothing.</param>
     public StoreLog(ISegmentFiles files, OpenRecordLog open, IWorkers workers, NodeId store, StoreOptions options)
     {
