@@ -1,0 +1,99 @@
+using Salus.Client.Tests.Support;
+
+namespace Salus.Client.Tests;
+
+public sealed class ResumeTests
+{
+    [Fact]
+    public void Region_with_all_batches_is_admitted_and_goes_on() => DriverWorld.Run(1, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(0, 1);
+        await world.Regions.ReplaceAsync(0);
+        await process.WriteAsync(1, 2);
+        Assert.Equal([1, 2], await process.ReadAsync(0, 2));
+        Assert.True(world.Regions.Log.State.Regions[0].Current is { IsAdmitted: true, Number.Value: 2 });
+    });
+
+    [Fact]
+    public void Region_that_lacks_an_acknowledged_batch_is_recovered_again() => DriverWorld.Run(2, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(0, 1);
+        await world.Regions.ReplaceAsync(0, lost: 1);
+        await process.WriteAsync(1, 2);
+        Assert.Equal([1, 2], await process.ReadAsync(0, 2));
+        Assert.True(world.Regions.Log.State.Regions[0].Current is { IsAdmitted: true, Number.Value: 3 });
+    });
+
+    [Fact]
+    public void Writes_under_way_go_to_the_new_generation() => DriverWorld.Run(3, static async world =>
+    {
+        var process = await world.MountAsync();
+        world.Regions.IsHeld = true;
+        Task[] writes = [process.WriteAsync(15, 1, 1), process.WriteAsync(0, 2), process.WriteAsync(17, 3)];
+        await world.SleepAsync(20);
+        await world.Regions.ReplaceAsync(0);
+        await world.Regions.ReplaceAsync(1);
+        world.Regions.Release();
+        await Task.WhenAll(writes);
+        Assert.Equal([2], await process.ReadAsync(0, 1));
+        Assert.Equal([1, 1, 3], await process.ReadAsync(15, 3));
+    });
+
+    [Fact]
+    public void Second_writer_takes_over_and_the_first_one_is_fenced() => DriverWorld.Run(4, static async world =>
+    {
+        var first = await world.MountAsync();
+        await first.WriteAsync(0, 1);
+        world.Regions.IsHeld = true;
+        var lost = first.WriteAsync(1, 2);
+        await world.SleepAsync(30);
+        // The lock has ended, and its holder does not know.
+        var kept = world.Regions.Log;
+        first.Kill();
+        world.Regions.IsHeld = false;
+        var second = await world.MountAsync();
+        await Assert.ThrowsAsync<VolumeException>(() => lost);
+        // All participants had the batch of the dead process: it is committed.
+        Assert.Equal([1, 2], await second.ReadAsync(0, 2));
+        await second.WriteAsync(2, 3);
+        Assert.Equal(2, kept.State.Head.Run);
+    });
+
+    [Fact]
+    public void Notes_tell_the_proof_and_the_stable_point() => DriverWorld.Run(5, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(0, 1);
+        await process.WriteAsync(20, 2);
+        await process.WriteAsync(1, 3);
+        await world.SleepAsync(2500);
+        Assert.Equal((3L, 0L), (world.Regions.Log.State.Head.Note!.Batch.Number, world.Regions.Log.State.Head.Stable));
+        world.Regions[1].Cut();
+        await world.SleepAsync(1500);
+        Assert.Equal(0, world.Regions.Log.State.Head.Stable);
+        world.Regions[0].Cut();
+        await world.SleepAsync(1500);
+        Assert.Equal(3, world.Regions.Log.State.Head.Stable);
+    });
+
+    [Fact]
+    public void Snapshot_shows_the_volume_as_of_its_marker() => DriverWorld.Run(6, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(14, 1, 2, 3, 4);
+        await process.Volume.SnapshotAsync("one", CancellationToken.None);
+        await process.WriteAsync(15, 9, 9);
+        await process.Volume.ClearAsync(14, 1, durable: true);
+        await world.SleepAsync(100);
+        Assert.Equal(SnapshotState.Complete, Assert.Single(world.Regions.Log.State.Head.Snapshots).State);
+        await using var snapshot = await world.MountSnapshotAsync("one");
+        var data = new byte[6 * 4096];
+        await snapshot.ReadAsync(13, data, null, CancellationToken.None);
+        Assert.Equal([0, 1, 2, 3, 4, 0], Enumerable.Range(0, 6).Select(i => data[i * 4096]));
+        Assert.Equal([0, 9, 9, 4], await process.ReadAsync(14, 4));
+        Assert.True(snapshot.IsReadOnly);
+        Assert.Throws<VolumeException>(() => _ = snapshot.ClearAsync(0, 1, durable: true));
+    });
+}
