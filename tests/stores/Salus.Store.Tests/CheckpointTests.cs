@@ -156,8 +156,10 @@ public sealed class CheckpointTests : IDisposable
         using (var writer = files.Create(file)) writer.Write(new byte[100]);
         Assert.Empty(Directory.GetFiles(_folder, "*", SearchOption.AllDirectories));
         files.Create(file).Write(new byte[100]);
-        Assert.Single(Directory.GetFiles(_folder, "*", SearchOption.AllDirectories));
         Assert.Empty(files.List());
+        Assert.Single(Directory.GetFiles(_folder, "*", SearchOption.AllDirectories));
+        using var restarted = new DirectoryRegionFiles(_folder);
+        Assert.Empty(restarted.List());
         Assert.Empty(Directory.GetFiles(_folder, "*", SearchOption.AllDirectories));
     }
 

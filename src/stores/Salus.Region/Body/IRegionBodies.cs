@@ -1,13 +1,17 @@
 namespace Salus.Region.Body;
 
-/// <summary>Opens the bodies of regions of one store. A region has one at a time.</summary>
+/// <summary>Opens the bodies of regions of one store. A region has one at a time, and another in each
+/// generation.</summary>
 public interface IRegionBodies
 {
-    /// <summary>Opens a region at a checkpoint that the store has; what its log has above is for the caller.</summary>
-    /// <param name="from">None: the region begins empty.</param>
+    /// <summary>Opens a region at a checkpoint that the store has; what its log has above is for the caller. Files
+    /// above all kept ones are deleted: the replay writes them again.</summary>
+    /// <param name="kept">All checkpoints that the log of the cluster keeps of the region, as of the
+    /// generation.</param>
+    /// <param name="from">One of them; the newest makes the replay shortest. None: the region begins empty.</param>
     /// <returns>Null: the store does not have the checkpoint, or not intact.</returns>
-    ValueTask<OpenedBody?> OpenAsync(
-        RegionKey region, VolumeGeometry geometry, CheckpointName from, CancellationToken cancellationToken);
+    ValueTask<OpenedBody?> OpenAsync(RegionKey region, VolumeGeometry geometry, ImmutableArray<CheckpointName> kept,
+        CheckpointName from, CancellationToken cancellationToken);
 }
 
 /// <summary>A body and the place in the region's log from which its caller goes on.</summary>

@@ -38,17 +38,20 @@ internal sealed class CheckpointDraft
                 $"Block {change.Block} of {_task.File.Region} is not what its hash says: memory or disk is damaged.");
         }
 
-        var number = change.Block / IndexPage.Blocks;
-        if (!_pages.TryGetValue(number, out var page))
-        {
-            page = await LoadAsync(number);
-            _pages[number] = page;
-        }
-
+        var page = await HoldAsync(change.Block / IndexPage.Blocks);
         var at = change.Block % IndexPage.Blocks;
         Use(page[at].File, -1, 0);
         page[at] = change.Hash.IsEmpty ? default : new BlockPlace(change.Hash, Own, Blocks++);
         Use(page[at].File, 1, 0);
+    }
+
+    /// <summary>The page gets a place in the file.</summary>
+    public async ValueTask<IndexPage> HoldAsync(int number)
+    {
+        if (_pages.TryGetValue(number, out var page)) return page;
+        page = await LoadAsync(number);
+        _pages[number] = page;
+        return page;
     }
 
     /// <summary>Gives a changed page its place.</summary>

@@ -17,10 +17,13 @@ public sealed class CheckpointWriter(IRegionFiles files)
     /// <summary>Writes and publishes a file.</summary>
     /// <param name="before">The state that the changes are made to.</param>
     /// <param name="changes">Ascending, no block twice. A compaction passes blocks as they are.</param>
+    /// <param name="moved">Index pages that get a place in this file although none of their blocks does: their file is
+    /// about to go.</param>
     /// <exception cref="MalformedDataException">A block's data is not what its hash says, or an index page of an
     /// earlier file is damaged: nothing was published.</exception>
     public async ValueTask<CheckpointFile> WriteAsync(
-        CheckpointTask task, CheckpointState before, IAsyncEnumerable<BlockContent> changes)
+        CheckpointTask task, CheckpointState before, IAsyncEnumerable<BlockContent> changes,
+        IEnumerable<int>? moved = null)
     {
         if (task.File.Number <= before.File.Number || task.File.Region != before.File.Region)
             throw new ArgumentException("A checkpoint's number is not above the one before, or its region another.");
@@ -34,6 +37,7 @@ public sealed class CheckpointWriter(IRegionFiles files)
             output.Write(change.Data.Span);
         }
 
+        foreach (var number in moved ?? []) await draft.HoldAsync(number);
         var page = new byte[IndexPage.Size];
         foreach (var (number, changed) in draft.Pages)
         {

@@ -15,8 +15,10 @@ public sealed class FileBook
     /// (S19).</summary>
     public void Release(long checkpoint) => _kept.Remove(checkpoint);
 
-    public bool IsNeeded(long file) => _kept.ContainsKey(file)
-        || _kept.Values.Any(state => state.Files.Any(use => use.File == file));
+    /// <summary>Null: the checkpoint is not kept, or is not known here.</summary>
+    public CheckpointState? Find(long checkpoint) => _kept.GetValueOrDefault(checkpoint);
+
+    public bool IsNeeded(long file) => _kept.ContainsKey(file) || _kept.Values.Any(state => Uses(state, file));
 
     /// <summary>Files that no kept checkpoint refers to, ascending. None below the oldest kept one is left out, and
     /// none above the newest is in it: such a file is being made.</summary>
@@ -25,5 +27,12 @@ public sealed class FileBook
         if (_kept.Count == 0) return [];
         var newest = _kept.Keys.Max();
         return [.. existing.Where(file => file < newest && !IsNeeded(file)).Order()];
+    }
+
+    private bool Uses(CheckpointState state, long file)
+    {
+        // The data of a discard is needed by every older checkpoint that is kept (S23).
+        if (Planted.Is("discard-frees-at-once") && state.File.Number < _kept.Keys.Max()) return false;
+        return state.Files.Any(use => use.File == file);
     }
 }

@@ -4,7 +4,7 @@ namespace Salus.Store.Files;
 /// simulator. A file appears whole or not at all, and never changes.</summary>
 public interface IRegionFiles
 {
-    /// <summary>The published files. Rests of unpublished ones are removed.</summary>
+    /// <summary>The published files. Rests of unpublished ones, which no writer is at, are removed.</summary>
     IReadOnlyList<RegionFile> List();
 
     /// <summary>A file that nothing sees before it is published; one of an earlier attempt is overwritten.</summary>

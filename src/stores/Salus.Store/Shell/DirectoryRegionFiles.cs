@@ -18,6 +18,9 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
     // In the order of opening; some may be closed already.
     private readonly Queue<RegionFile> _order = new();
 
+    // Under names that are not published yet: no rests.
+    private readonly HashSet<string> _writing = [];
+
     /// <param name="mostOpen">A machine may have more files than a process may hold open.</param>
     public DirectoryRegionFiles(string folder, int mostOpen = 512)
     {
@@ -53,7 +56,7 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         // A name counts only when the folders on its way are durable too.
         DurableFile.SyncDirectory(_folder);
         DurableFile.SyncDirectory(Path.GetDirectoryName(region)!);
-        return new Writer(path);
+        return new Writer(this, file);
     }
 
     public long Length(RegionFile file) => new FileInfo(PathOf(file)).Length;
@@ -73,11 +76,7 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
 
     public void Delete(RegionFile file)
     {
-        lock (_gate)
-        {
-            if (_open.Remove(file, out var handle)) handle.Dispose();
-        }
-
+        Close(file);
         var path = PathOf(file);
         if (!File.Exists(path)) return;
         File.Delete(path);
@@ -93,15 +92,31 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         }
     }
 
-    private static void AddFiles(List<RegionFile> found, RegionKey region, string folder)
+    private void AddFiles(List<RegionFile> found, RegionKey region, string folder)
     {
         foreach (var path in Directory.GetFiles(folder))
         {
             var name = Path.GetFileName(path);
-            if (name.EndsWith(DurableFile.FreshSuffix, StringComparison.Ordinal)) File.Delete(path);
+            if (name.EndsWith(DurableFile.FreshSuffix, StringComparison.Ordinal)) RemoveRest(path);
             else if (name.EndsWith(Suffix, StringComparison.Ordinal) && long.TryParse(name[..^Suffix.Length],
                 NumberStyles.None, CultureInfo.InvariantCulture, out var number))
                 found.Add(new RegionFile(region, number));
+        }
+    }
+
+    private void RemoveRest(string path)
+    {
+        lock (_gate)
+        {
+            if (!_writing.Contains(path)) File.Delete(path);
+        }
+    }
+
+    private void Close(RegionFile file)
+    {
+        lock (_gate)
+        {
+            if (_open.Remove(file, out var handle)) handle.Dispose();
         }
     }
 
@@ -153,17 +168,23 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
 
     private sealed class Writer : IRegionFileWriter
     {
-        private readonly string _path;
+        private readonly DirectoryRegionFiles _files;
+        private readonly RegionFile _name;
         private readonly string _fresh;
         private readonly SafeFileHandle _file;
         private long _length;
         private bool _isPublished;
 
-        public Writer(string path)
+        public Writer(DirectoryRegionFiles files, RegionFile name)
         {
-            _path = path;
-            _fresh = path + DurableFile.FreshSuffix;
-            _file = File.OpenHandle(_fresh, FileMode.Create, FileAccess.Write);
+            _files = files;
+            _name = name;
+            _fresh = files.PathOf(name) + DurableFile.FreshSuffix;
+            lock (files._gate)
+            {
+                _file = File.OpenHandle(_fresh, FileMode.Create, FileAccess.Write);
+                files._writing.Add(_fresh);
+            }
         }
 
         public void Write(ReadOnlySpan<byte> bytes)
@@ -174,17 +195,24 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
 
         public ValueTask PublishAsync()
         {
+            var path = _files.PathOf(_name);
             DurableFile.Sync(_file, _fresh);
-            File.Move(_fresh, _path, overwrite: true);
-            DurableFile.SyncDirectory(Path.GetDirectoryName(_path)!);
+            File.Move(_fresh, path, overwrite: true);
             _isPublished = true;
+            DurableFile.SyncDirectory(Path.GetDirectoryName(path)!);
+            // A damaged file of the name may be open still.
+            _files.Close(_name);
             return ValueTask.CompletedTask;
         }
 
         public void Dispose()
         {
             _file.Dispose();
-            if (!_isPublished) File.Delete(_fresh);
+            lock (_files._gate)
+            {
+                _files._writing.Remove(_fresh);
+                if (!_isPublished) File.Delete(_fresh);
+            }
         }
     }
 }

@@ -1,0 +1,37 @@
+namespace Salus.Region.Body;
+
+/// <summary>The bodies of one store's regions, which share memory and disk.</summary>
+public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
+{
+    /// <summary>Index pages that all regions of a node keep in memory. Default 256 MiB.</summary>
+    public const long DefaultIndexCache = 256 << 20;
+
+    private readonly BodyPorts _ports;
+
+    /// <param name="damaged">A file is damaged or missing, and is to come from a peer. Any thread; quick.</param>
+    /// <param name="failed">A bug has ended the work at files: the process is to end.</param>
+    /// <param name="indexCache">Bytes.</param>
+    /// <param name="memtables">Bytes of blocks in memory, of all regions, from which on cuts come earlier.</param>
+    public RegionBodies(IRegionFiles files, IWorkers workers, Action<RegionFile> damaged, Action<Exception> failed,
+        long indexCache = DefaultIndexCache, long memtables = MemtableBudget.DefaultLimit) => _ports = new BodyPorts(
+        files, new IndexPages(files, indexCache), new FileWork(workers, failed), new MemtableBudget(memtables),
+        damaged);
+
+    public async ValueTask<OpenedBody?> OpenAsync(RegionKey region, VolumeGeometry geometry,
+        ImmutableArray<CheckpointName> kept, CheckpointName from, CancellationToken cancellationToken)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        try
+        {
+            var body = await RegionBody.OpenAsync(_ports, region, geometry, kept, from);
+            return new OpenedBody(body, body.State.Index, body.State.Chain, body.State.Batch);
+        }
+        catch (Exception error) when (error is IOException or MalformedDataException)
+        {
+            // Reported as damaged where it is.
+            return null;
+        }
+    }
+
+    public ValueTask DisposeAsync() => _ports.Work.DisposeAsync();
+}
