@@ -13,25 +13,17 @@ internal interface INodeRegistry
     ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken);
 }
 
-/// <summary>The registration of this node: its lease in the directory, renewed after a third of its time, and asked for
-/// again when it has ended.</summary>
+/// <summary>The registration of this node: its lease in the directory, asked for again when it has ended.</summary>
 internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
 {
     /// <summary>The share of the lease that is left for clocks of unequal rates.</summary>
     private const int Margin = 10;
 
-    private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(500);
-
     private readonly TangoChainDirectory _directory;
     private readonly DirectoryNode _self;
     private readonly TimeSpan _timeToLive;
-    private readonly TimeProvider _time;
-    private readonly CancellationTokenSource _stop = new();
     private readonly Lock _gate = new();
-    private readonly Task _keeping;
-
-    // Null: not registered, as far as is known here.
-    private volatile Term? _term;
+    private readonly LeaseKeeper<Term> _keeper;
 
     // Written under _gate: epochs in which this node serves no reads by its lease any more.
     private volatile ImmutableDictionary<ChainId, Epoch> _released = ImmutableDictionary<ChainId, Epoch>.Empty;
@@ -41,20 +33,20 @@ internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
     public NodeLease(TangoChainDirectory directory, DirectoryNode self, TimeSpan timeToLive, TimeProvider time,
         LoopContext loops)
     {
-        (_directory, _self, _timeToLive, _time) = (directory, self, timeToLive, time);
-        _keeping = loops.RunAsync(KeepAsync);
+        (_directory, _self, _timeToLive) = (directory, self, timeToLive);
+        _keeper = new LeaseKeeper<Term>(RegisterAsync, static term => term.Lease, null, time, loops);
     }
 
-    public bool IsRegistered => _term is { Lease.IsHeld: true };
+    public bool IsRegistered => _keeper.Term is { Lease.IsHeld: true };
 
     /// <summary>Why the node is not registered, as the last attempt heard.</summary>
-    public Exception? Failure { get; private set; }
+    public Exception? Failure => _keeper.Failure;
 
     /// <summary>Whether the node may serve reads of this epoch by its lease: the lease is far from its end, and the
     /// epoch is the newest in a state of the directory that has this very lease (C7).</summary>
     public bool Proves(ChainConfig config)
     {
-        if (_term is not { } term || term.Lease.Remaining <= _timeToLive / Margin) return false;
+        if (_keeper.Term is not { } term || term.Lease.Remaining <= _timeToLive / Margin) return false;
         if (Planted.Is("serves-by-a-new-lease")) return true;
         var view = _directory.View;
         return view.Revision >= term.Revision
@@ -76,59 +68,12 @@ internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
     }
 
     /// <summary>Ends the lease.</summary>
-    public async ValueTask DisposeAsync()
-    {
-        _stop.Cancel();
-        await _keeping;
-    }
+    public ValueTask DisposeAsync() => _keeper.DisposeAsync();
 
-    private async Task KeepAsync()
+    private async Task<Term> RegisterAsync(CancellationToken cancellationToken)
     {
-        while (!_stop.IsCancellationRequested)
-        {
-            try
-            {
-                var (lease, revision) = await _directory.RegisterAsync(_self, _timeToLive, _stop.Token);
-                await using (lease)
-                {
-                    Failure = null;
-                    _term = new Term(lease, revision);
-                    await UntilLostAsync(lease);
-                    _term = null;
-                }
-            }
-            catch (OperationCanceledException) when (_stop.IsCancellationRequested)
-            {
-                return;
-            }
-            catch (CorfuException e)
-            {
-                // The log is away, the outcome is unknown, or the node is evicted.
-                Failure = e;
-                await PauseAsync();
-            }
-        }
-    }
-
-    private async Task UntilLostAsync(TangoLease lease)
-    {
-        var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        using var ending = lease.Lost.UnsafeRegister(static task => ((TaskCompletionSource)task!).TrySetResult(), lost);
-        using var stopping = _stop.Token.UnsafeRegister(
-            static task => ((TaskCompletionSource)task!).TrySetResult(), lost);
-        await lost.Task;
-    }
-
-    private async Task PauseAsync()
-    {
-        try
-        {
-            await Task.Delay(s_retry, _time, _stop.Token);
-        }
-        catch (OperationCanceledException)
-        {
-            // The loop ends.
-        }
+        var (lease, revision) = await _directory.RegisterAsync(_self, _timeToLive, cancellationToken);
+        return new Term(lease, revision);
     }
 
     /// <param name="Revision">The first revision of the directory that has the lease.</param>

@@ -1,5 +1,3 @@
-using System.Buffers;
-using MessagePack.Formatters;
 using Tango.Formatting;
 
 namespace Craq.Coordination;
@@ -67,32 +65,4 @@ internal static class StoredFormat
 
     private static void Add<T>(string name, WriteElement<T> write, ReadElement<T> read, T sample) =>
         TangoFormatters.Register(new WireFormatter<T>(write, read), name, Format, sample);
-
-    private sealed class WireFormatter<T>(WriteElement<T> write, ReadElement<T> read) : IMessagePackFormatter<T>
-    {
-        public void Serialize(ref MessagePackWriter writer, T value, MessagePackSerializerOptions options)
-        {
-            var output = new ArrayBufferWriter<byte>();
-            var w = new WireWriter(output);
-            write(ref w, value);
-            w.Flush();
-            // A record that could be written and not read again would stop the directory at every node.
-            Decode(output.WrittenMemory);
-            writer.Write(output.WrittenSpan);
-        }
-
-        public T Deserialize(ref MessagePackReader reader, MessagePackSerializerOptions options)
-        {
-            var bytes = reader.ReadBytes() ?? throw new MalformedDataException("A stored value is nil.");
-            return Decode(bytes.ToArray());
-        }
-
-        private T Decode(ReadOnlyMemory<byte> bytes)
-        {
-            var r = new WireReader(bytes);
-            var value = read(ref r);
-            r.End();
-            return value;
-        }
-    }
 }

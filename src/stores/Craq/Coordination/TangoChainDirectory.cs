@@ -11,29 +11,20 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
 {
     public const string DecisionsName = "craq.decisions";
 
-    private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(100);
-
     private readonly CraqDirectory _directory;
     private readonly TangoDictionary<Guid, TransactionDecision> _decisions;
-    private readonly TimeProvider _time;
-    private readonly CancellationTokenSource _stop = new();
-    private readonly Lock _gate = new();
-    private readonly Task _following;
-
-    // Written under _gate; its revision never falls.
-    private DirectoryView _view = DirectoryView.Empty;
-
-    // Guarded by _gate. Completes when _view changes.
-    private TaskCompletionSource _changed = NewChange();
+    private readonly Followed<DirectoryView> _followed;
 
     private TangoChainDirectory(CraqDirectory directory, TangoDictionary<Guid, TransactionDecision> decisions,
         DirectoryView view, TimeProvider time, LoopContext loops)
     {
-        (_directory, _decisions, _view, _time) = (directory, decisions, view, time);
-        _following = loops.RunAsync(FollowAsync);
+        (_directory, _decisions) = (directory, decisions);
+        _followed = new Followed<DirectoryView>(
+            new FollowedObject<DirectoryView>(static view => view.Revision, directory.WaitForViewAsync), view, null,
+            time, loops);
     }
 
-    public DirectoryView View => Volatile.Read(ref _view);
+    public DirectoryView View => _followed.State;
 
     /// <summary>Opens the directory, and creates it in a log that has none.</summary>
     /// <param name="runtime">The caller's, and of the same time and context.</param>
@@ -49,24 +40,10 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     }
 
     public ValueTask<DirectoryView> ReadAsync(CancellationToken cancellationToken) => CallAsync(
-        "Reading the directory", async token => Take(await _directory.ViewAsync(token)), cancellationToken);
+        "Reading the directory", async token => _followed.Take(await _directory.ViewAsync(token)), cancellationToken);
 
-    public async ValueTask<DirectoryView> WaitAsync(DirectoryView after, CancellationToken cancellationToken)
-    {
-        while (true)
-        {
-            Task changed;
-            lock (_gate)
-            {
-                if (_view.Revision > after.Revision) return _view;
-                ObjectDisposedException.ThrowIf(_stop.IsCancellationRequested, this);
-                changed = _changed.Task;
-            }
-
-            await changed.WaitOrCancelAsync(cancellationToken);
-            cancellationToken.ThrowIfCancellationRequested();
-        }
-    }
+    public ValueTask<DirectoryView> WaitAsync(DirectoryView after, CancellationToken cancellationToken) =>
+        _followed.WaitAsync(after, cancellationToken);
 
     public ValueTask<ChangeOutcome> TryChangeAsync(ChainId chain, Epoch expected, ChainChange change,
         CancellationToken cancellationToken) => ChangeAsync($"Changing chain {chain}",
@@ -140,47 +117,7 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     public ValueTask<bool> DropKeyspaceAsync(string name, CancellationToken cancellationToken) => CallAsync(
         $"Dropping keyspace {name}", token => _directory.DropKeyspaceAsync(name, token), cancellationToken);
 
-    public async ValueTask DisposeAsync()
-    {
-        _stop.Cancel();
-        await _following;
-        lock (_gate) _changed.TrySetResult();
-    }
-
-    private static TaskCompletionSource NewChange() => new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-    private async Task FollowAsync()
-    {
-        while (!_stop.IsCancellationRequested)
-        {
-            try
-            {
-                Take(await _directory.WaitForViewAsync(View.Revision, _stop.Token));
-            }
-            catch (Exception) when (!_stop.IsCancellationRequested)
-            {
-                // The log is away, or playback has failed, which every call hears. The next look tells.
-                await Task.Delay(s_retry, _time, CancellationToken.None);
-            }
-            catch (OperationCanceledException)
-            {
-                return;
-            }
-        }
-    }
-
-    private DirectoryView Take(DirectoryView view)
-    {
-        lock (_gate)
-        {
-            if (view.Revision <= _view.Revision) return view.Revision == _view.Revision ? _view : view;
-            Volatile.Write(ref _view, view);
-            var changed = _changed;
-            _changed = NewChange();
-            changed.SetResult();
-            return view;
-        }
-    }
+    public ValueTask DisposeAsync() => _followed.DisposeAsync();
 
     private async ValueTask<ChangeOutcome> ChangeAsync(string what,
         Func<CancellationToken, ValueTask<ChangeOutcome>> change, CancellationToken cancellationToken) =>
