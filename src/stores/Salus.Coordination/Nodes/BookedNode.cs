@@ -64,6 +64,10 @@ public sealed record NodeBookView(long Revision, ImmutableSortedDictionary<Guid,
     /// <summary>Null: the book has no such store.</summary>
     public BookedNode? Find(StoreId store) => Stores.GetValueOrDefault(store.Value);
 
+    /// <summary>Whether the member's process has its lease, and may renew it.</summary>
+    public bool IsLive(RegionMember member) =>
+        Find(member.Store) is { State: BookedState.Live } node && node.Incarnation == member.Incarnation;
+
     /// <summary>Whether the incarnation may still sign or serve: its lease has not ended, as far as the book
     /// knows.</summary>
     // False is final: no incarnation registers twice (S8).

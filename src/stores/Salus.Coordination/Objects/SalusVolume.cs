@@ -23,6 +23,9 @@ public sealed partial class SalusVolume : TangoObject
 
     public static string NameOf(VolumeId id) => $"salus.volume/{id.Value:N}";
 
+    /// <summary>The name of the lock that the volume's writer has.</summary>
+    public static string LockOf(VolumeId id) => $"salus/{id.Value:N}/writer";
+
     /// <summary>A state behind that revision, as soon as this process has played one.</summary>
     public ValueTask<VolumeState> WaitForStateAsync(long after, CancellationToken cancellationToken = default) =>
         WaitForViewAsync<SalusVolume, VolumeState>(
@@ -115,6 +118,11 @@ public sealed partial class SalusVolume : TangoObject
     public partial ValueTask<string?> SuspectAsync(
         Suspicion suspicion, CancellationToken cancellationToken = default);
 
+    /// <summary>Asks the writer for a snapshot, which it records.</summary>
+    [Mutator(16)]
+    public partial ValueTask<string?> WantSnapshotAsync(
+        string name, CancellationToken cancellationToken = default);
+
     private VolumeState ReadState() => State;
 
     private string? ApplyCreate(VolumeId id, VolumeGeometry geometry) =>
@@ -161,6 +169,8 @@ public sealed partial class SalusVolume : TangoObject
         Take(SnapshotRules.Record(State, run, name, marker, root, proof));
 
     private string? ApplyDeleteSnapshot(string name) => Take(SnapshotRules.Delete(State, name));
+
+    private string? ApplyWantSnapshot(string name) => Take(SnapshotRules.Want(State, name));
 
     private string? ApplySuspect(Suspicion suspicion) => Take(VolumeRules.Suspect(State, suspicion));
 

@@ -47,6 +47,19 @@ public sealed class VolumeDirectory
     public async ValueTask<IReadOnlyDictionary<string, VolumeEntry>> ListAsync(
         CancellationToken cancellationToken = default) => await _volumes.SnapshotAsync(cancellationToken);
 
+    /// <summary>Waits until what the name leads to is what is waited for; null: it leads to nothing.</summary>
+    public async ValueTask<VolumeEntry?> WaitForAsync(
+        string name, Predicate<VolumeEntry?> until, CancellationToken cancellationToken = default) =>
+        await _volumes.WaitForAsync(async (volumes, token) =>
+            await volumes.TryGetAsync(name, token) is { Found: true } found ? found.Value : null,
+            entry => until(entry), cancellationToken);
+
+    /// <summary>A list that differs from the known one.</summary>
+    public async ValueTask<IReadOnlyDictionary<string, VolumeEntry>> WaitForListAsync(
+        IReadOnlyDictionary<string, VolumeEntry> known, CancellationToken cancellationToken = default) =>
+        await _volumes.WaitForAsync(static (volumes, token) => volumes.SnapshotAsync(token),
+            volumes => !IsSame(volumes, known), cancellationToken);
+
     /// <returns>False: the name has another entry by now, or none.</returns>
     public ValueTask<bool> TryChangeAsync(
         string name, VolumeEntry expected, VolumeStage stage, CancellationToken cancellationToken = default)
@@ -59,4 +72,9 @@ public sealed class VolumeDirectory
     /// <returns>False: there was none.</returns>
     public ValueTask<bool> RemoveAsync(string name, CancellationToken cancellationToken = default) =>
         _volumes.RemoveAsync(name, cancellationToken);
+
+    private static bool IsSame(
+        ImmutableDictionary<string, VolumeEntry> volumes, IReadOnlyDictionary<string, VolumeEntry> known) =>
+        volumes.Count == known.Count
+        && volumes.All(volume => known.TryGetValue(volume.Key, out var entry) && entry == volume.Value);
 }

@@ -60,6 +60,9 @@ public sealed record RegionState(RegionGeneration Current, ImmutableArray<Region
     /// <summary>The newest checkpoint: no recovery begins below (S10). None: the region has no file.</summary>
     public CheckpointName Newest => Checkpoints.IsEmpty ? default : Checkpoints[^1];
 
+    /// <summary>All that are known, ascending.</summary>
+    public IEnumerable<RegionGeneration> Generations => Past.Append(Current);
+
     /// <summary>The newest admitted generation: the next recovery begins from its opening (S9).</summary>
     public RegionGeneration Anchor
     {

@@ -3,26 +3,39 @@ namespace Salus.Coordination.Rules;
 /// <summary>Snapshots: each is a marker, which every region cuts where it stands in its log (S22). Pure.</summary>
 internal static class SnapshotRules
 {
+    /// <summary>Asks the writer for a snapshot.</summary>
+    public static VolumeRuling Want(VolumeState state, string name)
+    {
+        if (state.Head.Geometry is null) return Verdict.Refuse(state, "the volume is not made yet");
+        if (FaultOf(state, name) is { } fault) return Verdict.Refuse(state, fault);
+        if (Find(state, name) is { } there)
+        {
+            return there.State == SnapshotState.Wanted
+                ? Verdict.Same(state)
+                : Verdict.Refuse(state, $"there is a snapshot {name}: delete it, or take another name");
+        }
+
+        return Verdict.Head(state, state.Head with
+        {
+            Snapshots = state.Head.Snapshots.Add(new SnapshotEntry(name, default, default, SnapshotState.Wanted)),
+        });
+    }
+
     /// <param name="marker">A batch of this run, in which all regions take part.</param>
     /// <param name="proof">The marker is committed.</param>
     public static VolumeRuling Record(
         VolumeState state, long run, string name, BatchName marker, Hash128 root, CommitProof proof)
     {
         if (Verdict.FaultOf(state, run, RunPhase.Opened) is { } fault) return Verdict.Refuse(state, fault);
-        if (!CoordinationLimits.IsName(name))
-            return Verdict.Refuse(state, $"a snapshot's name has 1 to {CoordinationLimits.MaxName} bytes");
-        if (state.Head.Snapshots.FirstOrDefault(known => known.Name == name) is { } there)
+        var there = Find(state, name);
+        if (there is not null && there.State != SnapshotState.Wanted)
         {
             return there.Marker == marker
                 ? Verdict.Same(state)
                 : Verdict.Refuse(state, $"there is a snapshot {name}: delete it, or take another name");
         }
 
-        if (state.Head.Snapshots.Length >= CoordinationLimits.MaxSnapshots)
-        {
-            return Verdict.Refuse(state,
-                $"the volume has {CoordinationLimits.MaxSnapshots} snapshots, its most: delete one");
-        }
+        if (there is null && FaultOf(state, name) is { } refused) return Verdict.Refuse(state, refused);
 
         // A marker that is not proven may be void after the writer's crash, with one region's part there (S22).
         if (marker.IsNone || marker.Run != run || proof.Batch.Run != run || proof.Batch.Number < marker.Number
@@ -38,8 +51,10 @@ internal static class SnapshotRules
         }
 
         var snapshot = new SnapshotEntry(name, marker, root, SnapshotState.Cutting);
-        return Complete(
-            Verdict.Head(state, state.Head with { Snapshots = state.Head.Snapshots.Add(snapshot) }).State);
+        var snapshots = there is null
+            ? state.Head.Snapshots.Add(snapshot)
+            : state.Head.Snapshots.Replace(there, snapshot);
+        return Complete(Verdict.Head(state, state.Head with { Snapshots = snapshots }).State);
     }
 
     public static VolumeRuling Delete(VolumeState state, string name)
@@ -64,6 +79,18 @@ internal static class SnapshotRules
         }
 
         return new(state with { Head = state.Head with { Snapshots = snapshots } }, null);
+    }
+
+    private static SnapshotEntry? Find(VolumeState state, string name) =>
+        state.Head.Snapshots.FirstOrDefault(known => known.Name == name);
+
+    private static string? FaultOf(VolumeState state, string name)
+    {
+        if (!CoordinationLimits.IsName(name))
+            return $"a snapshot's name has 1 to {CoordinationLimits.MaxName} bytes";
+        return state.Head.Snapshots.Length >= CoordinationLimits.MaxSnapshots
+            ? $"the volume has {CoordinationLimits.MaxSnapshots} snapshots, its most: delete one"
+            : null;
     }
 
     // Null: a region has no checkpoint of the marker.

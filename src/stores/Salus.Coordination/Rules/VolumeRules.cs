@@ -154,6 +154,9 @@ internal static class VolumeRules
             return refusal;
         if (known.Current.Find(suspicion.Member) is null)
             return Verdict.Refuse(state, $"{suspicion.Member} is no member");
+        // A recovery takes its time: what waits for it accuses no member, or the next one would begin from the start.
+        if (known.Current.Opening is null)
+            return Verdict.Refuse(state, $"region {suspicion.Region} is being recovered: wait for it");
         var all = state.Head.Suspicions.Add(suspicion);
         if (all.Length > CoordinationLimits.MaxSuspicions) all = all.RemoveAt(0);
         return Verdict.Head(state, state.Head with { Suspicions = all });

@@ -62,6 +62,10 @@ internal static class CommittablePrefix
     public static ReportedBatch? Find(ImmutableArray<RegionReport> reports, long number, RunDecision? bar) =>
         BatchesOf(reports, bar).GetValueOrDefault(number);
 
+    /// <summary>The last batch up to that number that counts, where a report has one.</summary>
+    public static ReportedBatch? LastUpTo(ImmutableArray<RegionReport> reports, long number, RunDecision? bar) =>
+        BatchesOf(reports, bar).LastOrDefault(batch => batch.Key <= number).Value;
+
     // By number. A batch of a later run has voided those of lower runs at its number and above: the latest run counts.
     private static SortedDictionary<long, ReportedBatch> BatchesOf(
         ImmutableArray<RegionReport> reports, RunDecision? bar)

@@ -16,6 +16,7 @@ public sealed record DriverNote(BatchName Batch, Hash128 VolumeRoot, long Stable
 }
 
 /// <summary>A snapshot: the volume as it was committed at a marker.</summary>
+/// <param name="Marker">None while the snapshot is wanted.</param>
 public sealed record SnapshotEntry(string Name, BatchName Marker, Hash128 VolumeRoot, SnapshotState State)
 {
     internal void Write(ref WireWriter w)
@@ -30,7 +31,7 @@ public sealed record SnapshotEntry(string Name, BatchName Marker, Hash128 Volume
     {
         var snapshot = new SnapshotEntry(
             r.Text(CoordinationLimits.MaxName), BatchName.Read(ref r), r.Hash(), (SnapshotState)r.Byte());
-        return snapshot.State <= SnapshotState.Diverged
+        return snapshot.State <= SnapshotState.Wanted
             ? snapshot
             : throw new MalformedDataException("The state of a snapshot is unknown: update this node.");
     }
@@ -47,6 +48,9 @@ public enum SnapshotState : byte
 
     /// <summary>The roots of the checkpoints do not make the marker's: the snapshot cannot be read.</summary>
     Diverged = 2,
+
+    /// <summary>An operator asks for it. The writer sends the marker.</summary>
+    Wanted = 3,
 }
 
 /// <summary>An accusation of a member.</summary>

@@ -1,0 +1,118 @@
+using System.Globalization;
+
+namespace Salus.Coordination;
+
+/// <summary>How a volume is, for people. Numbers rise with the trouble.</summary>
+public enum VolumeHealth
+{
+    /// <summary>All regions have opened, with members that are there.</summary>
+    Ready = 0,
+
+    Creating = 1,
+
+    Deleting = 2,
+
+    /// <summary>Requests to some regions wait for their recovery.</summary>
+    Recovering = 3,
+
+    /// <summary>Something is missing that a process, a store or an operator must bring.</summary>
+    Waiting = 4,
+
+    /// <summary>No store of a region is known any more.</summary>
+    Lost = 5,
+}
+
+/// <summary>A volume's condition, and a sentence for each thing that a user or operator should know. Pure.</summary>
+/// <param name="Notes">Most urgent first; what the volume has lost for ever at the end.</param>
+public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealth Health, ImmutableArray<string> Notes)
+{
+    /// <summary>Null: the name leads to no volume.</summary>
+    public static VolumeCondition? Of(string name, MapView view)
+    {
+        ArgumentNullException.ThrowIfNull(view);
+        if (!view.Entries.TryGetValue(name, out var entry)) return null;
+        var notes = new List<(VolumeHealth Health, string Text)>();
+        var state = view.Volumes.GetValueOrDefault(entry.Id) ?? VolumeState.Empty;
+        if (entry.Stage == VolumeStage.Creating) notes.Add((VolumeHealth.Creating, Creation(entry, state, view.Nodes)));
+        if (entry.Stage == VolumeStage.Deleting) notes.Add((VolumeHealth.Deleting, Deletion(view.Nodes)));
+        else notes.AddRange(RegionsOf(state, view.Nodes).Concat(ShortfallOf(state, view.Nodes)));
+        var health = notes.Count == 0 ? VolumeHealth.Ready : notes.Max(static note => note.Health);
+        return new VolumeCondition(name, entry, health,
+        [
+            .. notes.OrderByDescending(static note => note.Health).Select(static note => note.Text),
+            .. SnapshotsOf(state), .. state.Head.Losses.Select(LossOf),
+        ]);
+    }
+
+    private static string Creation(VolumeEntry entry, VolumeState state, NodeBookView nodes)
+    {
+        var placed = $"{state.Regions.Count} of {entry.Geometry.Regions} regions are placed";
+        return LiveOf(nodes) < entry.Geometry.Copies ? $"{placed}: {TooFew(entry.Geometry.Copies, nodes)}" : placed;
+    }
+
+    private static string Deletion(NodeBookView nodes)
+    {
+        StoreId[] away = [.. nodes.Stores.Values.Where(static node => node.State != BookedState.Live)
+            .Select(static node => node.Store)];
+        return away.Length == 0
+            ? "the stores free what they hold of it"
+            : $"it waits for store {string.Join(", store ", away)}, away at present, which may hold some of it: start "
+                + "the process, or forget the store if it never returns";
+    }
+
+    private static IEnumerable<(VolumeHealth Health, string Text)> RegionsOf(VolumeState state, NodeBookView nodes)
+    {
+        foreach (var (region, known) in state.Regions)
+        {
+            var current = known.Current;
+            if (known.Generations.All(generation => generation.Members.All(member => nodes.Find(member.Store) is null)))
+            {
+                yield return (VolumeHealth.Lost,
+                    $"region {region}: all stores that had it were forgotten; its blocks cannot be read");
+                continue;
+            }
+
+            var gone = current.Members.Where(member => !nodes.IsLive(member)).ToArray();
+            if (gone.Length > 0 && LiveOf(nodes) < current.Members.Length)
+            {
+                yield return (VolumeHealth.Waiting, $"region {region} has lost the process of store "
+                    + $"{string.Join(", store ", gone.Select(static member => member.Store))}: "
+                    + TooFew(current.Members.Length, nodes));
+            }
+            else if (gone.Length > 0 || current.Opening is null)
+            {
+                yield return (VolumeHealth.Recovering,
+                    $"region {region}: generation {current.Number.Value + (gone.Length > 0 ? 1 : 0)}");
+            }
+        }
+    }
+
+    private static IEnumerable<(VolumeHealth Health, string Text)> ShortfallOf(VolumeState state, NodeBookView nodes)
+    {
+        if (state.Head.Phase != RunPhase.Waiting || state.Head.Shortfall is not { } shortfall) yield break;
+        foreach (var region in shortfall.Regions)
+        {
+            StoreId[] missing = [.. state.Regions[region].Generations
+                .SelectMany(static generation => generation.Members).Select(static member => member.Store).Distinct()
+                .Where(store => nodes.Find(store) is not { State: BookedState.Live })];
+            var proven = $"{shortfall.Proven.Number} is proven committed, {shortfall.Shown} is there";
+            yield return (VolumeHealth.Waiting, missing.Length > 0
+                ? $"region {region} needs store {string.Join(" or store ", missing)}: {proven}"
+                : $"region {region}: {proven}, and no store that had it is missing: accept the loss of the tail");
+        }
+    }
+
+    private static IEnumerable<string> SnapshotsOf(VolumeState state) => state.Head.Snapshots
+        .Where(static snapshot => snapshot.State == SnapshotState.Diverged)
+        .Select(static snapshot => $"snapshot {snapshot.Name} cannot be read, its regions differ: delete it");
+
+    private static string LossOf(VolumeLoss loss) => string.Create(CultureInfo.InvariantCulture,
+        $"batches {loss.Kept.Number + 1} to {loss.Proven.Number} were given up by {loss.By} at {
+            DateTimeOffset.FromUnixTimeMilliseconds(loss.UnixMilliseconds):yyyy-MM-dd HH:mm:ss} UTC");
+
+    private static int LiveOf(NodeBookView nodes) =>
+        nodes.Stores.Values.Count(static node => node.State == BookedState.Live);
+
+    private static string TooFew(int copies, NodeBookView nodes) =>
+        $"{copies} processes are needed and {LiveOf(nodes)} live: start another";
+}
