@@ -2,8 +2,8 @@ namespace Salus;
 
 internal sealed partial class VolumeDriver
 {
-    // Guarded by _gate: markers whose snapshots are not on the log yet.
-    private readonly List<Batch> _markers = [];
+    // Guarded by _gate: markers that are committed, and whose snapshots are not on the log yet.
+    private readonly List<long> _markers = [];
 
     /// <summary>Takes a snapshot: a marker in which all regions take part, behind everything that was placed
     /// before.</summary>
@@ -18,23 +18,23 @@ internal sealed partial class VolumeDriver
             lock (_gate)
             {
                 ThrowIfOver();
-                marker = new Batch(isMarker: true, [.. Enumerable.Range(0, _regions.Length)]);
-                _queue.Place(marker);
-                _markers.Add(marker);
+                marker = _queue.PlaceMarker();
             }
 
             Pump();
+            // A marker that a new run has voided is sent again (S22).
+            if (!await WithinPatienceAsync(marker.Ended).WaitOrCancelAsync(cancellationToken)) continue;
+            var header = marker.Header!;
+            lock (_gate) _markers.Add(header.Number);
             try
             {
-                // A marker that a new run has voided is sent again (S22).
-                if (!await WithinPatienceAsync(marker.Ended).WaitOrCancelAsync(cancellationToken)) continue;
-                if (await RecordAsync(name, marker.Header!, cancellationToken) is { } refusal)
+                if (await RecordAsync(name, header, cancellationToken) is { } refusal)
                     throw new VolumeException(VolumeFault.Unavailable, $"The snapshot was not taken: {refusal}.");
                 return;
             }
             finally
             {
-                lock (_gate) _markers.Remove(marker);
+                lock (_gate) _markers.Remove(header.Number);
             }
         }
     }

@@ -51,6 +51,26 @@ public sealed class StoreHandlerTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Regions_of_a_deleted_volume_are_dropped_with_their_files()
+    {
+        var other = new TestRegion(1);
+        await StoreLogConformance.AppendAsync(_log, other.Put());
+        foreach (var region in (RegionKey[])[_region.Key, other.Key])
+        {
+            using var writer = _files.Create(new RegionFile(region, 1));
+            writer.Write("data"u8);
+            await writer.PublishAsync();
+        }
+
+        Assert.Equal(1, await StoreSweep.DropAsync(_log, _files, key => key == _region.Key));
+        Assert.Equal(other.Key, Assert.Single(_log.Regions).Region);
+        Assert.Equal(other.Key, Assert.Single(_files.List()).Region);
+        Assert.Equal(0, await StoreSweep.DropAsync(_log, _files, key => key == _region.Key));
+        var info = await CallAsync<StoreInfoResponse>(new StoreInfoRequest(Epoch.None));
+        Assert.Equal(other.Key, Assert.Single(info.Regions).Region);
+    }
+
+    [Fact]
     public async Task Records_are_listed_and_read()
     {
         var listed = await CallAsync<ListLogResponse>(new ListLogRequest(Epoch.First, _region.Key, 2, 3));
