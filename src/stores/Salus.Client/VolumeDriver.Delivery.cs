@@ -94,15 +94,18 @@ internal sealed partial class VolumeDriver
     {
         switch (answer.Status)
         {
-            case Status.Ok or SalusStatus.Pending:
+            case Status.Ok:
                 lock (_gate)
                 {
                     part.HeldBy = generation;
                     _regions[part.Region].Free = answer.Free;
-                    // The leader has prepared it, and did not say yet that all have: it is asked again.
+                    // A leader without a proof is asked again.
                     return part.Batch.IsEnded || !IsLeader(part);
                 }
 
+            case SalusStatus.Pending:
+                // Not prepared yet or, at the leader, not committed: the same bytes ask again.
+                return part.Batch.IsEnded;
             case Status.NoSpace:
                 lock (_gate) _regions[part.Region].Free = answer.Free;
                 Reopen(part.Batch);
@@ -206,7 +209,7 @@ internal sealed partial class VolumeDriver
         foreach (var part in batch.Parts)
         {
             _tree.Settle(part.Region);
-            _regions[part.Region].Commit(header.Name, part.Bytes.Length);
+            _regions[part.Region].Commit(header.Name);
         }
 
         batch.End(null);

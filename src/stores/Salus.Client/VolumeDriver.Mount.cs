@@ -72,6 +72,17 @@ internal sealed partial class VolumeDriver
         _tending = Task.WhenAll(_ports.Loops.RunAsync(FollowAsync), _ports.Loops.RunAsync(TendAsync));
     }
 
+    // Regions whose checkpoints lack something: a later mount then has no log to read.
+    private List<int> Uncut()
+    {
+        var state = _ports.Log.State;
+        lock (_gate)
+        {
+            return [.. _regions.Where(link => link.Committed.Number > state.Regions[link.Region].Newest.Batch)
+                .Select(static link => link.Region)];
+        }
+    }
+
     /// <summary>Ends the use: what was placed is committed, regions are asked for checkpoints, and another process may
     /// mount the volume.</summary>
     public async ValueTask DisposeAsync()
@@ -90,8 +101,9 @@ internal sealed partial class VolumeDriver
         {
             if (newest is not null) await WithinPatienceAsync(newest.Ended);
             await NoteAsync();
+            await AskForCutsAsync(Uncut());
         }
-        catch (VolumeException)
+        catch (Exception e) when (e is CorfuException or OperationCanceledException)
         {
             // The next mount finds what was committed.
         }

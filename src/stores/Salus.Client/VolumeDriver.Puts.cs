@@ -62,8 +62,26 @@ internal sealed partial class VolumeDriver
         }
 
         Pump();
-        return new ValueTask(
-            pieces is [var only] ? only.Ended : Task.WhenAll(pieces.Select(static piece => piece.Ended)));
+        return new ValueTask(pieces is [var only] ? only.Ended : EndAsync(pieces));
+    }
+
+    // All pieces end before the call does: they use the caller's memory.
+    private static async Task EndAsync(List<PlacedRequest> pieces)
+    {
+        VolumeException? failure = null;
+        foreach (var piece in pieces)
+        {
+            try
+            {
+                await piece.Ended;
+            }
+            catch (VolumeException e)
+            {
+                failure ??= e;
+            }
+        }
+
+        if (failure is not null) throw Again(failure);
     }
 
     // Before anything of the write has a number: a refusal later ends the run (S16). Clearing blocks frees space.
@@ -166,8 +184,7 @@ internal sealed partial class VolumeDriver
 
     private async Task SendAsync(Batch batch)
     {
-        var drafts = BatchDraft.Of(
-            batch.Requests, _geometry, batch.IsMarker ? Enumerable.Range(0, _regions.Length) : []);
+        var drafts = BatchDraft.Of(batch.Requests, _geometry, batch.Also);
         var missing = new HashSet<(int Region, int Page)>();
         while (true)
         {

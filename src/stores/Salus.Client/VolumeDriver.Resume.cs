@@ -85,7 +85,15 @@ internal sealed partial class VolumeDriver
         }
 
         if (Planted.Is("resume-trusts-the-region")) expected ??= default(Hash128);
-        if (expected is not { } root || !await HasRootAsync(link, current.Number, opening.Last, root, run))
+        var hasRoot = expected is not { } root ? false : await HasRootAsync(link, opening.Last, root, run);
+        if (hasRoot is null)
+        {
+            // No member has answered yet.
+            await Task.Delay(s_tick, _ports.Time, _stop.Token);
+            return true;
+        }
+
+        if (hasRoot == false)
         {
             SalusClientLog.Lacking(
                 _ports.Logger, Volume, link.Region, current.Number.Value, link.Committed.Number);
@@ -103,15 +111,19 @@ internal sealed partial class VolumeDriver
 
     // The opening names the last batch, by its header's digest, which all members have signed; the root is what one of
     // them has recomputed (S11).
-    private async Task<bool> HasRootAsync(
-        RegionLink link, Epoch generation, BatchName last, Hash128 root, long run)
+    private async Task<bool?> HasRootAsync(RegionLink link, BatchName last, Hash128 root, long run)
     {
         if (Planted.Is("resume-trusts-the-region")) return true;
-        var question = new StatusQuestion(new RegionKey(Volume, link.Region), run, 0);
-        var end = await _asker.AskAsync(question, _stop.Token);
-        // Of another generation: looked at again.
-        if (end.Generation != generation) return true;
-        return end.Response!.Last == last && end.Response.Root == root;
+        var differs = false;
+        var question = new StatusQuestion(new RegionKey(Volume, link.Region), run, 0, status =>
+        {
+            var isEqual = status.Last == last && status.Root == root;
+            if (!isEqual) Volatile.Write(ref differs, true);
+            return isEqual;
+        });
+        var end = await _asker.AskOnceAsync(question, _stop.Token);
+        if (end.Judgment == Judgment.Good) return true;
+        return Volatile.Read(ref differs) ? false : null;
     }
 
     private void Serve(RegionLink link, Epoch generation, BatchName last)

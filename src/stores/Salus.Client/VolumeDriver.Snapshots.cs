@@ -2,8 +2,8 @@ namespace Salus;
 
 internal sealed partial class VolumeDriver
 {
-    // Guarded by _gate: markers that are committed, and whose snapshots are not on the log yet.
-    private readonly List<long> _markers = [];
+    // Guarded by _gate: markers whose snapshots are not on the log yet.
+    private readonly List<Batch> _markers = [];
 
     /// <summary>Takes a snapshot: a marker in which all regions take part, behind everything that was placed
     /// before.</summary>
@@ -18,23 +18,23 @@ internal sealed partial class VolumeDriver
             lock (_gate)
             {
                 ThrowIfOver();
-                marker = _queue.PlaceMarker();
+                marker = new Batch(isMarker: true, [.. Enumerable.Range(0, _regions.Length)]);
+                _queue.Place(marker);
+                _markers.Add(marker);
             }
 
             Pump();
-            // A marker that a new run has voided is sent again (S22).
-            if (!await WithinPatienceAsync(marker.Ended).WaitOrCancelAsync(cancellationToken)) continue;
-            var header = marker.Header!;
-            lock (_gate) _markers.Add(header.Number);
             try
             {
-                if (await RecordAsync(name, header, cancellationToken) is { } refusal)
+                // A marker that a new run has voided is sent again (S22).
+                if (!await WithinPatienceAsync(marker.Ended).WaitOrCancelAsync(cancellationToken)) continue;
+                if (await RecordAsync(name, marker.Header!, cancellationToken) is { } refusal)
                     throw new VolumeException(VolumeFault.Unavailable, $"The snapshot was not taken: {refusal}.");
                 return;
             }
             finally
             {
-                lock (_gate) _markers.Remove(header.Number);
+                lock (_gate) _markers.Remove(marker);
             }
         }
     }

@@ -20,6 +20,9 @@ internal sealed partial class VolumeDriver
     private long _stableLag;
     private readonly Queue<(long Number, long Bytes)> _behindStable = new();
 
+    // A region with less is asked for its space.
+    private const long FullSpace = RecordSpace + BatchLimits.MaxPayload;
+
     // Touched by the tending loop, and at the end: the newest batch and stable point that the log has a note of.
     private (long Batch, long Stable) _noted;
     private long _notedAt;
@@ -36,7 +39,12 @@ internal sealed partial class VolumeDriver
                 GiveUp();
                 await UnstickAsync();
                 AskForSpace();
-                if (_ports.Time.GetElapsedTime(_notedAt) >= _options.NoteInterval) await NoteAsync();
+                if (_ports.Time.GetElapsedTime(_notedAt) >= _options.NoteInterval)
+                {
+                    await NoteAsync();
+                    await AskForCutsAsync();
+                }
+
                 Pump();
             }
             catch (Exception e) when (_stop.IsCancellationRequested
@@ -59,20 +67,20 @@ internal sealed partial class VolumeDriver
         {
             foreach (var batch in _queue.All)
             {
-                if (batch.Stage is BatchStage.Copying) break;
-                foreach (var request in batch.Requests)
+                if (batch.Stage == BatchStage.Copying) break;
+                foreach (var request in batch.Requests.Where(IsLate).ToArray())
                 {
-                    if (!request.Ended.IsCompleted && _ports.Time.GetElapsedTime(request.PlacedAt) > _options.Patience)
-                        late.Add(request);
+                    late.Add(request);
+                    // Data that is not copied yet is the caller's again.
+                    if (batch.Stage == BatchStage.Open) _queue.Remove(batch, request);
                 }
-
-                if (batch.Stage != BatchStage.Open) continue;
-                // Its data is not copied yet, and is the caller's again.
-                foreach (var request in late) _queue.Remove(batch, request);
             }
         }
 
         foreach (var request in late) request.Fail(Unavailable());
+
+        bool IsLate(PlacedRequest request) =>
+            !request.Ended.IsCompleted && _ports.Time.GetElapsedTime(request.PlacedAt) > _options.Patience;
     }
 
     // The oldest batch makes no progress: its regions say what they have, what they lack is sent again, and the one
@@ -119,16 +127,25 @@ internal sealed partial class VolumeDriver
     // Null: the primary does not answer.
     private async Task<RegionStatusResponse?> StatusAsync(int region, long run, long oldest)
     {
+        var status = await CallPrimaryAsync(
+            region, (generation, key) => new RegionStatusRequest(generation, key, run, oldest));
+        if (status?.Commit is { } proof) await TakeProofAsync(proof);
+        return status is { IsOk: true } ? status : null;
+    }
+
+    // Null: no answer.
+    private async Task<TResponse?> CallPrimaryAsync<TResponse>(
+        int region, Func<Epoch, RegionKey, Request<TResponse>> request)
+        where TResponse : Response
+    {
         var route = RegionRoute.Of(_ports.Log.State.Regions[region].Current, _ports.Log.Nodes);
         if (route.Members[0].Address is not { } primary) return null;
         using var impatience = new CancellationTokenSource(_options.ReadPatience, _ports.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(impatience.Token, _stop.Token);
         try
         {
-            var status = await _ports.Transport.CallAsync(primary,
-                new RegionStatusRequest(route.Generation, new RegionKey(Volume, region), run, oldest), either.Token);
-            if (status.Commit is { } proof) await TakeProofAsync(proof);
-            return status.IsOk ? status : null;
+            return await _ports.Transport.CallAsync(
+                primary, request(route.Generation, new RegionKey(Volume, region)), either.Token);
         }
         catch (Exception e) when (e is TransportException or OperationCanceledException)
         {
@@ -143,7 +160,10 @@ internal sealed partial class VolumeDriver
         {
             if (!_isFull || _queue.Newest is not null || _phase != Phase.Writing) return;
             _isFull = false;
-            _queue.PlaceMarker();
+            ImmutableArray<int> full = [.. _regions.Where(static link => link.Free < FullSpace)
+                .Select(static link => link.Region)];
+            if (full.IsEmpty) return;
+            _queue.Place(new Batch(isMarker: false, full));
         }
 
         Pump();
@@ -171,6 +191,31 @@ internal sealed partial class VolumeDriver
             _noted = (proof.Batch.Number, stable);
     }
 
+    // The regions that hold the stable point back while much has been written behind it.
+    private Task AskForCutsAsync()
+    {
+        List<int> regions = [];
+        lock (_gate)
+        {
+            if (_stableLag <= _options.StableLag) return Task.CompletedTask;
+            var state = _ports.Log.State;
+            foreach (var link in _regions)
+            {
+                if (link.StableUpTo(state.Regions[link.Region].Newest.Batch) == _stable) regions.Add(link.Region);
+            }
+        }
+
+        return AskForCutsAsync(regions);
+    }
+
+    private async Task AskForCutsAsync(IEnumerable<int> regions)
+    {
+        foreach (var group in regions.Chunk(RunOpener.AtOnce))
+            await Task.WhenAll(group.Select(region => CallPrimaryAsync(region, AskForCut)));
+
+        Request<AckResponse> AskForCut(Epoch generation, RegionKey region) => new CutRequest(generation, region);
+    }
+
     // Under the gate.
     private long MoveStable()
     {
@@ -182,7 +227,11 @@ internal sealed partial class VolumeDriver
         }
 
         // The checkpoint of a marker stays until its snapshot is on the log (S22).
-        if (_markers.Count > 0) stable = Math.Min(stable, _markers.Min() - 1);
+        foreach (var marker in _markers)
+        {
+            if (marker.Header is { } header) stable = Math.Min(stable, header.Number - 1);
+        }
+
         _stable = Math.Max(_stable, stable);
         while (_behindStable.TryPeek(out var oldest) && oldest.Number <= _stable)
         {

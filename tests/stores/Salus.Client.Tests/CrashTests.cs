@@ -65,7 +65,7 @@ public sealed class CrashTests
                 // Within one region: the parts of a larger one are not atomic.
                 count = Math.Min(count, 16 - (first % 16));
                 return Acknowledged(model, model.Write(first, new byte[count]),
-                    process.Volume.ClearAsync(first, count, durable: false).AsTask());
+                    process.ClearAsync(first, count));
             case 3:
                 return Observe(process.Volume.FlushAsync().AsTask());
             case 4 or 5 or 6:

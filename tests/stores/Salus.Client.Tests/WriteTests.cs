@@ -53,7 +53,7 @@ public sealed class WriteTests
         Task[] writes =
         [
             process.WriteAsync(60, 1), process.WriteAsync(61, 1), process.WriteAsync(0, 1, 1, 1, 1, 1, 1),
-            process.WriteAsync(2, 2, 2), process.Volume.ClearAsync(1, 2, durable: false).AsTask(),
+            process.WriteAsync(2, 2, 2), process.ClearAsync(1, 2),
             process.WriteAsync(4, 3),
         ];
         world.Regions.Release();

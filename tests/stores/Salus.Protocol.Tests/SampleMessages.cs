@@ -158,6 +158,7 @@ internal static class SampleMessages
             (new ReleaseRequest(Epoch, Region, 2, 90, Signatures(1)), answers),
             (new CheckpointedRequest(Epoch, Region, Checkpoint(), new Incarnation(Id(2)), new WeakSignature(Hash(4))),
                 [new AckResponse(Status.Ok, Epoch)]),
+            (new CutRequest(Epoch, Region), [new AckResponse(Status.Ok, Epoch)]),
         ];
     }
 

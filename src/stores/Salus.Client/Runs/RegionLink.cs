@@ -8,8 +8,8 @@ internal sealed class RegionLink
     // region has must be one of them (S11).
     private readonly List<(BatchName Name, Hash128 Root)> _history;
 
-    // Committed batches that are in no checkpoint, ascending, with their bytes.
-    private readonly Queue<(long Number, long Bytes)> _uncut = new();
+    // Committed batches that are in no checkpoint, ascending.
+    private readonly Queue<long> _uncut = new();
 
     // The last batch of earlier runs: which ones are between the newest checkpoint and that one is not known here.
     private readonly long _inherited;
@@ -41,16 +41,13 @@ internal sealed class RegionLink
     /// <summary>Completes when a generation serves.</summary>
     public Task Ready => _ready.Task;
 
-    public long UncutBytes { get; private set; }
-
     public void Numbered(BatchName batch, Hash128 root) => _history.Add((batch, root));
 
     /// <summary>The batch, which is the region's oldest one under way, is committed.</summary>
-    public void Commit(BatchName batch, long bytes)
+    public void Commit(BatchName batch)
     {
         _history.RemoveAt(0);
-        _uncut.Enqueue((batch.Number, bytes));
-        UncutBytes += bytes;
+        _uncut.Enqueue(batch.Number);
     }
 
     /// <summary>The newest batch under way is void.</summary>
@@ -85,14 +82,9 @@ internal sealed class RegionLink
     /// <param name="cut">The last batch in the newest checkpoint.</param>
     public long? StableUpTo(long cut)
     {
-        while (_uncut.TryPeek(out var oldest) && oldest.Number <= cut)
-        {
-            _uncut.Dequeue();
-            UncutBytes -= oldest.Bytes;
-        }
-
+        while (_uncut.TryPeek(out var oldest) && oldest <= cut) _uncut.Dequeue();
         if (cut < _inherited) return cut;
-        return _uncut.TryPeek(out var first) ? first.Number - 1 : null;
+        return _uncut.TryPeek(out var first) ? first - 1 : null;
     }
 }
 

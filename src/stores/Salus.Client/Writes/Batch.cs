@@ -21,7 +21,8 @@ internal enum BatchStage
 }
 
 /// <summary>Requests that commit as a whole. Guarded by the driver's gate.</summary>
-internal sealed class Batch(bool isMarker)
+/// <param name="also">Regions that take part though nothing changes them: all of them in a marker (S22).</param>
+internal sealed class Batch(bool isMarker, ImmutableArray<int> also)
 {
     private readonly TaskCompletionSource<bool> _end = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<PlacedRequest> _requests = [];
@@ -31,6 +32,8 @@ internal sealed class Batch(bool isMarker)
     private long _to;
 
     public bool IsMarker => isMarker;
+
+    public ImmutableArray<int> Also => also;
 
     public BatchStage Stage { get; set; }
 
@@ -59,7 +62,7 @@ internal sealed class Batch(bool isMarker)
     public VolumeException? Failure { get; private set; }
 
     public bool Takes(PlacedRequest request) =>
-        Stage == BatchStage.Open && !isMarker && _requests.Count < BatchLimits.MaxRequests
+        Stage == BatchStage.Open && also.IsEmpty && _requests.Count < BatchLimits.MaxRequests
         && (_requests.Count == 0 || Bytes + request.Data.Length <= BatchLimits.MaxBytes);
 
     public void Add(PlacedRequest request)

@@ -3,9 +3,9 @@ namespace Salus.Writes;
 /// <summary>What a batch changes, by region.</summary>
 internal static class BatchDraft
 {
-    /// <summary>Ascending by region. A marker has all regions, also those that it does not change (S22).</summary>
+    /// <summary>Ascending by region.</summary>
     public static ImmutableArray<PartDraft> Of(
-        IReadOnlyList<PlacedRequest> requests, VolumeGeometry geometry, IEnumerable<int> also)
+        IReadOnlyList<PlacedRequest> requests, VolumeGeometry geometry, ImmutableArray<int> also)
     {
         var regions = new SortedDictionary<int, RegionChanges>();
         foreach (var region in also) regions.Add(region, new RegionChanges(region, geometry.BlockSize));

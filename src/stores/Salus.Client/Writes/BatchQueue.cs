@@ -34,17 +34,18 @@ internal sealed class BatchQueue(int window, long windowBytes)
     {
         Bytes += request.Data.Length;
         if (_batches.Last is { Value: var last } && last.Takes(request)) last.Add(request);
-        else Append(new Batch(isMarker: false)).Add(request);
+        else Append(new Batch(isMarker: false, [])).Add(request);
     }
 
-    public Batch PlaceMarker() => Append(new Batch(isMarker: true));
+    /// <summary>A batch without requests.</summary>
+    public void Place(Batch batch) => Append(batch);
 
     /// <summary>The next batch, if it may leave now; its data is to be copied.</summary>
     public Batch? Take()
     {
         if (_next is not { Value: { Stage: BatchStage.Open } batch } node) return null;
         if (_sent > 0 && (_sent >= window || _sentBytes + batch.Bytes > windowBytes)) return null;
-        if (_sent >= Eager && !batch.IsFull && !batch.IsMarker && node.Next is null) return null;
+        if (_sent >= Eager && !batch.IsFull && batch.Also.IsEmpty && node.Next is null) return null;
         batch.Stage = BatchStage.Copying;
         return batch;
     }

@@ -19,6 +19,7 @@ public static class SalusOpcode
     public const Opcode Attest = (Opcode)156;
     public const Opcode Release = (Opcode)157;
     public const Opcode Checkpointed = (Opcode)158;
+    public const Opcode Cut = (Opcode)159;
 
     public const Opcode Seal = (Opcode)160;
     public const Opcode ListLog = (Opcode)161;

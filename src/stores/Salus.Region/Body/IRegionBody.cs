@@ -29,6 +29,9 @@ public interface IRegionBody : IAsyncDisposable
     /// <summary>The number of the newest file that was begun; the next one is above. 0: none.</summary>
     long NewestFile { get; }
 
+    /// <summary>Checkpoints that this body has made durable and not seen released, ascending.</summary>
+    ImmutableArray<CheckpointName> Written { get; }
+
     /// <summary>Why the file that is being written fails, for people; it is tried again. Null: it does not.</summary>
     string? FileFault { get; }
 

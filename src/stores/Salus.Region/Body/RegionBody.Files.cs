@@ -14,6 +14,14 @@ internal sealed partial class RegionBody
 
     public long NewestFile { get; private set; }
 
+    public ImmutableArray<CheckpointName> Written
+    {
+        get
+        {
+            lock (_gate) return _written;
+        }
+    }
+
     public string? FileFault => _work.Fault;
 
     public Task<CheckpointName> CutAsync(CutRecord cut, long index, Hash128 chain, BatchName batch) =>
@@ -119,6 +127,7 @@ internal sealed partial class RegionBody
             _state = file.State;
             _frozen = _frozen.Remove(table);
             _book.Keep(file.State);
+            _written = _written.Add(file.Name);
             _sizes[file.State.File.Number] = file.Blocks;
             Hold(-table.Bytes);
             DropLeaves();
@@ -138,6 +147,7 @@ internal sealed partial class RegionBody
                     _book.Release(number);
             }
 
+            _written = _written.RemoveAll(checkpoint => checkpoint.Number <= kept[^1].Number);
             _unread.RemoveWhere(number => !kept.Any(checkpoint => checkpoint.Number == number));
             if (_unread.Count > 0) return [];
             var there = _ports.Files.List().Where(file => file.Region == Region).Select(file => file.Number);

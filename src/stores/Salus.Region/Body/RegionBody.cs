@@ -25,6 +25,9 @@ internal sealed partial class RegionBody : IRegionBody
     // What is in files; the newest checkpoint's, or that before the first one. Changes in the order of cuts (S18).
     private CheckpointState _state;
 
+    // Checkpoints of this body's turns, until a release shows newer ones.
+    private ImmutableArray<CheckpointName> _written = [];
+
     // Oldest first; _state and these, in order, are all that is committed below the newest turn.
     private ImmutableArray<Memtable> _frozen = [];
     private Memtable _active;

@@ -12,13 +12,15 @@ public readonly record struct BlockPlace(Hash128 Hash, uint File, uint Slot)
 }
 
 /// <summary>A page of a checkpoint's index: the places of 256 blocks. Bytes: hash (16), file (4), slot (4) of
-/// each.</summary>
+/// each, then the hash of these. The page's hash in the tree covers the blocks' hashes alone: a damaged place would
+/// go from file to file.</summary>
 public sealed class IndexPage
 {
     public const int Blocks = VolumeGeometry.PageBlocks;
-    public const int Size = Blocks * PlaceSize;
+    public const int Size = PlacesSize + Hash128.Size;
 
     private const int PlaceSize = Hash128.Size + 4 + 4;
+    private const int PlacesSize = Blocks * PlaceSize;
 
     /// <summary>All blocks are empty.</summary>
     public static readonly IndexPage Empty = new();
@@ -48,12 +50,15 @@ public sealed class IndexPage
             BinaryPrimitives.WriteUInt32LittleEndian(at[Hash128.Size..], _places[i].File);
             BinaryPrimitives.WriteUInt32LittleEndian(at[(Hash128.Size + 4)..], _places[i].Slot);
         }
+
+        Hash128.Of(target[..PlacesSize]).Write(target[PlacesSize..]);
     }
 
-    /// <exception cref="MalformedDataException">A block has data and no file, or the reverse.</exception>
+    /// <exception cref="MalformedDataException">The page is damaged.</exception>
     public static IndexPage Read(ReadOnlySpan<byte> source)
     {
-        if (source.Length < Size) throw new MalformedDataException("An index page is cut off.");
+        if (source.Length < Size || Hash128.Read(source[PlacesSize..]) != Hash128.Of(source[..PlacesSize]))
+            throw new MalformedDataException("An index page is damaged: take its file from a peer.");
         var page = new IndexPage();
         for (var i = 0; i < Blocks; i++)
         {

@@ -65,8 +65,13 @@ internal sealed class DriverProcess(DriverWorld world, VolumeDriver volume, Canc
     {
         var data = new byte[tags.Length * volume.BlockSize];
         for (var i = 0; i < tags.Length; i++) data.AsSpan(i * volume.BlockSize, volume.BlockSize).Fill(tags[i]);
-        return volume.WriteAsync(block, data, durable: false).AsTask();
+        return EndAsync(volume.WriteAsync(block, data, durable: false));
     }
+
+    public Task ClearAsync(long block, long count) => EndAsync(volume.ClearAsync(block, count, durable: false));
+
+    // Ends on the thread of the test: Task.WhenAll of the volume's own tasks would not.
+    private static async Task EndAsync(ValueTask call) => await call;
 
     /// <summary>The first byte of each block; all of a block are equal.</summary>
     public async Task<byte[]> ReadAsync(long block, int count)

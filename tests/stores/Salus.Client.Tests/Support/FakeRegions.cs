@@ -12,7 +12,9 @@ internal sealed class FakeRegions
 
     private readonly FakeRegion[] _regions;
     private readonly SortedDictionary<long, BatchHeader> _headers = [];
+    private readonly HashSet<int> _recovering = [];
     private int _nextNode = 1000;
+    private ImmutableSortedDictionary<Guid, BookedNode> _nodes = ImmutableSortedDictionary<Guid, BookedNode>.Empty;
     private CommitProof? _proof;
     private TaskCompletionSource _progress = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -21,7 +23,7 @@ internal sealed class FakeRegions
         (Time, Random) = (time, random);
         Geometry = VolumeGeometry.Create((long)regions * regionBlocks * 4096, 4096, regionBlocks, Copies);
         Log = new FakeVolumeLog(time, Geometry, Id,
-            [.. Enumerable.Range(0, regions).Select(region => Members())]);
+            [.. Enumerable.Range(0, regions).Select(region => Members())]) { Nodes = new NodeBookView(1, _nodes) };
         _regions = [.. Enumerable.Range(0, regions).Select(region => new FakeRegion(this, region, Geometry))];
         Log.Changed += _ => SeededContext.Loops.Start(FollowAsync);
     }
@@ -82,8 +84,10 @@ internal sealed class FakeRegions
     public async Task ReplaceAsync(int region, int lost = 0)
     {
         var current = Log.State.Regions[region].Current;
+        if (!_recovering.Add(region)) return;
         Log.Take(RegionRules.Replace(Log.State, region, current.Number, Members()));
         await RecoverAsync(region, lost);
+        _recovering.Remove(region);
     }
 
     public void Check() => Assert.True(Violations.Count == 0, string.Join("; ", Violations));
@@ -105,8 +109,6 @@ internal sealed class FakeRegions
         return members.ToImmutable();
     }
 
-    private ImmutableSortedDictionary<Guid, BookedNode> _nodes = ImmutableSortedDictionary<Guid, BookedNode>.Empty;
-
     private Certificate Sign(int region, RegionGeneration generation, Func<RegionKey, Epoch, Statement> statement)
     {
         var said = statement(new RegionKey(Id, region), generation.Number);
@@ -123,7 +125,7 @@ internal sealed class FakeRegions
             var (head, known) = (Log.State.Head, Log.State.Regions[region.Number]);
             if (known.Current.Opening is null)
             {
-                await RecoverAsync(region.Number, 0);
+                if (!_recovering.Contains(region.Number)) await RecoverAsync(region.Number, 0);
                 continue;
             }
 
@@ -214,6 +216,7 @@ internal sealed class FakeRegions
             GetRequest get => get.Region,
             ReadTreeRequest read => read.Region,
             RegionStatusRequest status => status.Region,
+            CutRequest cut => cut.Region,
             _ => throw new InvalidOperationException("Not a driver's request."),
         };
         var current = Log.State.Regions[key.Region].Current;
@@ -225,6 +228,7 @@ internal sealed class FakeRegions
             PutBatchRequest put => await PutAsync(region, current, put),
             GetRequest get => Get(region, member, get),
             ReadTreeRequest read => ReadTree(region, member, read),
+            CutRequest cut => Cut(region, cut),
             _ => Answer(region, (RegionStatusRequest)request),
         };
     }
@@ -284,6 +288,12 @@ internal sealed class FakeRegions
         var blocks = region.Read(get.First, get.Count, get.Snapshot);
         if (Liars.Contains(member)) blocks = [.. blocks.Select(Wrong)];
         return new GetResponse(Status.Ok, get.Epoch) { Blocks = blocks };
+    }
+
+    private static AckResponse Cut(FakeRegion region, CutRequest cut)
+    {
+        region.Cut();
+        return new AckResponse(Status.Ok, cut.Epoch);
     }
 
     private static ReadOnlyMemory<byte> Wrong(ReadOnlyMemory<byte> block) =>
