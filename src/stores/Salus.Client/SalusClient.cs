@@ -96,6 +96,14 @@ public sealed class SalusClient
         try
         {
             var driver = await VolumeDriver.MountAsync(ports, _options, cancellationToken);
+            // A deletion takes the lock that the driver has now: one that came before shows here.
+            var entries = await _directory.ListAsync(cancellationToken);
+            if (!entries.Values.Any(entry => entry.Id == volume && entry.Stage == VolumeStage.Ready))
+            {
+                await driver.DisposeAsync();
+                throw new VolumeException(VolumeFault.Unavailable, "The volume is being deleted.");
+            }
+
             _mounted[volume] = driver;
             return driver;
         }

@@ -33,4 +33,7 @@ internal static partial class SalusClientLog
 
     [LoggerMessage(9, LogLevel.Debug, "Volume {Volume}: the log took no note: {Reason}")]
     public static partial void NoNote(ILogger logger, VolumeId volume, string reason);
+
+    [LoggerMessage(10, LogLevel.Information, "Volume {Volume}: snapshot {Name} was not taken: {Reason}")]
+    public static partial void NotTaken(ILogger logger, VolumeId volume, string name, string reason);
 }

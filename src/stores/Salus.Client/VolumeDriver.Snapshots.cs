@@ -5,6 +5,9 @@ internal sealed partial class VolumeDriver
     // Guarded by _gate: markers whose snapshots are not on the log yet.
     private readonly List<Batch> _markers = [];
 
+    // Guarded by _gate: wanted snapshots that are being taken.
+    private readonly HashSet<string> _taking = [];
+
     /// <summary>Takes a snapshot: a marker in which all regions take part, behind everything that was placed
     /// before.</summary>
     /// <returns>The snapshot is recorded; regions write their checkpoints of it in the background.</returns>
@@ -36,6 +39,38 @@ internal sealed partial class VolumeDriver
             {
                 lock (_gate) _markers.Remove(marker);
             }
+        }
+    }
+
+    // Snapshots that an operator wants while this process has the volume.
+    private void TakeWanted()
+    {
+        foreach (var snapshot in _ports.Log.State.Head.Snapshots)
+        {
+            if (snapshot.State != SnapshotState.Wanted) continue;
+            lock (_gate)
+            {
+                if (_phase != Phase.Writing || _isClosing || !_taking.Add(snapshot.Name)) continue;
+            }
+
+            _ports.Loops.Start(() => TakeAsync(snapshot.Name));
+        }
+    }
+
+    private async Task TakeAsync(string name)
+    {
+        try
+        {
+            await SnapshotAsync(name, _stop.Token);
+        }
+        catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
+        {
+            // While it is wanted, the next tick tries again.
+            SalusClientLog.NotTaken(_ports.Logger, Volume, name, e.Message);
+        }
+        finally
+        {
+            lock (_gate) _taking.Remove(name);
         }
     }
 

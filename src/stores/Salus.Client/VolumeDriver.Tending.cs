@@ -39,6 +39,7 @@ internal sealed partial class VolumeDriver
                 GiveUp();
                 await UnstickAsync();
                 AskForSpace();
+                TakeWanted();
                 if (_ports.Time.GetElapsedTime(_notedAt) >= _options.NoteInterval)
                 {
                     await NoteAsync();

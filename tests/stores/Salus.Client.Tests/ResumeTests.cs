@@ -1,4 +1,5 @@
 using Salus.Client.Tests.Support;
+using Salus.Coordination.Rules;
 
 namespace Salus.Client.Tests;
 
@@ -96,4 +97,19 @@ public sealed class ResumeTests
         Assert.True(snapshot.IsReadOnly);
         Assert.Throws<VolumeException>(() => _ = snapshot.ClearAsync(0, 1, durable: true));
     });
+
+    [Fact]
+    public void Snapshot_that_an_operator_wants_is_taken_by_the_process_that_has_the_volume() => DriverWorld.Run(7,
+        static async world =>
+        {
+            var process = await world.MountAsync();
+            await process.WriteAsync(3, 1);
+            Assert.Null(world.Regions.Log.Take(SnapshotRules.Want(world.Regions.Log.State, "nightly")));
+            Assert.Equal(SnapshotState.Wanted, Assert.Single(world.Regions.Log.State.Head.Snapshots).State);
+            await world.SleepAsync(1500);
+            var snapshot = Assert.Single(world.Regions.Log.State.Head.Snapshots);
+            Assert.Equal(("nightly", SnapshotState.Complete), (snapshot.Name, snapshot.State));
+            await process.WriteAsync(3, 2);
+            Assert.Equal([2], await process.ReadAsync(3, 1));
+        });
 }
