@@ -1,6 +1,6 @@
 namespace Salus.Coordination;
 
-/// <summary>What an agent keeps of a volume between two looks: since when each generation is there, and which regions
+/// <summary>A volume as an agent knows it between two looks: since when each generation is there, and which regions
 /// need a look. Pure.</summary>
 internal sealed class KnownVolume(TimeSpan now)
 {

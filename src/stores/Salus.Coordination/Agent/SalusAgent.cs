@@ -205,7 +205,7 @@ public sealed partial class SalusAgent : IAsyncDisposable
     private partial void LogOvertaken();
 }
 
-/// <summary>What an agent works with besides the log.</summary>
+/// <summary>The parts that an agent works with besides the log.</summary>
 /// <param name="Transport">To region servers and stores.</param>
 /// <param name="Loops">Keeps everything on one thread, as a simulator does. Null: the thread pool, one callback at a
 /// time.</param>

@@ -1,6 +1,6 @@
 namespace Salus.Coordination;
 
-/// <summary>What a process has played of its log: immutable.</summary>
+/// <summary>The nodes and volumes that a process has played of its log: immutable.</summary>
 /// <param name="ById">The same entries, by their volumes.</param>
 /// <param name="Volumes">The states of the volumes in <paramref name="Entries"/>, as far as they are made.</param>
 public sealed record MapView(NodeBookView Nodes, ImmutableSortedDictionary<string, VolumeEntry> Entries,

@@ -10,7 +10,7 @@ public sealed class RegionMap : IRegionMap, IDisposable
     private readonly NodeLease _lease;
     private readonly Incarnation _incarnation;
 
-    /// <param name="incarnation">Of the lease. When that is lost, the servers end, and others begin under the next
+    /// <param name="incarnation">The lease's. When that is lost, the servers end, and others begin under the next
     /// one.</param>
     public RegionMap(VolumeMap map, NodeLease lease, Incarnation incarnation)
     {
@@ -42,8 +42,12 @@ public sealed class RegionMap : IRegionMap, IDisposable
         return view.IsInUse(volume) ? view.Volumes.GetValueOrDefault(volume) : null;
     }
 
-    public ValueTask<VolumeState?> RefreshAsync(VolumeId volume, CancellationToken cancellationToken = default) =>
-        _map.RefreshAsync(volume, cancellationToken);
+    public async ValueTask<VolumeState?> RefreshAsync(
+        VolumeId volume, CancellationToken cancellationToken = default)
+    {
+        var state = await _map.RefreshAsync(volume, cancellationToken);
+        return _map.View.IsInUse(volume) ? state : null;
+    }
 
     public ValueTask<string?> RecoveredAsync(RegionKey region, Epoch generation, RegionOpening opening,
         Certificate certificate, CancellationToken cancellationToken = default) => CallAsync(region, "The recovery",

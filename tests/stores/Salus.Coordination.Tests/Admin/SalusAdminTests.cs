@@ -11,7 +11,7 @@ public sealed class SalusAdminTests
     private static readonly VolumeGeometry s_geometry = VolumeGeometry.Create(2 * 16 * 4096, 4096, 16, 2);
 
     [Fact]
-    public async Task Volume_has_a_name_of_its_own_and_a_condition()
+    public async Task Volume_has_a_name_and_a_condition()
     {
         await using var world = await AgentWorld.StartAsync(3);
         var admin = world.Admin(0);

@@ -263,7 +263,7 @@ internal sealed class ClusterHistory
     {
         var region = replace.Region.Region;
         var before = _volume[region].Current;
-        // One change of a region in 2 s.
+        // A region changes once in 2 s.
         Assert.True(_replacedAt[region] == TimeSpan.MinValue
             || _now - _replacedAt[region] >= TimeSpan.FromSeconds(2));
         _replacedAt[region] = _now;

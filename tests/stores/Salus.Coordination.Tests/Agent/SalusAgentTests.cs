@@ -8,7 +8,7 @@ public sealed class SalusAgentTests
     private static readonly VolumeGeometry s_geometry = VolumeGeometry.Create(4 * 16 * 4096, 4096, 16, 3);
 
     [Fact]
-    public async Task New_volume_gets_its_regions_and_is_ready()
+    public async Task New_volume_gets_regions_and_is_ready()
     {
         await using var world = await AgentWorld.StartAsync(4);
         var entry = await world.RunAsync(world.Admin(1).CreateAsync("disk", s_geometry));
@@ -103,12 +103,12 @@ public sealed class SalusAgentTests
         await world.UntilAsync(() =>
             !world[0].Map.View.Nodes.MayLive(accused.Store, accused.Incarnation));
         Assert.Contains(world.Nodes.Seals, seal => seal.Store == accused.Store && seal.Region.Region == 0);
-        // Its process lives: it comes back under another name.
+        // The process lives, and comes back under another name.
         await world.UntilAsync(() => world[0].Map.View.Nodes.Find(accused.Store)!.State == BookedState.Live);
     }
 
     [Fact]
-    public async Task Deleted_volume_frees_its_name_when_no_store_holds_anything()
+    public async Task Name_of_a_deleted_volume_is_free_when_no_store_holds_anything()
     {
         await using var world = await AgentWorld.StartAsync(3);
         var admin = world.Admin(0);

@@ -80,7 +80,7 @@ public sealed class ProcessTests
     }
 
     [Fact]
-    public async Task Map_of_an_incarnation_ends_with_its_lease()
+    public async Task Map_of_an_incarnation_ends_with_the_lease()
     {
         await using var world = await AgentWorld.StartAsync(2);
         using var map = new RegionMap(world[0].Map, world[0].Lease, world[0].Lease.Incarnation);
