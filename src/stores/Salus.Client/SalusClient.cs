@@ -29,7 +29,7 @@ public sealed class SalusClient
         (_entropy, _loops, _logger, _directory) = (entropy, loops, logger, directory);
     }
 
-    /// <param name="runtime">Of the log that the nodes of the cluster are registered on.</param>
+    /// <param name="runtime">A runtime of the log that the nodes are registered on.</param>
     /// <param name="transport">To region servers. A request waits there for up to 2 s: its time-out is
     /// longer.</param>
     /// <param name="loops">Runs the work that callers share. Null: the thread pool.</param>

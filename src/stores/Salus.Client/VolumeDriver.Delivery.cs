@@ -167,7 +167,7 @@ internal sealed partial class VolumeDriver
 
         if (!_ports.Log.State.Proves(proof))
         {
-            // Its generation may be one that this process has not played.
+            // The proof's generation may be one that this process has not played.
             await RefreshAsync();
             if (!_ports.Log.State.Proves(proof)) return;
         }

@@ -43,7 +43,7 @@ internal sealed partial class VolumeDriver
             }
         }
 
-        // What a crash may undo is not told.
+        // A batch that a crash may still undo is waited for.
         if (newest is not null) await CommittedAsync(newest).WaitOrCancelAsync(cancellationToken);
         for (var block = firstBlock; block < firstBlock + blocks;)
         {
@@ -166,7 +166,7 @@ internal sealed partial class VolumeDriver
 
     private BatchPoint PointOf(RegionLink link) => new(link.Committed.Number, _proof);
 
-    // One answer: blocks of one page, and at most as many bytes as a member gives.
+    // An answer has blocks of one page, and at most as many bytes as a member gives.
     private int MostOf(BlockRange range) => Math.Min(
         TreePage.Leaves - (range.First % TreePage.Leaves), Math.Max(1, BatchLimits.MaxBytes / BlockSize));
 

@@ -137,7 +137,7 @@ internal sealed partial class VolumeDriver
             {
                 if (batch.Stage != BatchStage.Sent) break;
                 if (batch.Find(link.Region) is not { } part) continue;
-                // What the generation took over from the log it votes for again by itself.
+                // The generation votes again by itself for batches that it took over from the log.
                 part.HeldBy = batch.Header!.Number <= last.Number ? generation : null;
                 parts.Add(part);
             }

@@ -1,6 +1,6 @@
 namespace Salus;
 
-/// <summary>What the driver does by the clock: patience, stalls, notes on the log, the stable point.</summary>
+/// <summary>Work by the clock: patience, stalls, notes on the log, the stable point.</summary>
 internal sealed partial class VolumeDriver
 {
     private static readonly TimeSpan s_tick = TimeSpan.FromMilliseconds(250);

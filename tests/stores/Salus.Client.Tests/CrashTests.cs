@@ -44,7 +44,7 @@ public sealed class CrashTests
                 await process.Volume.DisposeAsync();
             }
 
-            // What still travels of the dead process arrives.
+            // Messages of the dead process that still travel arrive.
             world.Regions.Loss = 0;
         }
 

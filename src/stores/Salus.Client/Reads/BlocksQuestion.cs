@@ -1,7 +1,7 @@
 namespace Salus.Reads;
 
 /// <summary>Blocks whose leaves are known.</summary>
-/// <param name="leaves">Of the blocks, as of the read (S14).</param>
+/// <param name="leaves">The leaves of the blocks, as of the read (S14).</param>
 /// <param name="hasChanged">The region has changed since.</param>
 internal sealed class BlocksQuestion(RegionKey region, int first, ReadOnlyMemory<Hash128> leaves, int blockSize,
     BatchPoint point, Func<bool> hasChanged) : MemberQuestion<GetResponse>(region)

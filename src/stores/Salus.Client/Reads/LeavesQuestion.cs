@@ -5,7 +5,7 @@ namespace Salus.Reads;
 internal sealed class LeavesQuestion(RegionKey region, ImmutableArray<(int Page, Hash128 Hash)> pages,
     BatchPoint point, Func<bool> hasChanged) : MemberQuestion<ReadTreeResponse>(region)
 {
-    /// <summary>Of the answer that was verified last, in the order of the pages.</summary>
+    /// <summary>Pages of the answer that was verified last, in the order of the question.</summary>
     public ImmutableArray<TreePage> Leaves { get; private set; } = [];
 
     public override string What => "reading leaves of the hash tree";

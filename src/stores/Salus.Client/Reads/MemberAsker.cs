@@ -26,7 +26,7 @@ internal sealed class MemberAsker(IVolumeLog log, AskPorts ports, TimeSpan patie
         }
     }
 
-    /// <summary>One round: each member has its chance.</summary>
+    /// <summary>Gives each member its chance once.</summary>
     public async Task<RoundEnd<TResponse>> AskOnceAsync<TResponse>(
         MemberQuestion<TResponse> question, CancellationToken cancellationToken)
         where TResponse : Response

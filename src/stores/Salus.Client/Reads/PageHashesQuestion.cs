@@ -4,7 +4,7 @@ namespace Salus.Reads;
 internal sealed class PageHashesQuestion(
     RegionKey region, int pages, Hash128 root, BatchPoint point) : MemberQuestion<ReadTreeResponse>(region)
 {
-    /// <summary>Of the answer that was verified last.</summary>
+    /// <summary>The tree of the answer that was verified last.</summary>
     public RegionTree? Tree { get; private set; }
 
     public override string What => "reading the page hashes";

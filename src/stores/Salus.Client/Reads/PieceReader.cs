@@ -3,7 +3,7 @@ namespace Salus.Reads;
 /// <summary>Reads blocks of one page of the tree from the members of their region, verified.</summary>
 internal sealed class PieceReader(MemberAsker asker, VolumeId volume, int blockSize)
 {
-    /// <param name="leaves">Of the blocks, as of the read.</param>
+    /// <param name="leaves">The leaves of the blocks, as of the read.</param>
     /// <param name="into">Touched when all is verified; blocks that are empty become zeros.</param>
     /// <returns>False: the region has changed, and the blocks are to be looked at again.</returns>
     public async Task<bool> TryReadAsync(ReadPiece piece, ReadOnlyMemory<Hash128> leaves, Memory<byte> into,

@@ -4,8 +4,8 @@ namespace Salus.Reads;
 /// <param name="First">Within the volume.</param>
 /// <param name="Source">The batch that gives the blocks; null: a member does.</param>
 /// <param name="Range">The blocks within their region, all in one page of the tree.</param>
-/// <param name="PageHash">Of that page, as of the read.</param>
-/// <param name="Leaves">Of the blocks, as of the read; null: the page is not loaded.</param>
+/// <param name="PageHash">The hash of that page, as of the read.</param>
+/// <param name="Leaves">The leaves of the blocks, as of the read; null: the page is not loaded.</param>
 /// <param name="Numbered">The region's last batch with a number, as of the read: later ones change what members
 /// answer.</param>
 internal readonly record struct ReadPiece(long First, int Count, Batch? Source, BlockRange Range, Hash128 PageHash,

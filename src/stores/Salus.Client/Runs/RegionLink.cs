@@ -89,7 +89,7 @@ internal sealed class RegionLink
 }
 
 /// <summary>A region at the beginning of a run.</summary>
-/// <param name="Last">Its last batch at or below the run's decision.</param>
+/// <param name="Last">The region's last batch at or below the run's decision.</param>
 internal readonly record struct RegionBeginning(BatchName Last, Hash128 Root, Epoch Generation);
 
 /// <summary>A run whose regions have opened and were compared.</summary>

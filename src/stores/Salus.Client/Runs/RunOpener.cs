@@ -12,6 +12,9 @@ internal sealed class RunOpener(
 
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(200);
 
+    // Between two looks at a region that has not opened yet: members answer late, and not at once.
+    private static readonly TimeSpan s_lookPause = TimeSpan.FromMilliseconds(100);
+
     // A region that is recovered again needs stores that come back meanwhile.
     private static readonly TimeSpan s_recoveryPause = TimeSpan.FromSeconds(2);
 
@@ -26,7 +29,8 @@ internal sealed class RunOpener(
         var decision = await DecidedAsync(start.Run, begun, cancellationToken);
         while (true)
         {
-            var regions = await StatusesAsync(start.Run, decision, cancellationToken);
+            var regions = await ForRegionsAsync(decision.Lasts.Length,
+                region => StatusAsync(region, start.Run, decision, begun, cancellationToken));
             if (RootOf(regions) != decision.VolumeRoot)
                 regions = await WithoutLiarsAsync(start.Run, decision, regions, cancellationToken);
             if (RootOf(regions) == decision.VolumeRoot || Planted.Is("others-stay-ahead"))
@@ -40,7 +44,7 @@ internal sealed class RunOpener(
             else
             {
                 SalusClientLog.RootsDiffer(logger, log.Volume, decision.Batch.Number);
-                await RecoverAgainAsync(cancellationToken);
+                await RecoverAgainAsync(log.State.Regions.Keys, cancellationToken);
                 await Task.Delay(s_recoveryPause, time, cancellationToken);
             }
 
@@ -119,15 +123,32 @@ internal sealed class RunOpener(
             + "that it needs.";
     }
 
-    private Task<ImmutableArray<RegionBeginning>> StatusesAsync(
-        long run, RunDecision decision, CancellationToken cancellationToken) =>
-        ForRegionsAsync(decision.Lasts.Length, async region =>
+    // Waits until each region has opened.
+    private async Task<RegionBeginning> StatusAsync(
+        int region, long run, RunDecision decision, long begun, CancellationToken cancellationToken)
+    {
+        while (true)
         {
-            var end = await asker.AskAsync(
-                new StatusQuestion(log.State.Key(region), run, 0, status => Fits(status, decision, region)),
-                cancellationToken);
-            return new RegionBeginning(end.Response!.Last, end.Response.Root, end.Generation);
-        });
+            var question = new StatusQuestion(
+                log.State.Key(region), run, 0, status => Fits(status, decision, region));
+            var end = await asker.AskOnceAsync(question, cancellationToken);
+            if (end.Response is { } status) return new RegionBeginning(status.Last, status.Root, end.Generation);
+            if (time.GetElapsedTime(begun) > patience)
+            {
+                throw new VolumeException(VolumeFault.Unavailable, $"Region {region} does not open run {run}: see "
+                    + "'corfu volume status' for the stores that it needs.");
+            }
+
+            if (question.IsLacking)
+            {
+                await RecoverAgainAsync([region], cancellationToken);
+                await Task.Delay(s_recoveryPause, time, cancellationToken);
+            }
+
+            await Task.Delay(s_lookPause, time, cancellationToken);
+            ThrowIfOver(await log.RefreshAsync(cancellationToken), run);
+        }
+    }
 
     // A region that rolls back finds its last batch in its log; the decision names those of the others.
     private static bool Fits(RegionStatusResponse status, RunDecision decision, int region) =>
@@ -158,12 +179,13 @@ internal sealed class RunOpener(
         return regions;
     }
 
-    private async Task RecoverAgainAsync(CancellationToken cancellationToken)
+    // Regions that were read from few stores: other stores may have come back since.
+    private async Task RecoverAgainAsync(IEnumerable<int> regions, CancellationToken cancellationToken)
     {
         var state = await log.RefreshAsync(cancellationToken);
-        foreach (var (region, known) in state.Regions)
+        foreach (var region in regions)
         {
-            var current = known.Current;
+            var current = state.Regions[region].Current;
             if (current.Opening is not { } opening || opening.StoresRead >= state.Head.Geometry!.Copies) continue;
             await log.ReplaceAsync(region, current.Number.Value, current.Members, cancellationToken);
         }

@@ -1,6 +1,6 @@
 namespace Salus.Writes;
 
-/// <summary>What a batch changes, by region.</summary>
+/// <summary>The changes of a batch, by region.</summary>
 internal static class BatchDraft
 {
     /// <summary>Ascending by region.</summary>

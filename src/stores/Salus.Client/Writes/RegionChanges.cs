@@ -1,6 +1,6 @@
 namespace Salus.Writes;
 
-/// <summary>What a batch does to a region: of two requests for one block, the later one stands.</summary>
+/// <summary>The changes of a batch in one region: of two requests for one block, the later one stands.</summary>
 internal sealed class RegionChanges(int region, int blockSize)
 {
     // Ascending, without overlaps.
@@ -34,7 +34,7 @@ internal sealed class RegionChanges(int region, int blockSize)
 
     /// <summary>The changes in the order of their blocks, with the data copied behind room for the head of the
     /// sub-batch: the callers' memory is used no more.</summary>
-    /// <param name="participants">Of the batch: its header is in the head.</param>
+    /// <param name="participants">Regions of the batch, which its header names.</param>
     public PartDraft Copy(int participants)
     {
         Count();

@@ -47,6 +47,9 @@ internal sealed class FakeRegions
     /// <summary>Members whose answers to reads have other blocks.</summary>
     public HashSet<Incarnation> Liars { get; } = [];
 
+    /// <summary>Members that tell a root that their region does not have.</summary>
+    public HashSet<Incarnation> WrongRoots { get; } = [];
+
     /// <summary>Members that answer nothing.</summary>
     public HashSet<Incarnation> Mute { get; } = [];
 
@@ -229,7 +232,7 @@ internal sealed class FakeRegions
             GetRequest get => Get(region, member, get),
             ReadTreeRequest read => ReadTree(region, member, read),
             CutRequest cut => Cut(region, cut),
-            _ => Answer(region, (RegionStatusRequest)request),
+            _ => Answer(region, member, (RegionStatusRequest)request),
         };
     }
 
@@ -313,14 +316,14 @@ internal sealed class FakeRegions
         };
     }
 
-    private Response Answer(FakeRegion region, RegionStatusRequest status) =>
+    private Response Answer(FakeRegion region, Incarnation member, RegionStatusRequest status) =>
         status.Run > region.Run
             ? status.Fail(SalusStatus.Pending, status.Epoch)
             : new RegionStatusResponse(Status.Ok, status.Epoch)
             {
                 LastIndex = region.Index,
                 Last = region.Last,
-                Root = region.Root,
+                Root = WrongRoots.Contains(member) ? Hash128.Of([8]) : region.Root,
                 Commit = _proof,
             };
 

@@ -3,7 +3,7 @@ using Salus.Log;
 
 namespace Salus.Client.Tests.Support;
 
-/// <summary>One volume on a log that plays by the real rules. All processes see each change at once.</summary>
+/// <summary>A volume on a log that plays by the real rules. All processes see each change at once.</summary>
 internal sealed class FakeVolumeLog
 {
     private readonly List<(long After, TaskCompletionSource<VolumeState> Waiter)> _waiters = [];
@@ -23,7 +23,7 @@ internal sealed class FakeVolumeLog
 
     public NodeBookView Nodes { get; set; } = NodeBookView.Empty;
 
-    /// <summary>What regions do when the volume has changed.</summary>
+    /// <summary>The volume has changed: regions act.</summary>
     public event Action<VolumeState>? Changed;
 
     public string? Take(VolumeRuling ruling)
