@@ -7,6 +7,9 @@ namespace Salus.Coordination;
 /// <param name="runtime">The map's.</param>
 public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider time, IEntropy entropy)
 {
+    /// <summary>Volumes that are read at once.</summary>
+    private const int MostAsked = 16;
+
     /// <summary>The writer's lock is held as long for a deletion, which takes a moment.</summary>
     private static readonly TimeSpan s_deletion = TimeSpan.FromSeconds(10);
 
@@ -40,8 +43,7 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
     public Task<ImmutableArray<VolumeCondition>> ListAsync(CancellationToken cancellationToken = default) =>
         CallAsync("Listing volumes", async () =>
         {
-            await map.RefreshNodesAsync(cancellationToken);
-            var view = map.View.With(await map.Directory.ListAsync(cancellationToken));
+            var view = await RefreshAsync(static _ => true, cancellationToken);
             return view.Entries.Keys.Select(name => VolumeCondition.Of(name, view)!).ToImmutableArray();
         });
 
@@ -50,12 +52,9 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
     public Task<VolumeCondition> StatusAsync(string name, CancellationToken cancellationToken = default) =>
         CallAsync($"Looking at volume {name}", async () =>
         {
-            var entry = await FindAsync(name, cancellationToken);
-            await map.RefreshNodesAsync(cancellationToken);
-            if (entry.Stage == VolumeStage.Ready) await map.RefreshAsync(entry.Id, cancellationToken);
-            var view = map.View.With(await map.Directory.ListAsync(cancellationToken));
+            var view = await RefreshAsync(known => known == name, cancellationToken);
             return VolumeCondition.Of(name, view)
-                ?? throw new SalusRefusedException($"Volume {name} was deleted meanwhile.");
+                ?? throw new SalusRefusedException($"There is no volume {name}: list them.");
         });
 
     /// <summary>Deletes a volume with its snapshots: it can be mounted no more, and the stores free what they hold of
@@ -189,6 +188,21 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
         {
             throw new CorfuException($"{what} has failed: {e.Message}", e);
         }
+    }
+
+    // A view in which these volumes are as new as the call.
+    private async Task<MapView> RefreshAsync(Func<string, bool> isAsked, CancellationToken cancellationToken)
+    {
+        await map.RefreshNodesAsync(cancellationToken);
+        var entries = await map.Directory.ListAsync(cancellationToken);
+        var asked = entries.Where(entry => entry.Value.Stage == VolumeStage.Ready && isAsked(entry.Key));
+        foreach (var some in asked.Chunk(MostAsked))
+        {
+            await Task.WhenAll(some.Select(
+                entry => map.RefreshAsync(entry.Value.Id, cancellationToken).AsTask()));
+        }
+
+        return map.View.With(entries);
     }
 
     private async Task<VolumeEntry> FindAsync(string name, CancellationToken cancellationToken) =>

@@ -45,6 +45,14 @@ public sealed class SalusAdminTests
         Assert.Equal(VolumeHealth.Waiting, status.Health);
         Assert.All(status.Notes, static note => Assert.Contains("2 processes are needed and 1 live", note,
             StringComparison.Ordinal));
+
+        // A tool that has just begun to follow the log does not call a volume ready that it has not seen.
+        var tool = world.Host.Start();
+        var map = await world.RunAsync(VolumeMap.OpenAsync(tool.Runtime, world.Host.Time, LoopContext.Pool));
+        var list = await world.RunAsync(
+            new SalusAdmin(tool.Runtime, map, world.Host.Time, SystemEntropy.Instance).ListAsync());
+        Assert.Equal(VolumeHealth.Waiting, Assert.Single(list).Health);
+        await world.RunAsync(map.DisposeAsync().AsTask());
     }
 
     [Fact]
