@@ -14,6 +14,7 @@ internal sealed class AgentCore
     private readonly Endings _endings;
     private readonly Dictionary<VolumeId, KnownVolume> _volumes = [];
     private MapView _view = MapView.Empty;
+    private TimeSpan _leadsSince;
 
     public AgentCore(SalusAgentOptions options) =>
         (_options, _accusations, _endings) = (options, new Accusations(options), new Endings(options));
@@ -33,6 +34,10 @@ internal sealed class AgentCore
         _accusations.Forget(view);
         _endings.Forget(view);
     }
+
+    /// <summary>The agent has been elected. Behind a log that was away, processes come back one after the other: no
+    /// region moves to those that are the first.</summary>
+    public void BeginToLead(TimeSpan now) => _leadsSince = now;
 
     /// <summary>A member has answered a probe, or has not.</summary>
     public void Record(AgentAction.ProbeMember probe, bool answers, TimeSpan now)
@@ -150,14 +155,14 @@ internal sealed class AgentCore
             else stays.Add(_view.Nodes.Find(member.Store)!);
         }
 
-        if (faults.Count == 0 || now - volume.SinceOf(region) < _options.ChangePause) return null;
+        var age = now - (volume.SinceOf(region) > _leadsSince ? volume.SinceOf(region) : _leadsSince);
+        if (faults.Count == 0 || age < _options.ChangePause) return null;
         // Behind those that go on: a store that a new process serves has most of the region's files.
         var returned = current.Members.Select(member => _view.Nodes.Find(member.Store)).OfType<BookedNode>()
             .Where(node => node.State == BookedState.Live && current.Find(node.Incarnation) is null);
         var members = Choose(key, copies, [.. stays.Concat(returned).Select(static node => node.Incarnation)],
             store => faults.ContainsKey(store) || accused.Value.Contains(store));
-        if (members.Length < copies || !MayRepeat(known, members, proven.Count > 0, now - volume.SinceOf(region)))
-            return null;
+        if (members.Length < copies || !MayRepeat(known, members, proven.Count > 0, age)) return null;
         return new AgentAction.Replace(key, current.Number, members,
             string.Join(", ", faults.Select(static fault => $"store {fault.Key} {fault.Value}")));
     }

@@ -77,6 +77,7 @@ public sealed partial class SalusAgent : IAsyncDisposable
                 await using var held = await _election.CampaignAsync(Environment.MachineName, _options.TimeToLive,
                     _stop.Token);
                 LogLeads();
+                _core.BeginToLead(_clock.Now);
                 _leads = held;
                 await UntilLostAsync(held);
             }
