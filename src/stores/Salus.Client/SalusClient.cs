@@ -47,6 +47,9 @@ public sealed class SalusClient
             await VolumeDirectory.OpenAsync(runtime, cancellationToken));
     }
 
+    /// <summary>The volumes that this client has mounted for writing.</summary>
+    public ImmutableArray<VolumeUse> Mounted => [.. _mounted.Values.Select(static driver => driver.Describe())];
+
     /// <summary>A volume, or a snapshot for reading. Linearizable.</summary>
     /// <param name="name"><c>volume</c> or <c>volume@snapshot</c>.</param>
     /// <returns>Null: there is none, or it is being made or deleted.</returns>

@@ -21,6 +21,9 @@ public static class SalusClientTelemetry
     internal static readonly Histogram<long> BatchSize =
         Meter.Size("salus.client.batch.size", "Bytes of the blocks that a batch writes.");
 
+    internal static readonly UpDownCounter<long> Pending = Meter.CreateUpDownCounter<long>(
+        "salus.client.batch.pending", "{batch}", "Batches that have a number and no proof yet.");
+
     internal static readonly Counter<long> Retransmissions =
         Count("retransmission", "batch", "Parts of batches that were sent again.");
 

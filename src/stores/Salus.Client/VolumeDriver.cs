@@ -77,6 +77,16 @@ internal sealed partial class VolumeDriver : IVolume
 
     private VolumeId Volume => _ports.Log.Volume;
 
+    public VolumeUse Describe()
+    {
+        lock (_gate)
+        {
+            return new VolumeUse(Volume, _run, _committed, _stable, _queue.Sent,
+                _queue.Oldest is { } oldest ? _ports.Time.GetElapsedTime(oldest.SentAt) : TimeSpan.Zero,
+                [.. _regions.Where(static link => link.Generation is null).Select(static link => link.Region)]);
+        }
+    }
+
     private int BlocksIn(int bytes)
     {
         if (bytes <= 0 || bytes % BlockSize != 0)

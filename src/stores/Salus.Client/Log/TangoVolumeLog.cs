@@ -33,7 +33,7 @@ internal sealed class TangoVolumeLog : IVolumeLog, IAsyncDisposable
         var volume = await runtime.OpenAsync<SalusVolume>(SalusVolume.NameOf(id), OpenMode.Create, cancellationToken);
         var book = await runtime.OpenAsync<NodeBook>(NodeBook.DefaultName, OpenMode.Create, cancellationToken);
         var writer = await runtime.OpenAsync<TangoLock>(
-            $"salus/{id.Value:N}/writer", OpenMode.Create, cancellationToken);
+            SalusVolume.LockOf(id), OpenMode.Create, cancellationToken);
         return new TangoVolumeLog(id, volume, book, writer, await volume.StateAsync(cancellationToken),
             await book.ViewAsync(cancellationToken), loops);
     }

@@ -41,9 +41,9 @@ internal sealed class SnapshotVolume : IVolume
             ?? throw new VolumeException(VolumeFault.Unavailable, $"There is no snapshot '{name}' any more.");
         if (snapshot.State != SnapshotState.Complete)
         {
-            throw snapshot.State == SnapshotState.Cutting
+            throw snapshot.State is SnapshotState.Wanted or SnapshotState.Cutting
                 ? new VolumeException(VolumeFault.Unavailable,
-                    $"The regions are still writing their checkpoints of snapshot '{name}': try again in a moment.")
+                    $"Snapshot '{name}' is still being taken: try again in a moment.")
                 : new VolumeException(VolumeFault.Unverifiable,
                     $"The checkpoints of snapshot '{name}' do not make its root: delete it, and take another one.");
         }

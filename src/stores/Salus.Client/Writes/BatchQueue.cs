@@ -54,6 +54,7 @@ internal sealed class BatchQueue(int window, long windowBytes)
     public void OnSent(Batch batch)
     {
         _sent++;
+        SalusClientTelemetry.Pending.Add(1);
         _sentBytes += batch.Bytes;
         _next = _next!.Next;
     }
@@ -78,6 +79,7 @@ internal sealed class BatchQueue(int window, long windowBytes)
         var oldest = _batches.First!.Value;
         _batches.RemoveFirst();
         _sent--;
+        SalusClientTelemetry.Pending.Add(-1);
         _sentBytes -= oldest.Bytes;
         Bytes -= oldest.Bytes;
         return oldest;
@@ -88,6 +90,7 @@ internal sealed class BatchQueue(int window, long windowBytes)
     {
         var all = _batches.Reverse().ToList();
         _batches.Clear();
+        SalusClientTelemetry.Pending.Add(-_sent);
         (_next, _sent, _sentBytes, Bytes) = (null, 0, 0, 0);
         return all;
     }
