@@ -51,7 +51,7 @@ public sealed class StoreHandlerTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Regions_of_a_deleted_volume_are_dropped_with_their_files()
+    public async Task Regions_of_a_deleted_volume_are_dropped_with_all_files()
     {
         var other = new TestRegion(1);
         await StoreLogConformance.AppendAsync(_log, other.Put());

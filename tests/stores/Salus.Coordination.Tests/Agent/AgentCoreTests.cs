@@ -18,7 +18,7 @@ public sealed class AgentCoreTests
     private long _revision = 1;
 
     [Fact]
-    public void Whole_region_stays_as_it_is() => Assert.Empty(Decide(0, 100));
+    public void Whole_region_is_left_alone() => Assert.Empty(Decide(0, 100));
 
     [Fact]
     public void Member_that_is_gone_is_replaced_and_the_other_one_leads()
