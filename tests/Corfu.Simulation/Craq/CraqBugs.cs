@@ -19,6 +19,10 @@ internal static class CraqBugs
             static plan => plan.Has(CraqFault.CutOff)),
         new("tail-believes-itself", "C6", "a strong read asks the tail alone", CheckerNames.ObjectLinear, 306,
             static plan => plan.Has(CraqFault.CutOff)),
+        new("joins-a-running-round", "C6", "a strong read joins a round that was sent before it came",
+            CheckerNames.ObjectLinear, 193, HasLateAnswers),
+        new("serves-by-a-new-lease", "C7", "a node serves by a lease that is newer than its removal",
+            CheckerNames.ObjectLinear, 3938, static plan => plan.IsLeased && plan.Has(CraqFault.CutOff)),
         new("promotes-before-open", "C8", "a change follows one that has not opened", CheckerNames.Fence, 1,
             static plan => plan.Has(CraqFault.Reorder) || plan.Has(CraqFault.SetOptions)),
         new("counts-by-the-old-minimum", "C8", "a removal counts by a minimum that is not that of the base",
@@ -27,6 +31,8 @@ internal static class CraqBugs
             static plan => plan.Has(CraqFault.Reorder)),
         new("learner-is-read", "C10", "a learner answers reads", CheckerNames.Learn, 11,
             static plan => plan.HasAgents),
+        new("copy-over-newer", "C11", "a copy that comes late replaces what was written since", CheckerNames.Learn,
+            1948, static plan => plan.Has(CraqFault.LateCopies)),
         new("deleted-lives-again", "C11", "a returning node keeps what was deleted meanwhile", CheckerNames.Learn, 25,
             static plan => plan.HasAgents),
         new("craq-install-not-durable", "C12", "an install is answered before it is durable",
@@ -37,6 +43,8 @@ internal static class CraqBugs
             static plan => plan.Transactions > 0),
         new("candidate-by-version", "C16", "a relayed value is taken by its version alone", CheckerNames.ChainLog,
             2081, static plan => plan.IsRelaying && plan.Has(CraqFault.LostRelay)),
+        new("age-from-arrival", "C17", "the age of a confirmation counts from its arrival", CheckerNames.Bounded,
+            1088, HasLateAnswers),
         new("session-shows-dirty", "C18", "a session sees uncommitted versions", CheckerNames.Session, 2),
         new("empty-node-is-full", "C19", "an empty node counts as a full member", CheckerNames.Learn, 64,
             static plan => plan.Has(CraqFault.LoseDisk)),
@@ -45,4 +53,8 @@ internal static class CraqBugs
             CheckerNames.ObjectLinear, 3, static plan => plan.Expiring > 0),
         new("cleaner-drops-live-version", "C22", "the cleaner drops live objects", CheckerNames.NodeDurable, 4),
     };
+
+    // A removal waits for the end of a lease.
+    private static bool HasLateAnswers(CraqPlan plan) =>
+        plan.Has(CraqFault.CutOff) && !plan.IsLeased && plan.RequestTimeout > 1_000_000;
 }

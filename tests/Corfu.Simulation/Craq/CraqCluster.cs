@@ -155,7 +155,7 @@ internal sealed class CraqCluster
 
         foreach (var client in Clients)
         {
-            client.Near = null;
+            client.Free();
             client.Start();
         }
     }

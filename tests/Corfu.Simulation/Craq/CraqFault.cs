@@ -55,4 +55,7 @@ internal enum CraqFault
 
     /// <summary>Values beside the chain and marks of its tail are lost more often than other messages.</summary>
     LostRelay,
+
+    /// <summary>Objects reach a learner late, behind records that were written after them (C11).</summary>
+    LateCopies,
 }

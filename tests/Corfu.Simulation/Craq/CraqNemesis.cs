@@ -29,7 +29,7 @@ internal sealed partial class CraqNemesis
         _random = cluster.World.Random.Split("craq nemesis");
         _acts = [.. s_acts.Where(cluster.Plan.Has)];
         _operator = cluster.NewProcess("operator");
-        _directory = cluster.Directory.Connect(_operator, "operator");
+        _directory = cluster.Directory.Connect(_operator, "operator", NodeId.None);
     }
 
     public SortedDictionary<string, long> Counts { get; } = new(StringComparer.Ordinal);
@@ -120,12 +120,26 @@ internal sealed partial class CraqNemesis
         var config = view.Chains[chain];
         var change = fault == CraqFault.CutOff ? await CutOffAsync(config) : ChangeOf(fault, config);
         if (change is null) return;
+        if (change is ChainChange.Remove removal && config.Options.Reads == EpochProof.Leased)
+            await EvictAsync(removal.Nodes[0]);
         var outcome = await _directory.TryChangeAsync(chain, config.Epoch, change, default);
         if (outcome.IsRecorded) Count(fault);
         else _cluster.World.Explain($"operator: {outcome.Refusal}");
         // A removal may follow a config that is not open yet (C8).
         if (outcome.IsRecorded && _random.Chance(0.3) && ChangeOf(CraqFault.Remove, outcome.Config!) is { } next)
             await _directory.TryChangeAsync(chain, outcome.Config!.Epoch, next, default);
+    }
+
+    // A member that may have a lease is removed behind its end (C7).
+    private async Task EvictAsync(NodeId node)
+    {
+        if (await _directory.EvictAsync(node, default) is not null) return;
+        for (var looks = 0; looks < 1000 && !_stopped; looks++)
+        {
+            var view = await _directory.ReadAsync(default);
+            if (view.Nodes[node].State == DirectoryNodeState.Gone) return;
+            await Task.Delay(TimeSpan.FromMilliseconds(1), _operator.Time);
+        }
     }
 
     private ChainChange? ChangeOf(CraqFault fault, ChainConfig config)
@@ -179,6 +193,8 @@ internal sealed partial class CraqNemesis
         if (_cluster.Nodes.Find(node => node.Id == lost) is not { } machine) return null;
         var client = _random.Pick(_cluster.Clients);
         client.Near = machine;
+        // A head takes the client's writes, which it passes on to none.
+        client.OnlyReads = config.Head.Node != lost;
         if (_random.Chance(0.5))
         {
             // Answers to its last questions come when it is cut off and others go on (C6, C17).
@@ -204,7 +220,8 @@ internal sealed partial class CraqNemesis
         {
             foreach (var other in others) Each(network.Unblock, other);
             _cluster.Directory.Restore(node);
-            client.Near = null;
+            // The node has played nothing of what has become of it yet (C7).
+            After(_cluster.Plan.Follow, client.Free);
         });
 
         void Each(Action<string, string> act, string other)

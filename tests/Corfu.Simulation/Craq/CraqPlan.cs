@@ -59,6 +59,9 @@ internal sealed record CraqPlan
     /// <summary>Mean of the log's latency, in ticks.</summary>
     public long LogLatency { get; init; } = 10_000;
 
+    /// <summary>Interval at which a machine plays the log's changes, in ticks.</summary>
+    public long Follow { get; init; } = 50_000;
+
     /// <summary>Records under way between two members, and ids in a chain's window: tiny in some seeds.</summary>
     public int WindowRecords { get; init; } = 4096;
 
@@ -101,6 +104,8 @@ internal sealed record CraqPlan
     /// <summary>Share of the relay's messages that is lost, besides that of all messages.</summary>
     public double RelayLoss { get; init; }
 
+    public bool IsLeased => Options.Reads == EpochProof.Leased;
+
     public bool IsRelaying => RelayFrom > 0;
 
     /// <summary>Share of reads among the operations.</summary>
@@ -129,7 +134,7 @@ internal sealed record CraqPlan
             faults.Add(CraqFault.PowerCut);
         var agents = new SimRandom(seed).Split("agents");
         var hasAgents = agents.Chance(0.5);
-        if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain]);
+        if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain, CraqFault.LateCopies]);
         bool Has(CraqFault fault) => faults.Contains(fault);
         var store = new SimRandom(seed).Split("store");
         var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
@@ -187,7 +192,14 @@ internal sealed record CraqPlan
         var expiry = new SimRandom(seed).Split("expiry");
         if (expiry.Chance(0.3))
             plan = plan with { Expiring = expiry.Pick([0.3, 0.8]), Sweep = expiry.Pick([20_000L, 100_000, 500_000]) };
-        return WithRelay(hasAgents ? WithAgents(plan, agents) : plan);
+        // Longer than the others need for a new epoch, so that late answers come behind it.
+        if (Has(CraqFault.CutOff))
+        {
+            var late = new SimRandom(seed).Split("late");
+            plan = plan with { RequestTimeout = late.Pick([500_000L, 2_000_000, 2_000_000]) };
+        }
+
+        return WithRelay(hasAgents ? WithLeases(WithAgents(plan, agents)) : plan);
     }
 
     private static CraqPlan WithRelay(CraqPlan plan)
@@ -220,6 +232,19 @@ internal sealed record CraqPlan
         FaultInterval = random.Pick([300_000L, 1_000_000, 3_000_000]),
         FaultsUntil = random.Pick([10_000_000L, 30_000_000]),
     };
+
+    // Nodes without agents have no leases.
+    private static CraqPlan WithLeases(CraqPlan plan)
+    {
+        var random = new SimRandom(plan.Seed).Split("leases");
+        return random.Chance(0.5)
+            ? plan with
+            {
+                Options = plan.Options with { Reads = EpochProof.Leased },
+                Follow = random.Pick([50_000L, 500_000, 3_000_000]),
+            }
+            : plan;
+    }
 
     private static NodeStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
     {

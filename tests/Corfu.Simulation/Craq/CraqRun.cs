@@ -173,6 +173,8 @@ internal sealed class CraqRun
         _nemesis.Count(CraqFault.LostWrite, _cluster.Nodes.Sum(node => node.Disk.LostWrites));
         _nemesis.Count(CraqFault.SlowFlush, _cluster.Nodes.Sum(node => node.Disk.SlowFlushes));
         _nemesis.Count(CraqFault.SlowScheduling, World.DelayedContinuations);
+        if (_plan.Has(CraqFault.LateCopies))
+            _nemesis.Count(CraqFault.LateCopies, _cluster.Monitor.Marks.GetValueOrDefault("copies under way"));
         if (_plan.Has(CraqFault.WildRequests))
             _nemesis.Count(CraqFault.WildRequests, _cluster.Monitor.Marks.GetValueOrDefault("write repeated"));
     }

@@ -48,11 +48,13 @@ internal sealed class CraqWorkload(CraqCluster cluster, CraqHistory history, Led
         while (!ledger.Exhausted)
         {
             var chain = random.Pick(cluster.ChainNames);
-            if (random.Chance(Plan.Reads)) await ReadAsync(worker, chain);
+            if (client.OnlyReads || random.Chance(Plan.Reads)) await ReadAsync(worker, chain);
             else if (Plan.Has(CraqFault.WildRequests) && random.Chance(0.05)) await worker.RepeatAsync();
             else if (random.Chance(Plan.Transactions)) await TransactAsync(worker);
             else await WriteAsync(worker, chain);
-            await Task.Delay(TimeSpan.FromTicks(random.Exponential(Plan.Think) + 1), client.Process!.Time);
+            // A client that is cut off with a node goes on to ask while the rest writes.
+            var pause = client.OnlyReads ? Math.Max(Plan.Think, Plan.RequestTimeout / 8) : Plan.Think;
+            await Task.Delay(TimeSpan.FromTicks(random.Exponential(pause) + 1), client.Process!.Time);
         }
     }
 

@@ -27,6 +27,9 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
     /// <summary>The node that the client reads at, mostly; null: any.</summary>
     public SimCraqNode? Near { get; set; }
 
+    /// <summary>The client writes nothing for a while: a refused write would tell it of newer configs.</summary>
+    public bool OnlyReads { get; set; }
+
     public bool Finished { get; private set; }
 
     public void Start()
@@ -48,6 +51,9 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
 
     public void Kill() => Process?.Kill();
 
+    /// <summary>It reads and writes where it likes.</summary>
+    public void Free() => (Near, OnlyReads) = (null, false);
+
     public Guid NextTransaction() => new(
         [.. _writer.ToByteArray().AsSpan(0, 8), .. BitConverter.GetBytes(++_sequence)]);
 
@@ -66,7 +72,8 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
     }
 
     /// <summary>Asks some node for a newer config.</summary>
-    public Task RefreshAsync(ChainId chain, SimRandom random) => AskAsync(chain, random.Pick(cluster.Nodes).Address);
+    public Task RefreshAsync(ChainId chain, SimRandom random) => AskAsync(chain,
+        (Near is { } near && random.Chance(0.9) ? near : random.Pick(cluster.Nodes)).Address);
 
     /// <returns>Null: no answer came, and the request may have been carried out.</returns>
     public async Task<TResponse?> CallAsync<TResponse>(NodeAddress to, Request<TResponse> request)

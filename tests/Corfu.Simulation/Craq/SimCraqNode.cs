@@ -6,6 +6,7 @@ using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Simulation.Kernel.Network;
 using Corfu.Storage;
+using Corfu.Transport;
 using Craq;
 using Craq.Agent;
 using Craq.Coordination;
@@ -177,9 +178,10 @@ internal sealed class SimCraqNode
             new PlainAddressMaps<ObjectHash, ObjectEntry>(new SimMapFiles(Disk, process)),
             new SimWorkers(process), Id, _cluster.Plan.Store);
         var watch = new StoreWatch(store, Log);
-        var transport = new SimTransport(_cluster.World, _cluster.Network, _cluster.Internet, process, Name,
+        ITransport transport = new SimTransport(_cluster.World, _cluster.Network, _cluster.Internet, process, Name,
             _cluster.Plan.RequestTimeout);
-        var directory = _cluster.Directory.Connect(process, Name);
+        if (_cluster.Plan.Has(CraqFault.LateCopies)) transport = new LateCopies(_cluster, process, transport);
+        var directory = _cluster.Directory.Connect(process, Name, Id);
         var node = await CraqNode.OpenAsync(Id, watch, directory, transport, process.Time, _cluster.NodeOptions);
         if (_cluster.Plan.HasAgents)
         {

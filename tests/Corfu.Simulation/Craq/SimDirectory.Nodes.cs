@@ -11,6 +11,9 @@ internal sealed partial class SimDirectory
     private readonly Dictionary<NodeId, long> _renewed = [];
     private readonly SortedSet<NodeId> _draining = [];
 
+    // Leases that are renewed no more, and end.
+    private readonly SortedSet<NodeId> _evicted = [];
+
     /// <summary>A node whose disk is lost and that still stands in chains: its operator makes sure that no chain is cut
     /// down to it.</summary>
     public NodeId Lost { get; set; }
@@ -42,17 +45,39 @@ internal sealed partial class SimDirectory
         KeepLeases(time);
     });
 
-    private string? EndLease(NodeId node)
+    private void EndLease(NodeId node)
     {
+        _evicted.Remove(node);
         SetState(node, DirectoryNodeState.Gone);
+    }
+
+    private string? Evict(NodeId node)
+    {
+        if (!_nodes.TryGetValue(node, out var known) || known.State == DirectoryNodeState.Gone)
+            return "the node has no lease";
+        monitor.Mark("node evicted");
+        _evicted.Add(node);
         return null;
     }
 
-    private void Renew(DirectoryNode node)
+    // False: the chain is at another epoch.
+    private bool Release(ChainId chain, Epoch epoch, NodeId node)
     {
+        var state = _chains[chain];
+        if (state.Config.Epoch != epoch) return false;
+        _chains[chain] = ChainRules.Release(state, node);
+        return true;
+    }
+
+    // The revision of the lease, if it is a new one. Null: an evicted node's lease runs out.
+    private (long Revision, bool IsNew)? Renew(DirectoryNode node)
+    {
+        if (_evicted.Contains(node.Id)) return null;
         _renewed[node.Id] = world.Now;
-        if (_nodes.TryGetValue(node.Id, out var known)) SetState(node.Id, StateOf(node.Id));
-        else Register(node);
+        var isNew = !_nodes.TryGetValue(node.Id, out var known) || known.State == DirectoryNodeState.Gone;
+        if (known is null) Register(node);
+        else SetState(node.Id, StateOf(node.Id));
+        return (_revision, isNew);
     }
 
     private DirectoryNodeState StateOf(NodeId node) =>

@@ -10,7 +10,7 @@ namespace Corfu.Simulation.Craq;
 /// <summary>The directory of a run: the shipped <see cref="ChainRules"/> over one state, as a log would order its
 /// changes. Each machine plays it with a delay of its own, and may not reach it.</summary>
 /// <remarks>Stands for the shipped <see cref="CraqDirectory"/>, a Tango object, without a cluster of the log in each
-/// seed. Keyspaces and reads by lease are in no seed; <c>CraqDirectoryTests</c> judges the object.</remarks>
+/// seed. Keyspaces are in no seed; <c>CraqDirectoryTests</c> judges the object.</remarks>
 internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonitor monitor)
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];
@@ -44,7 +44,7 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
 
     public void RestoreAll() => _unreachable.Clear();
 
-    public Connection Connect(SimProcess process, string machine) => new(this, process, machine);
+    public Connection Connect(SimProcess process, string machine, NodeId self) => new(this, process, machine, self);
 
     private ChangeOutcome Change(ChainId chain, Epoch expected, ChainChange change)
     {
@@ -99,10 +99,13 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
         _nodes.ToImmutableSortedDictionary(pair => pair.Key, pair => pair.Value), DirectoryView.Empty.Keyspaces);
 
     /// <summary>The port of one process.</summary>
-    public sealed class Connection(SimDirectory directory, SimProcess process, string machine)
+    public sealed class Connection(SimDirectory directory, SimProcess process, string machine, NodeId self)
         : IChainDirectory, INodeRegistry
     {
-        private static readonly TimeSpan s_follow = TimeSpan.FromMilliseconds(5);
+        private readonly Dictionary<ChainId, Epoch> _released = [];
+
+        // When the newest renewal was sent, and the first revision that has the lease.
+        private (long Sent, long Revision)? _lease;
 
         public DirectoryView View { get; private set; } = DirectoryView.Empty;
 
@@ -119,7 +122,7 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
         {
             while (View.Revision <= after.Revision)
             {
-                await Task.Delay(s_follow, process.Time, cancellationToken);
+                await Task.Delay(TimeSpan.FromTicks(directory.Follow), process.Time, cancellationToken);
                 if (!directory._unreachable.Contains(machine) && directory.View.Revision > View.Revision)
                     View = directory.View;
             }
@@ -151,17 +154,34 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
             await WriteAsync(() => directory._decisions.Remove(transaction), cancellationToken);
 
         public ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken) =>
-            WriteAsync(() => directory.EndLease(node), cancellationToken);
+            WriteAsync(() => directory.Evict(node), cancellationToken);
 
-        public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken) =>
-            WriteAsync(() => directory._chains[config.Id].Config.Epoch == config.Epoch, cancellationToken);
+        public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
+        {
+            _released[config.Id] = config.Epoch;
+            return WriteAsync(() => directory.Release(config.Id, config.Epoch, self), cancellationToken);
+        }
 
-        public async ValueTask RenewAsync(DirectoryNode node, CancellationToken cancellationToken) =>
-            await WriteAsync(() =>
-            {
-                directory.Renew(node);
-                return true;
-            }, cancellationToken);
+        public async ValueTask RenewAsync(DirectoryNode node, CancellationToken cancellationToken)
+        {
+            var sent = process.Time.GetTimestamp();
+            if (await WriteAsync(() => directory.Renew(node), cancellationToken) is not { } granted) return;
+            var before = _lease is { } held && IsFarFromEnd(held.Sent) && !granted.IsNew ? held.Revision : (long?)null;
+            _lease = (sent, before ?? granted.Revision);
+        }
+
+        public bool Proves(ChainConfig config)
+        {
+            var isProven = _lease is { } lease && IsFarFromEnd(lease.Sent)
+                && LeaseRule.Covers(lease.Revision, View, config)
+                && _released.GetValueOrDefault(config.Id) != config.Epoch;
+            if (isProven) directory.MarkProof();
+            return isProven;
+        }
+
+        // A tenth is left for clocks of unequal rates.
+        private bool IsFarFromEnd(long sent) =>
+            process.Time.GetElapsedTime(sent).Ticks < directory.LeaseTime / 10 * 9;
 
         private async ValueTask<T> WriteAsync<T>(Func<T> act, CancellationToken cancellationToken)
         {
@@ -183,4 +203,10 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
     }
 
     private long Latency => plan.LogLatency;
+
+    private long LeaseTime => plan.LeaseTime;
+
+    private long Follow => plan.Follow;
+
+    private void MarkProof() => monitor.Mark("epoch proven by a lease");
 }

@@ -47,11 +47,7 @@ internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
     public bool Proves(ChainConfig config)
     {
         if (_keeper.Term is not { } term || term.Lease.Remaining <= _timeToLive / Margin) return false;
-        if (Planted.Is("serves-by-a-new-lease")) return true;
-        var view = _directory.View;
-        return view.Revision >= term.Revision
-            && view.Chains.TryGetValue(config.Id, out var newest) && newest.Epoch == config.Epoch
-            && newest.Options.Reads == EpochProof.Leased
+        return LeaseRule.Covers(term.Revision, _directory.View, config)
             && !(_released.TryGetValue(config.Id, out var released) && released == config.Epoch);
     }
 
