@@ -13,7 +13,7 @@ internal sealed record CraqNodeOptions
     /// <summary>Bytes of committed records that stay in memory for members that lack them.</summary>
     public long MaxHotBytes { get; init; } = 32 << 20;
 
-    /// <summary>Bytes of the chains' windows of recent write ids.</summary>
+    /// <summary>Bytes of the chains' windows of recent write ids, and of recent refusals.</summary>
     public long MaxWindowBytes { get; init; } = 64 << 20;
 
     /// <summary>Ids in the window of one chain.</summary>
@@ -34,6 +34,9 @@ internal sealed record CraqNodeOptions
     /// <summary>Bytes of the parts of transactions that hold keys of one chain: with its ids they fit into a page of
     /// the log.</summary>
     public int MaxLockBytes { get; init; } = 1 << 20;
+
+    /// <summary>Bytes of mutations that wait for transactions which hold their keys, over all chains.</summary>
+    public long MaxBlockedBytes { get; init; } = 64 << 20;
 
     /// <summary>Bytes under way to a successor.</summary>
     public int WindowBytes { get; init; } = 32 << 20;

@@ -75,7 +75,10 @@ internal sealed class TextSession(MemcachedStore store, int maxValue) : IMemcach
             var objects = await store.GetAsync(keys, cancellationToken);
             for (var i = 0; i < objects.Length; i++)
             {
-                if (objects[i].IsFound) output.Value(keys[i], objects[i], command.Verb == MemcachedVerb.Gets);
+                if (!objects[i].IsFound) continue;
+                output.Value(keys[i], objects[i], command.Verb == MemcachedVerb.Gets);
+                // A slow reader's answers do not pile up here.
+                if (output.UnflushedBytes > maxValue) await output.FlushAsync(cancellationToken);
             }
         }
 

@@ -10,7 +10,7 @@ internal sealed partial class ChainCore
     private readonly LockTable _locks = new();
 
     // Mutations of locked keys, in the order of their arrival.
-    private readonly List<(MutateRequest Request, ReplyTo To, long Arrived)> _blocked = [];
+    private readonly List<BlockedMutation> _blocked = [];
 
     public LockTable Locks => _locks;
 
@@ -155,9 +155,23 @@ internal sealed partial class ChainCore
     private bool IsBlocked(MutateRequest request, ReplyTo to, ChainEffects effects)
     {
         if (_locks.IsEmpty || !Meets(request)) return false;
+        var bytes = BlockedMutation.SizeOf(request);
+        if (_budget.BlockedBytes + bytes > _options.MaxBlockedBytes)
+        {
+            effects.Answer(to, Refused(request, Status.Overloaded));
+            return true;
+        }
+
         _budget.Waiting++;
-        _blocked.Add((request.ToOwned(), to, effects.Now.Stamp));
+        _budget.BlockedBytes += bytes;
+        _blocked.Add(new BlockedMutation(request.ToOwned(), to, effects.Now.Stamp, bytes));
         return true;
+    }
+
+    private void Free(BlockedMutation blocked)
+    {
+        _budget.Waiting--;
+        _budget.BlockedBytes -= blocked.Bytes;
     }
 
     private bool Meets(MutateRequest request)
@@ -180,26 +194,22 @@ internal sealed partial class ChainCore
         return false;
     }
 
-    // Mutations whose keys are free are made again.
-    private void Unblock(ChainEffects effects)
+    // Mutations whose keys are free are made again, in their order. One pass: thousands may wait for one key.
+    private void Unblock(ChainEffects effects) => _blocked.RemoveAll(blocked =>
     {
-        for (var i = 0; i < _blocked.Count; i++)
-        {
-            var (request, to, _) = _blocked[i];
-            if (!_locks.IsEmpty && Meets(request)) continue;
-            _blocked.RemoveAt(i--);
-            _budget.Waiting--;
-            effects.Again.Add((request, to));
-        }
-    }
+        if (!_locks.IsEmpty && Meets(blocked.Request)) return false;
+        Free(blocked);
+        effects.Again.Add((blocked.Request, blocked.To));
+        return true;
+    });
 
     // Another epoch, or a failure: none of these has written anything.
     private void EndBlocked(Status status, ChainEffects effects)
     {
-        foreach (var (_, to, _) in _blocked)
+        foreach (var blocked in _blocked)
         {
-            _budget.Waiting--;
-            effects.Answer(to, new MutateResponse(status, Epoch) { View = ViewFor(status) });
+            Free(blocked);
+            effects.Answer(blocked.To, new MutateResponse(status, Epoch) { View = ViewFor(status) });
         }
 
         _blocked.Clear();
@@ -212,7 +222,7 @@ internal sealed partial class ChainCore
         var ended = 0;
         for (; ended < _blocked.Count && now - _blocked[ended].Arrived >= _options.LockLimit.Ticks; ended++)
         {
-            _budget.Waiting--;
+            Free(_blocked[ended]);
             effects.Answer(_blocked[ended].To, new MutateResponse(CraqStatus.Locked, Epoch));
         }
 

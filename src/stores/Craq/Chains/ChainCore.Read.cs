@@ -113,10 +113,14 @@ internal sealed partial class ChainCore
 
     private void EndStep(ChainEffects effects)
     {
+        var hasEnded = false;
         foreach (var waiter in _step.Heard)
         {
-            if (TryFinish((RoundWaiter)waiter, effects)) _rounds.Remove(waiter);
+            var heard = (RoundWaiter)waiter;
+            hasEnded |= heard.IsEnded = TryFinish(heard, effects);
         }
+
+        if (hasEnded) _rounds.RemoveAll(static waiter => ((RoundWaiter)waiter).IsEnded);
 
         foreach (var waiter in _step.Left) TryFinish((RoundWaiter)waiter, effects);
         if (_step.Questions.Count > 0)
@@ -289,28 +293,26 @@ internal sealed partial class ChainCore
     {
         if (_rounds.IsEmpty) return;
         var now = effects.Now.Stamp;
-        foreach (var waiter in _rounds.All().ToList())
-        {
-            // The mark came up the chain, and the tail has not answered this member.
-            if (waiter is RoundWaiter.Read { HasMark: false } read && read.Last <= _mark)
-            {
-                read.HasMark = true;
-                if (TryFinish(read, effects))
-                {
-                    _rounds.Remove(waiter);
-                    continue;
-                }
-            }
-
-            if (now - waiter.Arrived < _options.ReadLimit.Ticks) continue;
-            _rounds.Remove(waiter);
-            EndWaiter((RoundWaiter)waiter, CraqStatus.Unconfirmed, effects);
-        }
-
+        _rounds.RemoveAll(waiter => TryEnd((RoundWaiter)waiter, effects));
         if (_isLogging || !_rounds.All().Any(waiter =>
             !waiter.IsConfirmed && now - waiter.Arrived >= _options.LoggedAfter.Ticks)) return;
         _isLogging = true;
         effects.Logged.Add(Id);
+    }
+
+    // False: the request goes on to wait.
+    private bool TryEnd(RoundWaiter waiter, ChainEffects effects)
+    {
+        // The mark came up the chain, and the tail has not answered this member.
+        if (waiter is RoundWaiter.Read { HasMark: false } read && read.Last <= _mark)
+        {
+            read.HasMark = true;
+            if (TryFinish(read, effects)) return true;
+        }
+
+        if (effects.Now.Stamp - waiter.Arrived < _options.ReadLimit.Ticks) return false;
+        EndWaiter(waiter, CraqStatus.Unconfirmed, effects);
+        return true;
     }
 
     private void EndWaiter(RoundWaiter waiter, Status status, ChainEffects effects)

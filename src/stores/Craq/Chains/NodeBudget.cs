@@ -17,6 +17,9 @@ internal sealed class NodeBudget(CraqNodeOptions options)
 
     public long WindowBytes { get; set; }
 
+    /// <summary>Bytes of mutations that wait for transactions.</summary>
+    public long BlockedBytes { get; set; }
+
     /// <summary>Requests that wait in the chains.</summary>
     public int Waiting { get; set; }
 

@@ -38,6 +38,9 @@ internal abstract class RoundWaiter(ReplyTo to, long arrived) : Reads.IRoundWait
 
     public bool HasMark { get; set; }
 
+    /// <summary>The request has its answer, and leaves the rounds.</summary>
+    public bool IsEnded { get; set; }
+
     /// <param name="last">The newest record at the arrival: nothing above it was committed then.</param>
     internal sealed class Read(ReadObjectsRequest request, ReplyTo to, long arrived, ObjectVersion last)
         : RoundWaiter(to, arrived)

@@ -7,7 +7,10 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
     // Bytes of an entry besides its result.
     private const int EntryBytes = 96;
 
-    // Ids in any window, however little memory is left.
+    // Bytes of a refusal, which has no values.
+    private const int RefusalBytes = 320;
+
+    // Ids and refusals in any window, however little memory is left.
     private const int LeastIds = 64;
 
     private readonly Dictionary<WriteId, (ObjectVersion Version, ReadOnlyMemory<byte> Result)> _writes = [];
@@ -53,14 +56,15 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
     {
         if (id.IsNone || !_refused.TryAdd(id, refusal)) return;
         _refusedOrder.Enqueue(id);
-        if (_refusedOrder.Count <= options.MaxWindowIds) return;
-        _refused.Remove(_refusedOrder.Dequeue(), out var oldest);
-        if (oldest!.NotBefore >= _refusedFloor) _refusedFloor = new ObjectVersion(oldest.NotBefore.Value + 1);
+        budget.WindowBytes += RefusalBytes;
+        while (_refusedOrder.Count > options.MaxWindowIds
+            || (_refusedOrder.Count > LeastIds && budget.WindowBytes > options.MaxWindowBytes)) RemoveOldestRefusal();
     }
 
     /// <summary>Another epoch refuses the copies of requests by itself.</summary>
     public void ForgetRefusals()
     {
+        budget.WindowBytes -= (long)RefusalBytes * _refused.Count;
         _refused.Clear();
         _refusedOrder.Clear();
         _refusedFloor = ObjectVersion.None;
@@ -99,6 +103,13 @@ internal sealed class WriteWindow(NodeBudget budget, CraqNodeOptions options)
         var (id, version) = _order.Dequeue();
         Remove(id);
         Floor = version;
+    }
+
+    private void RemoveOldestRefusal()
+    {
+        _refused.Remove(_refusedOrder.Dequeue(), out var oldest);
+        budget.WindowBytes -= RefusalBytes;
+        if (oldest!.NotBefore >= _refusedFloor) _refusedFloor = new ObjectVersion(oldest.NotBefore.Value + 1);
     }
 
     private void Remove(WriteId id)

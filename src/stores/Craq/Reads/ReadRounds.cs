@@ -133,13 +133,12 @@ internal sealed class ReadRounds
     /// <summary>All waiters, with duplicates of none.</summary>
     public IEnumerable<IRoundWaiter> All() => _running.SelectMany(round => round.Waiters).Concat(_next);
 
-    public void Remove(IRoundWaiter waiter)
+    /// <summary>Removes waiters that have ended, in one pass: thousands may end at once.</summary>
+    /// <param name="isEnded">Asked of each once, in the order of <see cref="All"/>; may answer the request.</param>
+    public void RemoveAll(Predicate<IRoundWaiter> isEnded)
     {
-        if (_next.Remove(waiter)) return;
-        foreach (var round in _running)
-        {
-            if (round.Waiters.Remove(waiter)) return;
-        }
+        foreach (var round in _running) round.Waiters.RemoveAll(isEnded);
+        _next.RemoveAll(isEnded);
     }
 
     /// <summary>-1: the round is over.</summary>

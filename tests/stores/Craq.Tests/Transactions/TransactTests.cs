@@ -157,6 +157,24 @@ public sealed class TransactTests
     });
 
     [Fact]
+    public void Mutations_of_a_locked_key_wait_within_their_bytes() => TestTransactions.Run(async world =>
+    {
+        for (var node = 1; node <= 3; node++) world.Nodes.Access(node).IsCut = true;
+        await world.SendAsync(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));
+        for (var round = 0; round < 2; round++)
+        {
+            var first = world.MutateAsync(0, TestChain.Put("x", new string('a', 600)));
+            await world.Nodes.DelayAsync(100);
+            var second = await world.MutateAsync(0, TestChain.Put("x", new string('b', 600)));
+            Assert.Equal(Status.Overloaded, second.Status);
+            Assert.False(first.IsCompleted);
+            // Keys that no transaction holds take writes meanwhile.
+            Assert.Equal(Status.Ok, (await world.MutateAsync(0, TestChain.Put("y", new string('c', 600)))).Status);
+            Assert.Equal(CraqStatus.Locked, (await first).Status);
+        }
+    }, new CraqNodeOptions { MaxBlockedBytes = 1_000 });
+
+    [Fact]
     public void Keys_stay_locked_while_the_log_is_away() => TestTransactions.Run(async world =>
     {
         for (var node = 1; node <= 3; node++) world.Nodes.Access(node).IsCut = true;
