@@ -81,6 +81,26 @@ public sealed class LearningTests
         for (var node = 1; node <= 3; node++) Assert.Equal(winner, await chain.GetAsync(node, "x"));
     });
 
+    /// <summary>C10: a restart takes the records before a learner's base for committed ones.</summary>
+    [Fact]
+    public void Restarted_member_has_none_of_the_records_never_committed() => Run(async chain =>
+    {
+        await chain.PutAsync("x", "old");
+        chain.Network.Cut(Samples.Id(1), Samples.Id(2));
+        chain.Network.Cut(Samples.Id(1), Samples.Id(3));
+        _ = chain.MutateAsync(chain.Mutation(TestChain.Put("x", "lost")));
+        await chain.UntilAsync(() => chain.LastOf(1) > chain.LastOf(2));
+        await chain.DelayAsync(100);
+        chain.Change(Samples.Remove(1));
+        chain.Network.Heal();
+        await chain.OpenedAsync();
+        await LearnAsync(chain, 1, index: 2);
+        Assert.Equal("old", await chain.GetAsync(1, "x"));
+        await chain.KillAsync(1);
+        await chain.StartAsync(1);
+        Assert.Equal("old", await chain.GetAsync(1, "x", ObjectReadMode.Eventual));
+    });
+
     [Fact]
     public void Restarted_learner_goes_on_with_the_copied_objects() => Run(async chain =>
     {
