@@ -4,10 +4,14 @@ namespace Salus.Region;
 public sealed record RegionServerOptions
 {
     internal static readonly OptionRules<RegionServerOptions> Rules = new OptionRules<RegionServerOptions>(new())
-        .AtLeast(o => o.MaxParked, 16).Above(o => o.Patience, TimeSpan.Zero);
+        .AtLeast(o => o.MaxParked, 16).Above(o => o.Patience, TimeSpan.Zero)
+        .Above(o => o.Tick, TimeSpan.Zero);
 
     /// <summary>An answer that is not known after so long is Pending, and the sender asks again. Default 2 s.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>Interval for sending again what got no answer, and for ending waits. Default 100 ms.</summary>
+    public TimeSpan Tick { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>A proof goes down the chain on its own when no record has brought it for so long. Default 2
     /// ms.</summary>

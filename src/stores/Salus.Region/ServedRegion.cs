@@ -1,0 +1,78 @@
+using Salus.Region.Core;
+using Salus.Region.Recovery;
+
+namespace Salus.Region;
+
+/// <summary>One region at this process, from generation to generation: the one before has ended, and its body is
+/// closed, before the next one is recovered. Used by the server's loop alone, but for <see cref="Core"/>.</summary>
+internal sealed class ServedRegion(RegionServices services, RegionKey key, IRegionRecovery recovery)
+{
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(500);
+
+    private CancellationTokenSource? _stop;
+    private Task _serving = Task.CompletedTask;
+    private volatile RegionCore? _core;
+
+    /// <summary>The generation that is served or recovered; none: this process is no member.</summary>
+    public Epoch Generation { get; private set; }
+
+    /// <summary>Null: the region is being recovered here, or is not served. Any thread.</summary>
+    public RegionCore? Core => _core;
+
+    /// <summary>Goes on with that generation, of which this process is a member.</summary>
+    public void Follow(RegionGeneration generation, VolumeGeometry geometry)
+    {
+        if (generation.Number <= Generation) return;
+        Generation = generation.Number;
+        _stop?.Cancel();
+        var (before, stop) = (_serving, new CancellationTokenSource());
+        _stop = stop;
+        _serving = services.Loops.RunAsync(() => ServeAsync(generation, geometry, before, stop));
+    }
+
+    /// <summary>This process serves the region no longer, but may again in a later generation.</summary>
+    public Task EndAsync()
+    {
+        _stop?.Cancel();
+        return _serving;
+    }
+
+    private async Task ServeAsync(
+        RegionGeneration generation, VolumeGeometry geometry, Task before, CancellationTokenSource stop)
+    {
+        await before;
+        try
+        {
+            var core = await OpenAsync(generation, geometry, stop.Token);
+            _core = core;
+            core.Wake();
+            var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            await using (stop.Token.Register(() => ended.TrySetResult())) await ended.Task;
+        }
+        catch (OperationCanceledException)
+        {
+            // The recovery was given up.
+        }
+
+        if (_core is { } served) await served.EndAsync(Status.Sealed);
+        _core = null;
+    }
+
+    private async Task<RegionCore> OpenAsync(
+        RegionGeneration generation, VolumeGeometry geometry, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            try
+            {
+                var recovered = await recovery.RecoverAsync(key, generation, cancellationToken);
+                return new RegionCore(services, key, generation, geometry, recovered);
+            }
+            catch (Exception error) when (error is CorfuException or IOException
+                && !cancellationToken.IsCancellationRequested)
+            {
+                await Task.Delay(s_pause, services.Time, cancellationToken);
+            }
+        }
+    }
+}

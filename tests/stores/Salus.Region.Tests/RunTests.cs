@@ -1,0 +1,203 @@
+using Salus.Coordination.Rules;
+using Salus.Region.Tests.Support;
+
+namespace Salus.Region.Tests;
+
+/// <summary>Writers that take over, and generations that follow each other.</summary>
+public sealed class RunTests
+{
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Writer_that_takes_over_goes_on_with_all_that_was_committed()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        await first.CommitAsync((0, 3, 7), (1, 5, 8));
+        await first.CommitAsync((1, 5, 9));
+        var second = world.Driver();
+        await second.MountAsync();
+        Assert.Equal(2, second.Number);
+        await second.CommitAsync((0, 3, 1), (1, 1, 2));
+        await second.CheckAsync();
+        await Assert.ThrowsAsync<RefusedException>(() => first.CommitAsync((0, 1, 1)));
+        await second.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Batch_that_a_participant_lacks_is_void_after_a_takeover()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        await first.CommitAsync((0, 3, 7), (1, 5, 8));
+        var (lost, late) = (first.Make((0, 3, 1), (1, 5, 2)), first.Make((0, 4, 3)));
+        // Region 0 prepares both; region 1 never hears of the first.
+        Assert.Equal(Status.Ok, (await first.TrySendAsync(lost.Parts[0]))!.Status);
+        Assert.Equal(SalusStatus.Pending, (await first.TrySendAsync(late.Parts[0]))!.Status);
+        var second = world.Driver();
+        await second.MountAsync();
+        Assert.Equal(1, second.Number);
+        await second.CommitAsync((0, 3, 5), (1, 5, 6));
+        await second.CheckAsync();
+        Assert.Equal(SalusStatus.RunOver, (await first.TrySendAsync(lost.Parts[1]))!.Status);
+        await second.CheckAsync();
+    }
+
+    [Theory(Timeout = TestWorld.Timeout)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task Content_behind_every_takeover_is_a_prefix_with_all_that_was_acknowledged(int seed)
+    {
+        await using var world = await TestWorld.StartAsync(regions: 3);
+        var random = new Random(seed);
+        var acknowledged = 0L;
+        for (var round = 0; round < 6; round++)
+        {
+            var driver = world.Driver();
+            await driver.MountAsync();
+            Assert.InRange(driver.Number, acknowledged, world.History.Count);
+            await driver.CheckAsync();
+            world.Network.Drops = (_, request) => request is not (GetRequest or ReadTreeRequest) && IsLost(20);
+            world.Network.DropsAnswer = (_, _) => IsLost(20);
+            using var dies = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+            var sending = new List<Task>();
+            for (var i = 0; i < 12; i++)
+            {
+                var batch = driver.Make([
+                    .. Enumerable.Range(0, random.Next(1, 4)).Select(_ => (random.Next(3), random.Next(16))).Distinct()
+                        .Select(place => (place.Item1, place.Item2, (byte)random.Next(256))),
+                ]);
+                sending.AddRange(batch.Parts.Values.Where(_ => !IsLost(15))
+                    .Select(part => driver.SendAsync(part, batch.Header, dies.Token)));
+            }
+
+            await Task.Delay(random.Next(60), TestContext.Current.CancellationToken);
+            await dies.CancelAsync();
+            foreach (var task in sending) await task.ContinueWith(static _ => { }, TaskScheduler.Default);
+            acknowledged = driver.Commit?.Batch.Number ?? acknowledged;
+            world.Network.Drops = world.Network.DropsAnswer = null;
+        }
+
+        bool IsLost(int oneIn)
+        {
+            lock (random) return random.Next(oneIn) == 0;
+        }
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Prepared_batches_of_a_dead_writer_are_committed_by_the_next_one()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        // No decision: the leader's votes are lost.
+        world.Network.Drops = static (_, request) => request is VoteRequest or DecideRequest;
+        var batch = first.Make((0, 3, 7), (1, 5, 8));
+        Assert.Equal(Status.Ok, (await first.TrySendAsync(batch.Parts[0]))!.Status);
+        Assert.Equal(SalusStatus.Pending, (await first.TrySendAsync(batch.Parts[1]))!.Status);
+        var second = world.Driver();
+        await second.MountAsync();
+        Assert.Equal(1, second.Number);
+        await second.CheckAsync();
+        world.Network.Drops = null;
+        await second.CommitAsync((0, 3, 1));
+        await second.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Members_without_room_refuse_and_the_next_run_goes_on()
+    {
+        await using var world = await TestWorld.StartAsync(nodes: 4);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        var full = world.Primary(0);
+        (full.Files.Free, full.Files.Total) = (0, 1 << 30);
+        var (refused, other) = (driver.Make((0, 2, 2)), driver.Make((1, 2, 2)));
+        await Assert.ThrowsAsync<RefusedException>(() => driver.CommitAsync(refused));
+        Assert.Equal(SalusStatus.Pending, (await driver.TrySendAsync(other.Parts[1]))!.Status);
+        (full.Files.Free, full.Files.Total) = (long.MaxValue, long.MaxValue);
+        var again = world.Driver();
+        await again.MountAsync();
+        Assert.Equal(1, again.Number);
+        await again.CommitAsync((0, 2, 3), (1, 2, 4));
+        await again.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task New_generation_decides_what_the_one_before_left_undecided()
+    {
+        await using var world = await TestWorld.StartAsync(nodes: 4);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        world.Network.Drops = static (_, request) => request is DecideRequest;
+        var batch = driver.Make((0, 2, 2), (1, 2, 2));
+        Assert.Equal(Status.Ok, (await driver.TrySendAsync(batch.Parts[0]))!.Status);
+        Assert.Equal(SalusStatus.Pending, (await driver.TrySendAsync(batch.Parts[1]))!.Status);
+        world.Network.Drops = null;
+        var dead = world.Primary(1);
+        TestNode[] left = [.. world.Nodes.Where(node => node != dead)];
+        await world.CrashAsync(dead);
+        await world.ReplaceAsync(0, left);
+        await world.ReplaceAsync(1, [.. left.Reverse()]);
+        world.Map.Must(state => RegionRules.Admit(state, 0, new Epoch(2), driver.Run));
+        world.Map.Must(state => RegionRules.Admit(state, 1, new Epoch(2), driver.Run));
+        await driver.CommitAsync(batch);
+        await driver.CommitAsync((0, 3, 3), (1, 3, 3));
+        await driver.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Generation_takes_and_votes_for_nothing_before_it_is_admitted()
+    {
+        await using var world = await TestWorld.StartAsync(nodes: 4);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        var dead = world.Primary(0);
+        TestNode[] left = [.. world.Nodes.Where(node => node != dead)];
+        await world.CrashAsync(dead);
+        await world.ReplaceAsync(0, left);
+        await world.ReplaceAsync(1, left);
+        world.Map.Must(state => RegionRules.Admit(state, 1, new Epoch(2), driver.Run));
+        var batch = driver.Make((0, 2, 2));
+        Assert.Equal(SalusStatus.Pending, (await driver.TrySendAsync(batch.Parts[0]))!.Status);
+        Assert.Equal(3, left[0].Log.Find(world.Key(0))!.Last.Index);
+        world.Map.Must(state => RegionRules.Admit(state, 0, new Epoch(2), driver.Run));
+        await driver.CommitAsync(batch);
+        await driver.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Member_without_its_lease_signs_and_answers_nothing()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        var member = world.Member(0, 2);
+        member.IsHeld = false;
+        Assert.Equal(SalusStatus.Behind, (await driver.GetAsync(member, 0, 1, 1))!.Status);
+        var batch = driver.Make((0, 2, 2));
+        Assert.Equal(SalusStatus.Pending, (await driver.TrySendAsync(batch.Parts[0]))!.Status);
+        Assert.Equal(2, member.Log.Find(world.Key(0))!.Last.Index);
+        member.IsHeld = true;
+        await driver.CommitAsync(batch);
+        await driver.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Read_waits_for_the_last_batch_that_the_driver_knows_committed()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var driver = world.Driver();
+        await driver.MountAsync();
+        // No member but the primary hears of commits on its own.
+        world.Network.Drops = static (_, request) => request is CommitRequest;
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        await driver.CommitAsync((0, 1, 2), (1, 1, 2));
+        await driver.CheckAsync();
+    }
+}
