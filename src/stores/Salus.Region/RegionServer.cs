@@ -8,6 +8,8 @@ namespace Salus.Region;
 /// that name this process a member. Has no thread and no clock of its own.</summary>
 public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposable
 {
+    private const long TicksForAll = 50;
+
     private readonly RegionServices _services;
     private readonly IRegionRecovery _recovery;
     private readonly CancellationTokenSource _stop = new();
@@ -203,12 +205,14 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
     {
         try
         {
-            while (true)
+            for (var tick = 1L; ; tick++)
             {
                 await Task.Delay(_services.Options.Tick, _services.Time, _stop.Token);
+                // Idle regions now and then: the memory and the log that they hold may be wanted.
+                var isForAll = tick % TicksForAll == 0;
                 foreach (var region in _regions.Values)
                 {
-                    if (region.Core is { IsBusy: true } core) core.Wake();
+                    if (region.Core is { } core && (core.IsBusy || isForAll)) core.Wake();
                 }
             }
         }

@@ -17,6 +17,10 @@ public sealed record RegionServerOptions
     /// ms.</summary>
     public TimeSpan CommitDelay { get; init; } = TimeSpan.FromMilliseconds(2);
 
+    /// <summary>Bytes of the store's log from which on regions are cut before they have a file's worth, so that the
+    /// front of the log goes. Default 512 MiB.</summary>
+    public long LogBytes { get; init; } = 512 << 20;
+
     /// <summary>Requests of one region that wait for something at once. Default 1,024.</summary>
     public int MaxParked { get; init; } = 1024;
 

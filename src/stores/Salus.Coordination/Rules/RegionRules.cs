@@ -138,6 +138,9 @@ internal static class RegionRules
         if (known.Checkpoints.Contains(checkpoint)) return Verdict.Same(state);
         if (!certificate.Proves(Statement.Checkpoint(state.Key(region), generation, checkpoint), known.Current.Set))
             return Verdict.Refuse(state, "the certificate is not one of the generation's members over this checkpoint");
+        // A certificate may come behind the record of a loss, which has removed such checkpoints (S21).
+        if (state.Head.Bar?.Voids(new BatchName(checkpoint.Run, checkpoint.Batch, default)) == true)
+            return Verdict.Refuse(state, $"batch {checkpoint.Batch} of run {checkpoint.Run} has been given up");
         var newest = known.Newest;
         if (checkpoint.Number <= newest.Number || checkpoint.Index <= newest.Index || checkpoint.Batch < newest.Batch)
             return Verdict.Refuse(state, $"checkpoint {newest.Number} of region {region} is newer");

@@ -35,8 +35,7 @@ public interface IRegionBody : IAsyncDisposable
     /// <summary>Why the file that is being written fails, for people; it is tried again. Null: it does not.</summary>
     string? FileFault { get; }
 
-    /// <summary>Files that a kept checkpoint needs and the store did not have when the body was opened,
-    /// ascending.</summary>
+    /// <summary>Files that a kept checkpoint needs and the store does not have, ascending.</summary>
     ImmutableArray<long> Missing { get; }
 
     /// <summary>Brings the parts of the tree that the batch changes.</summary>

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+
 namespace Salus.Region.Body;
 
 /// <summary>The bodies of one store's regions, which share memory and disk.</summary>
@@ -7,6 +9,9 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
     public const long DefaultIndexCache = 256 << 20;
 
     private readonly BodyPorts _ports;
+
+    // The newest of each region; it may be closed.
+    private readonly ConcurrentDictionary<RegionKey, RegionBody> _bodies = new();
 
     /// <param name="damaged">A file is damaged or missing, and is to come from a peer. Any thread; quick.</param>
     /// <param name="failed">A bug has ended the work at files: the process is to end.</param>
@@ -24,6 +29,7 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
         try
         {
             var body = await RegionBody.OpenAsync(_ports, region, geometry, kept, from);
+            _bodies[region] = body;
             return new OpenedBody(body, body.State.Index, body.State.Chain, body.State.Batch);
         }
         catch (Exception error) when (error is IOException or MalformedDataException)
@@ -31,6 +37,13 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
             // Reported as damaged where it is.
             return null;
         }
+    }
+
+    /// <summary>A file of the store is whole again.</summary>
+    public async ValueTask MendedAsync(RegionFile file)
+    {
+        _ports.Index.Drop(file);
+        if (_bodies.TryGetValue(file.Region, out var body)) await body.MendedAsync(file.Number);
     }
 
     public ValueTask DisposeAsync() => _ports.Work.DisposeAsync();

@@ -148,7 +148,8 @@ internal sealed partial class RegionBody
             }
 
             _written = _written.RemoveAll(checkpoint => checkpoint.Number <= kept[^1].Number);
-            _unread.RemoveWhere(number => !kept.Any(checkpoint => checkpoint.Number == number));
+            foreach (var number in _unread.Keys.Where(number => !kept.Any(checkpoint => checkpoint.Number == number)))
+                _unread.Remove(number);
             if (_unread.Count > 0) return [];
             var there = _ports.Files.List().Where(file => file.Region == Region).Select(file => file.Number);
             unneeded = [.. _book.Unneeded(there).Select(number => new RegionFile(Region, number))];

@@ -60,6 +60,25 @@ internal sealed partial class RegionBody
             $"File {file.Number} of {file.Region} is not the checkpoint that is recorded: take it from a peer.");
     }
 
+    /// <summary>A file has come from a peer: what failed for it is tried again.</summary>
+    public async ValueTask MendedAsync(long file)
+    {
+        CheckpointName unread;
+        lock (_gate)
+        {
+            Missing = Missing.Remove(file);
+            unread = _unread.GetValueOrDefault(file);
+        }
+
+        _work.Retry();
+        if (unread.IsNone || await TryOpenAsync(file, unread) is not { } opened) return;
+        lock (_gate)
+        {
+            // Released meanwhile, it stays so.
+            if (_unread.Remove(file)) _book.Keep(opened.State);
+        }
+    }
+
     // Which files the kept checkpoints need, and how large those of the state are.
     private async ValueTask LearnAsync(ImmutableArray<CheckpointName> kept, SortedSet<long> there)
     {
@@ -69,7 +88,7 @@ internal sealed partial class RegionBody
             needed.Add(checkpoint.Number);
             if (await TryOpenAsync(checkpoint.Number, checkpoint) is not { } opened)
             {
-                _unread.Add(checkpoint.Number);
+                _unread.Add(checkpoint.Number, checkpoint);
                 continue;
             }
 

@@ -85,7 +85,7 @@ internal sealed partial class RegionBody
         {
             var found = snapshot == 0 ? _state : _book.Find(snapshot);
             status = found is not null ? Status.Ok
-                : _unread.Contains(snapshot) ? Status.Corrupt
+                : _unread.ContainsKey(snapshot) ? Status.Corrupt
                 : SalusStatus.NotFound;
             return found;
         }

@@ -14,7 +14,7 @@ internal sealed partial class RegionBody : IRegionBody
     private readonly FileBook _book = new();
 
     // Kept checkpoints whose page table cannot be read: what they need is not known, so nothing is deleted (S19).
-    private readonly HashSet<long> _unread = [];
+    private readonly Dictionary<long, CheckpointName> _unread = [];
 
     // Blocks of each file that the state refers to; a file that is not here is missing.
     private readonly Dictionary<long, int> _sizes = [];

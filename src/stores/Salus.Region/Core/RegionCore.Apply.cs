@@ -72,6 +72,7 @@ internal sealed partial class RegionCore
         while (count < _batches.Count && _batches[count].Number <= number)
         {
             var batch = _batches[count++];
+            CarryOut(batch.Index);
             _body.Commit(batch.Batch);
             _services.Memory.Release(batch.Batch.Payload.Length);
             _lastCommitted = batch.Name;
@@ -80,6 +81,7 @@ internal sealed partial class RegionCore
         }
 
         _batches.RemoveRange(0, count);
+        CarryOut(NextBatch);
         return count > 0;
     }
 

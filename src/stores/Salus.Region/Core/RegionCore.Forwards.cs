@@ -43,7 +43,7 @@ internal sealed partial class RegionCore
                     if (slot is not null) Opened(opening, Volume!.Head.Decision!, slot);
                     return Placed(slot);
                 default:
-                    return (Status.Unsupported, null);
+                    return TakeFile(request);
             }
         }
         catch (MalformedDataException)

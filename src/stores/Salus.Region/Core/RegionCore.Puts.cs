@@ -44,6 +44,7 @@ internal sealed partial class RegionCore
         if (status == Status.Ok && IsFull(batch)) status = Status.NoSpace;
         // More than a driver has in flight: the batches before must commit.
         if (status == Status.Ok && (_batches.Count >= MaxOpen || _slots.Count - _appended >= MaxOpen)) return false;
+        if (status == Status.Ok && !TryCutMarker()) return false;
         if (status == Status.Ok) status = await AcceptAsync(batch);
         if (status is SalusStatus.Pending) return false;
         if (status != Status.Ok)
@@ -130,6 +131,7 @@ internal sealed partial class RegionCore
         if (placed is null) return slot;
         _batches.Add(placed);
         _last = placed.Name;
+        Counted(placed);
         return slot;
     }
 

@@ -89,6 +89,7 @@ internal sealed partial class RegionCore
             _last = logged.Batch.Header.Name;
         }
 
+        RecoverFiles(recovered);
         Post(() => Now(() => Begin(recovered.Committed)));
     }
 
@@ -194,6 +195,10 @@ internal sealed partial class RegionCore
         RegionStatusRequest status => TryOrParkAsync(
             status, reply, () => new(TryStatus(status, reply)), () => Pending(status)),
         FenceRequest fence => TryOrParkAsync(fence, reply, () => new(TryFence(fence, reply)), () => GapOf(fence)),
+        CutRequest cut => Now(() => TakeCut(cut, reply)),
+        CheckpointedRequest checkpointed => Now(() => TakeCheckpointed(checkpointed, reply)),
+        ReleaseRequest release => TryOrParkAsync(
+            release, reply, () => new(TryRelease(release, reply)), () => Pending(release)),
         _ => Now(() => reply.Send(request.Fail(Status.Unsupported, Generation))),
     };
 
@@ -251,12 +256,16 @@ internal sealed partial class RegionCore
         {
             if (_broken is not null) break;
             if (_slots.Count > 0 && !_slots[^1].IsDurable) SetDurable(_services.Log.DurableUntil);
+            Cut();
             Append();
             Forward();
             Prepare();
             TellPrepared();
             Decide();
             FollowRun();
+            CertifyFiles();
+            Release();
+            Fill();
         }
         while (await _parked.RetryAsync());
 
@@ -267,7 +276,7 @@ internal sealed partial class RegionCore
         }
 
         PassCommit();
-        IsBusy = _parked.Count > 0 || _batches.Count > 0 || !IsSettled || MustFollow || MustPassCommit;
+        IsBusy = _parked.Count > 0 || _batches.Count > 0 || !IsSettled || MustFollow || MustPassCommit || HasFileWork;
     }
 
     private void Expire(long now)

@@ -26,7 +26,12 @@ public interface IRegionRecovery
 /// <param name="LastHeader">The header of that batch, where the log still has it.</param>
 /// <param name="Above">Batches above it, ascending: accepted by the body, durable, and not known committed.</param>
 public sealed record RecoveredRegion(IRegionBody Body, long Index, Hash128 Chain, long Run, CommitProof? Committed,
-    BatchName Last, BatchHeader? LastHeader, ImmutableArray<LoggedBatch> Above);
+    BatchName Last, BatchHeader? LastHeader, ImmutableArray<LoggedBatch> Above)
+{
+    /// <summary>Cuts and compactions that are still to be carried out, ascending: each when all batches below it are
+    /// committed (S18).</summary>
+    public ImmutableArray<RegionRecord> Cuts { get; init; } = [];
+}
 
 /// <summary>A batch in the region's log.</summary>
 public sealed record LoggedBatch(long Index, SubBatch Batch);

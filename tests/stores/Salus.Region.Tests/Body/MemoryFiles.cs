@@ -5,8 +5,13 @@ namespace Salus.Region.Tests.Body;
 /// <summary>Files of a store that a power cut leaves as they are named: published or not at all.</summary>
 internal sealed class MemoryFiles : IRegionFiles
 {
-    public ImmutableDictionary<RegionFile, byte[]> Files { get; set; } =
-        ImmutableDictionary<RegionFile, byte[]>.Empty;
+    private ImmutableDictionary<RegionFile, byte[]> _files = ImmutableDictionary<RegionFile, byte[]>.Empty;
+
+    public ImmutableDictionary<RegionFile, byte[]> Files
+    {
+        get => Volatile.Read(ref _files);
+        set => Volatile.Write(ref _files, value);
+    }
 
     /// <summary>Called before and after every change of a name, and within every file.</summary>
     public Action? Event { get; set; }
@@ -31,7 +36,7 @@ internal sealed class MemoryFiles : IRegionFiles
     public void Delete(RegionFile file)
     {
         Event?.Invoke();
-        Files = Files.Remove(file);
+        ImmutableInterlocked.TryRemove(ref _files, file, out _);
         Event?.Invoke();
     }
 
@@ -60,7 +65,8 @@ internal sealed class MemoryFiles : IRegionFiles
         public ValueTask PublishAsync()
         {
             files.Event?.Invoke();
-            files.Files = files.Files.SetItem(file, _bytes.ToArray());
+            var bytes = _bytes.ToArray();
+            ImmutableInterlocked.AddOrUpdate(ref files._files, file, bytes, (_, _) => bytes);
             files.Event?.Invoke();
             return ValueTask.CompletedTask;
         }

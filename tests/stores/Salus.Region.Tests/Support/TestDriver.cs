@@ -112,6 +112,30 @@ internal sealed class TestDriver(TestWorld world)
             header, signature, part.Region, world.Geometry.BlockSize, part.Writes, part.Zeros, part.Data)));
     }
 
+    /// <summary>A batch in which all regions take part, and that changes nothing.</summary>
+    public TestBatch MakeMarker()
+    {
+        Number++;
+        var header = new BatchHeader
+        {
+            Volume = TestWorld.Volume,
+            Run = Run,
+            Number = Number,
+            Driver = _signer.Incarnation,
+            Participants =
+                [.. _trees.Select((tree, region) => new Participant(region, _lasts[region], tree.Root))],
+            Leader = _leader ?? 0,
+            PreviousLeader = _leader,
+            VolumeRoot = _top.Root,
+            IsMarker = true,
+        };
+        Array.Fill(_lasts, Number);
+        _leader = header.Leader;
+        var signature = header.SignedBy(_signer);
+        return new TestBatch(header, Enumerable.Range(0, _trees.Length).ToDictionary(region => region, region =>
+            new SubBatch(header, signature, region, world.Geometry.BlockSize, [], [], default)));
+    }
+
     /// <summary>Sends a batch until it is committed.</summary>
     /// <exception cref="RefusedException">A region refuses it.</exception>
     public async Task CommitAsync(TestBatch batch) => await Task.WhenAll(
@@ -124,9 +148,10 @@ internal sealed class TestDriver(TestWorld world)
         await TryCallAsync(world.Primary(part.Region), new PutBatchRequest(
             world.Map.State.Regions[part.Region].Current.Number, part.Key, part.Encode(), Commit));
 
-    public async Task<GetResponse?> GetAsync(TestNode node, int region, int first, int count) =>
+    public async Task<GetResponse?> GetAsync(
+        TestNode node, int region, int first, int count, long snapshot = 0) =>
         await TryCallAsync(node, new GetRequest(world.Map.State.Regions[region].Current.Number, world.Key(region),
-            first, count, _lasts[region], Commit));
+            first, count, _lasts[region], Commit, snapshot));
 
     /// <summary>All blocks, read at all members, are those of the model.</summary>
     public async Task CheckAsync()

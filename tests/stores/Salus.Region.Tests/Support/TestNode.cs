@@ -1,5 +1,6 @@
 using Corfu.Conformance;
 using Salus.Region.Body;
+using Salus.Region.Scrub;
 using Salus.Region.Tests.Body;
 
 namespace Salus.Region.Tests.Support;
@@ -27,7 +28,11 @@ internal sealed class TestNode : IAsyncDisposable
         Log = new StoreLog(files, static (files, space, sizes) => new PlainRecordLog(files, space, sizes),
             ThreadWorkers.Instance, new NodeId(Store.Value), s_store);
         Map = world.Map.For(() => IsHeld);
-        Bodies = new RegionBodies(new MemoryFiles(), ThreadWorkers.Instance, static _ => { }, static _ => { });
+        Bodies = new RegionBodies(RegionFiles, ThreadWorkers.Instance, file => Scrub!.Report(file),
+            static error => throw new InvalidOperationException("The work at files has ended.", error),
+            memtables: world.Memtables);
+        Scrub = new FileScrub(Store, RegionFiles, Map, world.Network.Transport, Bodies.MendedAsync,
+            TimeProvider.System, LoopContext.Pool, new ScrubOptions { Pause = TimeSpan.FromMilliseconds(20) });
         Recovery = new TestRecovery(Log, Bodies, world.Geometry, world.IsReadyAsync);
         Server = new RegionServer(new ServerIdentity(Store, Signer), Log, Map, Recovery, world.Network.Transport,
             TimeProvider.System, LoopContext.Pool, world.Options);
@@ -51,6 +56,10 @@ internal sealed class TestNode : IAsyncDisposable
 
     public RegionBodies Bodies { get; }
 
+    public MemoryFiles RegionFiles { get; } = new();
+
+    public FileScrub Scrub { get; }
+
     public RegionServer Server { get; }
 
     public bool IsHeld { get; set; } = true;
@@ -71,6 +80,7 @@ internal sealed class TestNode : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         IsHeld = false;
+        await Scrub.DisposeAsync();
         await Server.DisposeAsync();
         await Bodies.DisposeAsync();
         await Log.DisposeAsync();

@@ -27,6 +27,9 @@ internal sealed class TestWorld : IAsyncDisposable
 
     public RegionServerOptions Options { get; set; }
 
+    /// <summary>Bytes of committed blocks in memory from which on regions are cut.</summary>
+    public long Memtables { get; private init; }
+
     public TestMap Map { get; } = new();
 
     public TestNetwork Network { get; } = new();
@@ -41,9 +44,10 @@ internal sealed class TestWorld : IAsyncDisposable
 
     /// <param name="nodes">Region r has the nodes r, r + 1... as members, the primary first.</param>
     public static async Task<TestWorld> StartAsync(int regions = 2, int copies = 3, int nodes = 3,
-        TimeSpan? patience = null, Func<RegionServerOptions, RegionServerOptions>? options = null)
+        TimeSpan? patience = null, Func<RegionServerOptions, RegionServerOptions>? options = null,
+        long memtables = long.MaxValue)
     {
-        var world = new TestWorld(regions, copies, patience);
+        var world = new TestWorld(regions, copies, patience) { Memtables = memtables };
         if (options is not null) world.Options = options(world.Options);
         world.Map.Must(state => RegionRules.Create(state, Volume, world.Geometry));
         for (var i = 0; i < nodes; i++) world.Nodes.Add(await TestNode.StartAsync(i, world));

@@ -1,0 +1,18 @@
+namespace Salus.Region.Scrub;
+
+/// <summary>Speed of the search for damage.</summary>
+public sealed record ScrubOptions
+{
+    internal static readonly OptionRules<ScrubOptions> Rules = new OptionRules<ScrubOptions>(new())
+        .AtLeast(o => o.BytesPerSecond, 1).Above(o => o.Pause, TimeSpan.Zero).Above(o => o.CallLimit, TimeSpan.Zero);
+
+    /// <summary>Bytes of files that are read in a second, so that users keep the disk. Default 8 MiB.</summary>
+    public long BytesPerSecond { get; init; } = 8 << 20;
+
+    /// <summary>Pause before a file that no peer has given is asked for again, and between two rounds over all files.
+    /// Default 1 minute.</summary>
+    public TimeSpan Pause { get; init; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>Limit of one call to a peer. Default 5 s.</summary>
+    public TimeSpan CallLimit { get; init; } = TimeSpan.FromSeconds(5);
+}

@@ -1,0 +1,168 @@
+using Salus.Coordination.Rules;
+using Salus.Region.Tests.Support;
+using Salus.Store;
+using Salus.Store.Files;
+
+namespace Salus.Region.Tests;
+
+/// <summary>Cuts, their certificates, and what goes.</summary>
+public sealed class MaintenanceTests
+{
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    public async Task Cut_makes_equal_files_and_is_published(int copies)
+    {
+        await using var world = await StartAsync(copies);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 3, 7), (0, 4, 8));
+        await PublishedAsync(world, 0, 1);
+        await driver.CommitAsync((0, 3, 9), (1, 1, 1));
+        await PublishedAsync(world, 0, 2);
+        await PublishedAsync(world, 1, 1);
+        await driver.CheckAsync();
+        foreach (var (region, known) in world.Map.State.Regions)
+        {
+            foreach (var checkpoint in known.Checkpoints)
+            {
+                var name = new RegionFile(world.Key(region), checkpoint.Number);
+                byte[][] files =
+                [
+                    .. Enumerable.Range(0, copies)
+                        .Select(member => world.Member(region, member).RegionFiles.Find(name)),
+                ];
+                Assert.All(files, file => Assert.True(file.AsSpan().SequenceEqual(files[0])));
+            }
+        }
+    }
+
+    /// <summary>S19: what the stable point has not reached stays; what it has goes at all members.</summary>
+    [Fact]
+    public async Task Files_and_records_go_below_the_stable_point_and_no_sooner()
+    {
+        await using var world = await StartAsync(3, regions: 1);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        for (var file = 1; file <= 3; file++)
+        {
+            await driver.CommitAsync((0, 3, (byte)file));
+            await PublishedAsync(world, 0, file);
+        }
+
+        var kept = world.Map.State.Regions[0].Checkpoints;
+        Assert.Equal([1L, 2L, 3L], kept.Select(checkpoint => checkpoint.Number));
+        Assert.All(world.Nodes, node => Assert.Equal(0, node.Log.Find(world.Key(0))!.Floor));
+        var commit = driver.Commit!;
+        world.Map.Must(state => VolumeRules.Note(
+            state, driver.Run, commit, world.Map.State.Regions[0].Newest.Root, kept[1].Batch));
+        Assert.Equal([2L, 3L], world.Map.State.Regions[0].Checkpoints.Select(checkpoint => checkpoint.Number));
+        await UntilAsync(() => world.Nodes.All(node => node.Log.Find(world.Key(0))!.Floor == kept[1].Index
+            && !node.RegionFiles.Files.ContainsKey(new(world.Key(0), 1))));
+        Assert.All(world.Nodes, node => Assert.Equal([2L, 3L],
+            node.RegionFiles.List().Select(file => file.Number).Order()));
+        await driver.CommitAsync((0, 5, 1));
+        await driver.CheckAsync();
+    }
+
+    [Fact]
+    public async Task Release_that_the_log_does_not_confirm_is_not_obeyed()
+    {
+        await using var world = await StartAsync(3, regions: 1);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 3, 1));
+        await PublishedAsync(world, 0, 1);
+        var (key, newest) = (world.Key(0), world.Map.State.Regions[0].Newest);
+        var statement = Statement.Release(key, Epoch.First, newest.Number, newest.Index);
+        var request = new ReleaseRequest(Epoch.First, key, newest.Number, newest.Index,
+            [world.Primary(0).Signer.Sign(statement)]);
+        var answer = await world.Network.Transport.CallAsync(
+            new NodeAddress(world.Member(0, 1).Server.Id, new NodeEndpoint("node", 1)), request,
+            TestContext.Current.CancellationToken);
+        Assert.Equal(SalusStatus.Pending, answer.Status);
+        Assert.All(world.Nodes, node => Assert.Equal(0, node.Log.Find(key)!.Floor));
+    }
+
+    /// <summary>S22: each region cuts where the marker stands in its log, whatever comes behind.</summary>
+    [Fact]
+    public async Task Marker_among_other_batches_makes_a_snapshot_of_all_before_and_nothing_behind()
+    {
+        await using var world = await StartAsync(3);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1), (1, 1, 1));
+        TestBatch[] batches =
+        [
+            driver.Make((0, 2, 2)), driver.Make((1, 2, 2)), driver.MakeMarker(), driver.Make((0, 1, 3)),
+            driver.Make((0, 2, 0), (1, 2, 3)),
+        ];
+        await Task.WhenAll(batches.Select(driver.CommitAsync));
+        var marker = batches[2].Header;
+        await world.WaitAsync(state => state.Regions.Values.All(region => region.Checkpoints.Any(checkpoint =>
+            checkpoint.Batch == marker.Number)));
+        world.Map.Must(state => SnapshotRules.Record(
+            state, driver.Run, "s", marker.Name, marker.VolumeRoot, driver.Commit!));
+        Assert.Equal(SnapshotState.Complete, world.Map.State.Head.Snapshots.Single().State);
+        await driver.CheckAsync();
+        for (var region = 0; region < 2; region++)
+        {
+            var checkpoint = world.Map.State.Regions[region].Checkpoints.Single(c => c.Batch == marker.Number);
+            for (var member = 0; member < 3; member++)
+            {
+                var read = await driver.GetAsync(world.Member(region, member), region, 1, 2, checkpoint.Number);
+                Assert.Equal(Status.Ok, read!.Status);
+                Assert.Equal([1, 2], read.Blocks.Select(block => block.Span[0]));
+            }
+        }
+    }
+
+    /// <summary>A member mends a damaged file from a peer, and answers right again.</summary>
+    [Fact]
+    public async Task Damaged_file_comes_from_a_peer_once_a_reader_or_the_scrub_has_found_it()
+    {
+        await using var world = await StartAsync(3, regions: 1);
+        foreach (var node in world.Nodes)
+        {
+            world.Network.Set(new NodeId(node.Store.Value),
+                new StoreHandler(new NodeId(node.Store.Value), node.Log, node.RegionFiles, new AnyGeneration()));
+        }
+
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 3, 1));
+        await PublishedAsync(world, 0, 1);
+        var (file, member) = (new RegionFile(world.Key(0), 1), world.Member(0, 2));
+        var whole = member.RegionFiles.Find(file);
+        foreach (var isRead in new[] { true, false })
+        {
+            member.RegionFiles.Flip(file, 4096 + 5);
+            if (isRead) Assert.Equal(Status.Corrupt, (await driver.GetAsync(member, 0, 3, 1))!.Status);
+            if (isRead) member.Scrub.Start();
+            await UntilAsync(() => whole.AsSpan().SequenceEqual(member.RegionFiles.Find(file)));
+            await driver.CheckAsync();
+        }
+
+        member.RegionFiles.Delete(file);
+        member.Scrub.Report(file);
+        await UntilAsync(() => member.RegionFiles.Files.ContainsKey(file));
+        Assert.Equal(whole, member.RegionFiles.Find(file));
+        Assert.Equal(3, member.Scrub.Found);
+    }
+
+    private static Task<TestWorld> StartAsync(int copies, int regions = 2) =>
+        TestWorld.StartAsync(regions, copies, memtables: 0);
+
+    private static Task PublishedAsync(TestWorld world, int region, long file) =>
+        world.WaitAsync(state => state.Regions[region].Newest.Number >= file);
+
+    private static async Task UntilAsync(Func<bool> condition)
+    {
+        while (!condition()) await Task.Delay(5, TestContext.Current.CancellationToken);
+    }
+
+    private sealed class AnyGeneration : IGenerations
+    {
+        public bool IsRecorded(RegionKey region, Epoch generation) => true;
+    }
+}
