@@ -116,6 +116,31 @@ public abstract class StoreLogConformance : IAsyncLifetime
         Assert.Equal(Status.Ok, log.TryAppend(record, out _));
     }
 
+    /// <summary>S8: a seal ends what a generation writes, not what a recovery has proven of it.</summary>
+    [Fact]
+    public async Task Copy_is_taken_below_a_seal_and_replaces_another_record_of_the_name()
+    {
+        var (log, region, other) = (await OpenAsync(), new TestRegion(0), new TestRegion(0));
+        other.Put(blocks: 2);
+        await AppendAsync(log, other.Records[0]);
+        var (first, second) = (region.Put(), region.Put());
+        Assert.Equal(Status.Ok, log.TrySeal(region.Key, new Epoch(2), out _));
+        Assert.Equal(Status.Conflict, log.TryAppend(first, out _));
+        Assert.Equal(Status.Sealed, log.TryAppend(second, out _));
+        Assert.Equal(Status.Ok, log.TryCopy(first, out _));
+        Assert.Equal(Status.Ok, log.TryCopy(second, out var lsn));
+        await log.WaitDurableAsync(lsn);
+        Assert.Equal(Status.Ok, log.TryCopy(second, out var again));
+        Assert.Equal(lsn, again);
+        Assert.Equal(Status.BadRequest, log.TryCopy(second with { Content = first.Content }, out _));
+        log = await RestartAsync(log);
+        foreach (var record in region.Records)
+        {
+            var read = await log.ReadAsync(region.Key, TestRegion.NameOf(record));
+            Assert.Equal(record.Encode(), read!.Encode());
+        }
+    }
+
     [Fact]
     public async Task Marks_checkpoints_and_floors_are_there_after_a_restart()
     {

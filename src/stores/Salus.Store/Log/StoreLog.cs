@@ -81,38 +81,13 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
     /// <param name="lsn">The record is durable once the log is durable up to there.</param>
     /// <returns>Ok; Sealed: the record's generation is over; Conflict: another record has the place (S2); BadRequest:
     /// the content is not what the head says; NoSpace, Overloaded, TooLarge or Failed.</returns>
-    public Status TryAppend(RegionRecord record, out long lsn)
-    {
-        lsn = 0;
-        var head = record.Head;
-        if (!IsWhole(record, out var checkedContent)) return Status.BadRequest;
-        var name = new RecordName(head.Generation, head.Index);
-        lock (_gate)
-        {
-            if (State != StoreState.Serving) return Status.Failed;
-            var found = _regions.GetValueOrDefault(head.Region);
-            if (found?.Find(name) is { } before)
-            {
-                lsn = before.Lsn;
-                if (before.Chain != head.Chain) return Status.Conflict;
-                if (before.IsIntact) return Status.Ok;
-            }
-            else if (found is not null && head.Generation < found.Sealed && !Planted.Is("sealed-store-takes-records"))
-            {
-                return Status.Sealed;
-            }
+    public Status TryAppend(RegionRecord record, out long lsn) => TryAdd(record, isCopy: false, out lsn);
 
-            var body = BodyOf(record);
-            var status = Admit(body.Length, StoreUse.Writes);
-            if (status != Status.Ok) return status;
-            var address = Add(new FramedRecord((byte)head.Kind, head.Index, head.Generation.Value, body,
-                body.Length - record.Content.Length + checkedContent));
-            var entry = new LogEntry(name, head.Chain, address, body.Length, IsIntact: true);
-            Hold(head.Region).Put(entry);
-            lsn = entry.Lsn;
-            return Status.Ok;
-        }
-    }
+    /// <summary>Appends a record that a recovery has proven to be the region's, below a seal too: a seal ends what a
+    /// generation writes, not what is known of it. Another record of the name is replaced.</summary>
+    /// <param name="lsn">As of <see cref="TryAppend"/>.</param>
+    /// <returns>As of <see cref="TryAppend"/>, but for Sealed and Conflict.</returns>
+    public Status TryCopy(RegionRecord record, out long lsn) => TryAdd(record, isCopy: true, out lsn);
 
     /// <summary>Ends the generations below at this store (S8). What it has of them stays.</summary>
     /// <param name="lsn">As of <see cref="TryAppend"/>: the seal counts when it is durable.</param>
@@ -192,6 +167,40 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
         _waits.Fail(error);
         Observer?.OnFailed(error);
         _fault.TrySetResult(error);
+    }
+
+    private Status TryAdd(RegionRecord record, bool isCopy, out long lsn)
+    {
+        lsn = 0;
+        var head = record.Head;
+        if (!IsWhole(record, out var checkedContent)) return Status.BadRequest;
+        var name = new RecordName(head.Generation, head.Index);
+        lock (_gate)
+        {
+            if (State != StoreState.Serving) return Status.Failed;
+            var found = _regions.GetValueOrDefault(head.Region);
+            if (found?.Find(name) is { } before)
+            {
+                lsn = before.Lsn;
+                var isSame = before.Chain == head.Chain;
+                if (!isSame && !isCopy) return Status.Conflict;
+                if (isSame && before.IsIntact) return Status.Ok;
+            }
+            else if (!isCopy && head.Generation < found?.Sealed && !Planted.Is("sealed-store-takes-records"))
+            {
+                return Status.Sealed;
+            }
+
+            var body = BodyOf(record);
+            var status = Admit(body.Length, StoreUse.Writes);
+            if (status != Status.Ok) return status;
+            var address = Add(new FramedRecord((byte)head.Kind, head.Index, head.Generation.Value, body,
+                body.Length - record.Content.Length + checkedContent));
+            var entry = new LogEntry(name, head.Chain, address, body.Length, IsIntact: true);
+            Hold(head.Region).Put(entry);
+            lsn = entry.Lsn;
+            return Status.Ok;
+        }
     }
 
     private static bool IsWhole(RegionRecord record, out int checkedContent)
