@@ -28,10 +28,16 @@ public interface IRegionRecovery
 public sealed record RecoveredRegion(IRegionBody Body, long Index, Hash128 Chain, long Run, CommitProof? Committed,
     BatchName Last, BatchHeader? LastHeader, ImmutableArray<LoggedBatch> Above)
 {
+    /// <summary>Cuts and compactions whose files are being written, ascending.</summary>
+    public ImmutableArray<BegunFile> Begun { get; init; } = [];
+
     /// <summary>Cuts and compactions that are still to be carried out, ascending: each when all batches below it are
     /// committed (S18).</summary>
     public ImmutableArray<RegionRecord> Cuts { get; init; } = [];
 }
+
+/// <summary>A cut or a compaction that the body carries out.</summary>
+public sealed record BegunFile(RegionRecord Record, Task<CheckpointName> Written);
 
 /// <summary>A batch in the region's log.</summary>
 public sealed record LoggedBatch(long Index, SubBatch Batch);

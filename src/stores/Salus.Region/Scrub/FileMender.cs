@@ -25,7 +25,15 @@ internal sealed class FileMender(
             if (await CallAsync(node, request, cancellationToken) is not { } listed) continue;
             var found = listed.Files.FirstOrDefault(one => one.Name.Number == file.Number);
             if (found.Name.IsNone || (!expected.IsNone && found.Name != expected)) continue;
-            if (await TryCopyAsync(node, region.Current.Number, file, found, cancellationToken)) return true;
+            try
+            {
+                if (await TryCopyAsync(node, region.Current.Number, file, found, cancellationToken)) return true;
+            }
+            catch (IOException)
+            {
+                // The disk is full, or a recovery copies the same file.
+                return false;
+            }
         }
 
         return false;

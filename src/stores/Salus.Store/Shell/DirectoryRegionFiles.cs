@@ -182,7 +182,8 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
             _fresh = files.PathOf(name) + DurableFile.FreshSuffix;
             lock (files._gate)
             {
-                _file = File.OpenHandle(_fresh, FileMode.Create, FileAccess.Write);
+                // Exclusive: two copies of one file would mix.
+                _file = File.OpenHandle(_fresh, FileMode.Create, FileAccess.Write, FileShare.None);
                 files._writing.Add(_fresh);
             }
         }

@@ -5,12 +5,16 @@ internal sealed class TestHistory
 {
     public const int BlockSize = 4096;
 
+    /// <summary>Of the region.</summary>
+    public const int Blocks = 64;
+
     public static readonly RegionKey Key = new(new VolumeId(new Guid(1, 0, 0, new byte[8])), 3);
 
     private static readonly Signer s_driver = new(new Incarnation(new Guid(99, 0, 0, new byte[8])));
 
     private readonly Dictionary<StoreId, List<RegionRecord>> _stores = [];
     private readonly List<RegionGeneration> _generations = [];
+    private readonly Dictionary<int, Signer> _processes = [];
     private int _lastIncarnation;
 
     /// <summary>The records that count, the first at index 1.</summary>
@@ -29,13 +33,17 @@ internal sealed class TestHistory
 
     public static StoreId StoreOf(int number) => new(new Guid(1000 + number, 0, 0, new byte[8]));
 
+    /// <summary>The region in its newest generation.</summary>
+    public RegionState Current => new(_generations[^1], [.. _generations[..^1]], [], null);
+
     /// <summary>The region with one more generation, which is being recovered.</summary>
     public RegionState Recovering(params int[] stores) =>
         new(Begin(stores), [.. _generations], [], null);
 
     public RegionGeneration Begin(params int[] stores) => new(
         _generations.Count == 0 ? Epoch.First : _generations[^1].Number.Next,
-        [.. stores.Select(store => new RegionMember(StoreOf(store), Next().Incarnation, IsFilled: true))], null, false);
+        [.. stores.Select(store => new RegionMember(StoreOf(store), ProcessOf(store).Incarnation, IsFilled: true))],
+        null, false);
 
     /// <summary>The first generation, which needs no opening.</summary>
     public void Create(params int[] stores)
@@ -51,7 +59,7 @@ internal sealed class TestHistory
     /// <summary>The anchor's next record, in as many of its stores.</summary>
     public RegionRecord Append(int copies)
     {
-        var record = Make(Anchor, Log, RegionRecordKind.Put, PutContent(Log.Count + 1, Anchor.Number));
+        var record = Make(Anchor, Log, RegionRecordKind.Put, PutContent(Log, Anchor.Number));
         Log.Add(record);
         foreach (var member in Anchor.Members.Take(copies)) _stores[member.Store].Add(record);
         if (copies == Anchor.Members.Length) Acknowledged = Log.Count;
@@ -100,26 +108,51 @@ internal sealed class TestHistory
 
     public static ListedRecord List(RegionRecord record) => new(record.Head, record.Certificate, record.Content.Length);
 
-    public static byte[] PutContent(long number, Epoch generation)
+    /// <summary>The next cut, in all stores of the anchor.</summary>
+    public RegionRecord Cut(long file)
     {
+        var record = Make(Anchor, Log, RegionRecordKind.Cut, new CutRecord(file).Encode());
+        Log.Add(record);
+        foreach (var member in Anchor.Members) _stores[member.Store].Add(record);
+        return record;
+    }
+
+    public static SubBatch BatchOf(RegionRecord record) => SubBatch.Decode(record.Content, out _);
+
+    private static byte[] PutContent(List<RegionRecord> below, Epoch generation)
+    {
+        var number = below.Count + 1;
         var payload = new byte[BlockSize];
-        payload[0] = (byte)number;
-        payload[1] = (byte)generation.Value;
-        payload[2] = 1;
+        (payload[0], payload[1], payload[2]) = ((byte)number, (byte)generation.Value, 1);
+        var write = new BlockWrite(number % Blocks, TreeHash.OfBlock(payload));
+        var tree = new RegionTree(VolumeGeometry.PagesFor(Blocks));
+        var before = 0L;
+        foreach (var batch in below.Where(static record => record.Head.Kind == RegionRecordKind.Put).Select(BatchOf))
+        {
+            tree.Apply(batch.Writes.AsSpan(), batch.Zeros.AsSpan());
+            before = batch.Header.Number;
+        }
+
+        tree.Apply([write], []);
         var header = new BatchHeader
         {
             Volume = Key.Volume,
             Run = 1,
             Number = number,
             Driver = s_driver.Incarnation,
-            Participants = [new Participant(Key.Region, number - 1, new Hash128((UInt128)number))],
+            Participants = [new Participant(Key.Region, before, tree.Root)],
             Leader = Key.Region,
             PreviousLeader = null,
-            VolumeRoot = new Hash128((UInt128)number),
+            VolumeRoot = tree.Root,
         };
-        return new SubBatch(header, header.SignedBy(s_driver), Key.Region, BlockSize,
-            [new BlockWrite((int)number, TreeHash.OfBlock(payload))], [], payload).Encode();
+        return new SubBatch(header, header.SignedBy(s_driver), Key.Region, BlockSize, [write], [], payload).Encode();
     }
 
-    private Signer Next() => new(new Incarnation(new Guid(++_lastIncarnation, 1, 0, new byte[8])));
+    /// <summary>The process that serves the store.</summary>
+    public Signer ProcessOf(int store) =>
+        _processes.TryGetValue(store, out var process) ? process : Restart(store);
+
+    /// <summary>Another process serves the store from now on.</summary>
+    public Signer Restart(int store) =>
+        _processes[store] = new Signer(new Incarnation(new Guid(++_lastIncarnation, 1, 0, new byte[8])));
 }
