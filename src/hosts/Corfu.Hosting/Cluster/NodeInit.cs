@@ -90,6 +90,7 @@ public static class NodeInit
         {
             Peers = peers,
             Tls = listen.TlsIn(full),
+            FrontEnds = listen.FrontEnds.IsEmpty ? null : listen.FrontEnds,
         };
         try
         {

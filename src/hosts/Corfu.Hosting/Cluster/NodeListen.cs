@@ -10,6 +10,9 @@ public sealed record NodeListen(string Address)
     /// <inheritdoc cref="NodeOptions.Insecure"/>
     public bool Insecure { get; init; }
 
+    /// <summary>Front ends of the node. Default: none.</summary>
+    public ImmutableArray<FrontEndOptions> FrontEnds { get; init; } = [];
+
     /// <summary>The TLS part of the configuration in a folder: paths are relative to the folder where they
     /// can be.</summary>
     internal NodeTls? TlsIn(string folder)
