@@ -48,6 +48,9 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
 
     public NodeId Id { get; }
 
+    /// <summary>Whether a server of the region is here that has not ended. Any thread.</summary>
+    public bool Has(RegionKey region) => _regions.TryGetValue(region, out var served) && !served.HasEnded;
+
     /// <summary>Begins to follow the map. The server is the log's observer from now on.</summary>
     public void Start()
     {

@@ -19,6 +19,9 @@ internal sealed class ServedRegion(RegionServices services, RegionKey key, IRegi
     /// <summary>Null: the region is being recovered here, or is not served. Any thread.</summary>
     public RegionCore? Core => _core;
 
+    /// <summary>The region is served no longer, and its body is closed. Any thread.</summary>
+    public bool HasEnded => Volatile.Read(ref _serving).IsCompleted;
+
     /// <summary>Goes on with that generation, of which this process is a member.</summary>
     public void Follow(RegionGeneration generation, VolumeGeometry geometry)
     {

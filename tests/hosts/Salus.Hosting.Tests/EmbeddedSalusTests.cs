@@ -24,15 +24,15 @@ public sealed class EmbeddedSalusTests : IAsyncLifetime
     public async Task Restarted_node_has_its_store_and_another_incarnation()
     {
         await using var log = await SalusLog.ConnectAsync(_salus.Log);
-        var before = await log.Nodes.ViewAsync();
+        var before = await log.Admin.NodesAsync();
         Assert.Equal(3, before.Stores.Count);
         var name = _salus.Nodes.Keys.First();
         var endpoint = _salus.Nodes[name].Endpoint;
         var booked = before.Stores.Values.Single(node => node.Endpoint == endpoint);
         await _salus.StopNodeAsync(name);
-        Assert.Equal(BookedState.Gone, (await log.Nodes.ViewAsync()).Find(booked.Store)!.State);
+        Assert.Equal(BookedState.Gone, (await log.Admin.NodesAsync()).Find(booked.Store)!.State);
         await _salus.StartNodeAsync(name);
-        var after = await log.Nodes.ViewAsync();
+        var after = await log.Admin.NodesAsync();
         Assert.Equal(3, after.Stores.Count);
         Assert.Equal((booked.Store, BookedState.Live, endpoint),
             (after.Find(booked.Store)!.Store, after.Find(booked.Store)!.State, after.Find(booked.Store)!.Endpoint));

@@ -102,12 +102,13 @@ public sealed class EmbeddedSalus : IAsyncDisposable
     // Volumes are placed on registered nodes only.
     private async Task WaitUntilRegisteredAsync(CancellationToken cancellationToken)
     {
-        await using var log = await SalusLog.ConnectAsync(Log, _options.Loggers, cancellationToken);
+        await using var log = await SalusLog.ConnectAsync(
+            Log, loggers: _options.Loggers, cancellationToken: cancellationToken);
         var running = _nodes.Values.Select(node => node.Endpoint).ToHashSet();
         var began = _options.Time.GetTimestamp();
         while (true)
         {
-            var nodes = await log.Nodes.ViewAsync(cancellationToken);
+            var nodes = await log.Admin.NodesAsync(cancellationToken);
             var missing = running.Except(nodes.Stores.Values.Where(node => node.State == BookedState.Live)
                 .Select(node => node.Endpoint)).ToList();
             if (missing.Count == 0) return;

@@ -1,4 +1,5 @@
-using Corfu.Client;
+using Corfu.Storage;
+using Salus.Region.Body;
 using Salus.Store;
 using Salus.Store.Log;
 using Salus.Store.Shell;
@@ -10,26 +11,39 @@ namespace Salus.Hosting;
 internal sealed class RunningSalusNode : IAsyncDisposable
 {
     private readonly StoreFolder _store;
-    private readonly NodeTerms _terms;
+    private readonly RegionBodies _bodies;
     private readonly TcpTransport _transport;
+    private readonly NodeTerms _terms;
 
-    private RunningSalusNode(IRoleHandler handler, StoreFolder store, NodeTerms terms, TcpTransport transport)
+    private RunningSalusNode(RoleStart start, SalusNodeSettings settings, StoreFolder store)
     {
-        Handler = handler;
+        var logger = start.Loggers.CreateLogger<NodeTerms>();
+        var failed = new TaskCompletionSource<Exception>(TaskCreationOptions.RunContinuationsAsynchronously);
         _store = store;
-        _terms = terms;
-        _transport = transport;
+        Fault = FirstOf(store.Log.Fault, failed.Task);
+        _bodies = new RegionBodies(store.Files, ThreadWorkers.Instance,
+            file => SalusHostingLog.Damaged(logger, file.Region.ToString(), file.Number), e => failed.TrySetResult(e),
+            settings.IndexCache, settings.Memtables);
+        _transport = new TcpTransport(new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
+            logger: start.Loggers.CreateLogger<TcpTransport>());
+        var generations = new MapGenerations();
+        Handler = new StoreHandler(start.Id, store.Log, store.Files, generations);
+        _terms = new NodeTerms(new NodeParts(start, settings, store, _bodies, _transport, generations));
     }
 
     public IRoleHandler Handler { get; }
 
-    /// <summary>Completes when the store has failed.</summary>
-    public Task<Exception> Fault => _store.Log.Fault;
+    public StoreLog Store => _store.Log;
+
+    public bool IsRegistered => _terms.Incarnation is not null;
+
+    /// <summary>Completes when the store has failed, or the work at its files.</summary>
+    public Task<Exception> Fault { get; }
 
     /// <summary>Empty while all is well.</summary>
     public string Warning => _store.Log.State == StoreState.Salvaged
         ? "the store's log is not whole: the store shows what has a certificate to recoveries and takes nothing new. "
-            + "Make a new node; this one may go when 'corfu volume list' shows every region whole"
+            + "Make a new node; this one may go when 'corfu volume list' shows every volume ready without it"
         : _terms.Trouble ?? "";
 
     /// <summary>Reads the store's log back. The log that coordinates may be away, and the process does not listen
@@ -38,20 +52,21 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     public static async Task<RunningSalusNode> OpenAsync(RoleStart start, SalusNodeSettings settings)
     {
         var store = await StoreFolder.OpenAsync(start.Folder, start.Id, settings.Store, mustExist: !start.IsNew);
-        var transport = new TcpTransport(
-            new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
-            logger: start.Loggers.CreateLogger<TcpTransport>());
-        var generations = new KnownGenerations();
-        var handler = new StoreHandler(start.Id, store.Log, store.Files, generations);
-        var terms = new NodeTerms(start, settings, store, transport, generations);
-        terms.Start();
-        return new RunningSalusNode(handler, store, terms, transport);
+        var node = new RunningSalusNode(start, settings, store);
+        SalusNodeTelemetry.Nodes.Add(node);
+        node._terms.Start();
+        return node;
     }
 
     public async ValueTask DisposeAsync()
     {
+        SalusNodeTelemetry.Nodes.Remove(this);
         await _terms.DisposeAsync();
+        await _bodies.DisposeAsync();
         _transport.Dispose();
         await _store.DisposeAsync();
     }
+
+    private static async Task<Exception> FirstOf(params Task<Exception>[] faults) =>
+        await await Task.WhenAny(faults);
 }

@@ -2,8 +2,8 @@ namespace Salus.Hosting;
 
 internal static partial class SalusHostingLog
 {
-    [LoggerMessage(1, LogLevel.Information, "The node is registered as incarnation {Incarnation} of store {Store}")]
-    public static partial void Registered(ILogger logger, string incarnation, string store);
+    [LoggerMessage(1, LogLevel.Information, "The node serves regions as incarnation {Incarnation}")]
+    public static partial void TermBegins(ILogger logger, string incarnation);
 
     [LoggerMessage(2, LogLevel.Warning,
         "The log is not reached; the node is a member of no region until it is: {Reason}")]
@@ -14,6 +14,19 @@ internal static partial class SalusHostingLog
         + "anew")]
     public static partial void TermOver(ILogger logger, string incarnation);
 
-    [LoggerMessage(4, LogLevel.Error, "A part of the node has failed; it is started anew")]
-    public static partial void TermFailed(ILogger logger, Exception error);
+    [LoggerMessage(4, LogLevel.Warning, "A volume is not served over NBD yet; it is tried again")]
+    public static partial void NotServed(ILogger logger, Exception error);
+
+    [LoggerMessage(5, LogLevel.Error, "The node follows the log no more by a fault of this program; it begins anew")]
+    public static partial void Failed(ILogger logger, Exception error);
+
+    [LoggerMessage(6, LogLevel.Warning,
+        "File {File} of region {Region} is damaged or missing: reads of its blocks are answered by other members")]
+    public static partial void Damaged(ILogger logger, string region, long file);
+
+    [LoggerMessage(7, LogLevel.Information, "The store has dropped {Regions} regions that it has no longer to keep")]
+    public static partial void Dropped(ILogger logger, int regions);
+
+    [LoggerMessage(8, LogLevel.Error, "Region {Region} is not served here by a fault of this program")]
+    public static partial void Broken(ILogger logger, string region, Exception error);
 }

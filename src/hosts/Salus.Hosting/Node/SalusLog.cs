@@ -4,31 +4,35 @@ using Tango;
 
 namespace Salus.Hosting;
 
-/// <summary>The log that coordinates Salus, as a process uses it: a client, and a runtime with the book of nodes and
-/// the directory of volumes.</summary>
+/// <summary>The log that coordinates Salus, as a process uses it: a client, and a runtime that follows the nodes and
+/// volumes.</summary>
 public sealed class SalusLog : IAsyncDisposable
 {
     private readonly CorfuClient _client;
 
-    private SalusLog(CorfuClient client, TangoRuntime runtime, NodeBook nodes, VolumeDirectory volumes)
+    private SalusLog(CorfuClient client, TangoRuntime runtime, VolumeMap map, TimeProvider time)
     {
         _client = client;
         Runtime = runtime;
-        Nodes = nodes;
-        Volumes = volumes;
+        Map = map;
+        Admin = new SalusAdmin(runtime, map, time, SystemEntropy.Instance);
     }
 
     public TangoRuntime Runtime { get; }
 
-    public NodeBook Nodes { get; }
+    public VolumeMap Map { get; }
 
-    public VolumeDirectory Volumes { get; }
+    /// <summary>The commands of operators.</summary>
+    public SalusAdmin Admin { get; }
+
+    /// <summary>The cluster of the log, which the nodes belong to as well.</summary>
+    public ClusterId Cluster => _client.Cluster.Projection.Cluster;
 
     /// <exception cref="CorfuException">The log does not answer.</exception>
-    public static async Task<SalusLog> ConnectAsync(
-        string connection, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default) =>
+    public static async Task<SalusLog> ConnectAsync(string connection, CorfuClientOptions? options = null,
+        ILoggerFactory? loggers = null, CancellationToken cancellationToken = default) =>
         await OpenAsync(await CorfuClient.ConnectAsync(
-            connection, null, loggers?.CreateLogger<CorfuClient>(), cancellationToken), TimeProvider.System, loggers,
+            connection, options, loggers?.CreateLogger<CorfuClient>(), cancellationToken), TimeProvider.System, loggers,
             cancellationToken);
 
     /// <param name="client">Closed with the log, also where this fails.</param>
@@ -40,21 +44,22 @@ public sealed class SalusLog : IAsyncDisposable
             logger: loggers?.CreateLogger<TangoRuntime>());
         try
         {
-            return new SalusLog(client, runtime,
-                await runtime.OpenAsync<NodeBook>(NodeBook.DefaultName, OpenMode.Create, cancellationToken),
-                await VolumeDirectory.OpenAsync(runtime, cancellationToken));
+            var map = await VolumeMap.OpenAsync(runtime, time, LoopContext.Pool, cancellationToken);
+            return new SalusLog(client, runtime, map, time);
         }
         catch (Exception e)
         {
             await runtime.DisposeAsync();
             await client.DisposeAsync();
-            if (e is TangoException) throw new CorfuException($"The book of nodes cannot be opened: {e.Message}", e);
+            if (e is TangoException)
+                throw new CorfuException($"The nodes and volumes of the log cannot be read: {e.Message}", e);
             throw;
         }
     }
 
     public async ValueTask DisposeAsync()
     {
+        await Map.DisposeAsync();
         await Runtime.DisposeAsync();
         await _client.DisposeAsync();
     }

@@ -2,6 +2,7 @@ using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Salus.Coordination;
+using Salus.Region.Body;
 using Salus.Store.Log;
 
 namespace Salus.Hosting;
@@ -13,7 +14,9 @@ public sealed record SalusNodeSettings
     private static readonly OptionRules<SalusNodeSettings> s_rules = new OptionRules<SalusNodeSettings>(new())
         .Must(o => o.Domain, static o => Encoding.UTF8.GetByteCount(o.Domain) <= CoordinationLimits.MaxName,
             $"a name of at most {CoordinationLimits.MaxName} bytes")
-        .Between(o => o.LeaseTime, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1));
+        .Between(o => o.LeaseTime, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1))
+        .AtLeast(o => o.IndexCache, 1L << 20)
+        .AtLeast(o => o.Memtables, 1L << 20);
 
     /// <summary>Machines that fail together have the same, a rack or a host of virtual machines for instance: the
     /// copies of a region are placed in different ones. Default: the machine fails alone.</summary>
@@ -26,6 +29,13 @@ public sealed record SalusNodeSettings
     /// <summary>A node whose registration is not renewed for so long counts as gone; regions are moved away from it
     /// then. Default 5 s.</summary>
     public TimeSpan LeaseTime { get; init; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Memory for index pages of regions, in bytes. Default 256 MiB.</summary>
+    public long IndexCache { get; init; } = RegionBodies.DefaultIndexCache;
+
+    /// <summary>Bytes of blocks in memory, of all regions, from which on they are written to checkpoint files earlier.
+    /// Default 256 MiB.</summary>
+    public long Memtables { get; init; } = 256 << 20;
 
     /// <inheritdoc cref="StoreOptions.LogMemory"/>
     public long? LogMemory { get; init; }
@@ -56,7 +66,14 @@ public sealed record SalusNodeSettings
 
     /// <summary>Settings for nodes of which several share a machine with other work.</summary>
     internal static SalusNodeSettings Small { get; } =
-        new() { SegmentSize = 16 << 20, LogMemory = 32 << 20, LogLimit = 256 << 20 };
+        new()
+        {
+            SegmentSize = 16 << 20,
+            LogMemory = 32 << 20,
+            LogLimit = 256 << 20,
+            IndexCache = 32 << 20,
+            Memtables = 64 << 20,
+        };
 
     /// <summary>As a configuration file has them.</summary>
     public JsonElement ToJson() => JsonSerializer.SerializeToElement(this, SalusJson.Default.SalusNodeSettings);

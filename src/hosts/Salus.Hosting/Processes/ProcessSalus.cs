@@ -69,7 +69,7 @@ public sealed class ProcessSalus(NodeCommandLine command, TimeProvider? time = n
         var began = _time.GetTimestamp();
         while (_time.GetElapsedTime(began) < s_registering)
         {
-            var nodes = await log.Nodes.ViewAsync(cancellationToken);
+            var nodes = await log.Admin.NodesAsync(cancellationToken);
             if (running.IsSubsetOf(nodes.Stores.Values.Where(node => node.State == BookedState.Live)
                 .Select(node => node.Endpoint))) return;
             await Task.Delay(s_interval, _time, cancellationToken);

@@ -21,6 +21,10 @@ public sealed record SalusShape(string Log)
 
     /// <inheritdoc cref="NodeListen.Insecure"/>
     public bool Insecure { get; init; }
+
+    /// <summary>An address at which the first node, if it is new, serves every volume over NBD. Null: none
+    /// does.</summary>
+    public string? Nbd { get; init; }
 }
 
 /// <summary>Salus nodes on one machine: <c>salus.json</c> and, per node, a folder with <c>node.json</c>, its log file
@@ -128,6 +132,9 @@ public sealed class SalusFolder
                     ? ClusterCertificates.ProvideNode(authority, NodePath(node), node.Host)
                     : null,
                 Insecure = shape.Insecure,
+                FrontEnds = shape.Nbd is { } nbd && node == Manifest.Nodes[0]
+                    ? [new FrontEndOptions(NbdFrontEnd.KindName, nbd)]
+                    : [],
             },
             ImmutableDictionary<string, JsonElement>.Empty.Add(
                 SalusNodeRole.Instance.Name, SalusNodeSettings.Small.ToJson()), cancellationToken);

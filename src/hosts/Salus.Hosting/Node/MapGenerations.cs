@@ -1,0 +1,17 @@
+using Salus.Coordination;
+using Salus.Store;
+
+namespace Salus.Hosting;
+
+/// <summary>The generations that the log has recorded, as far as the node follows it. A store that does not reach the
+/// log seals nothing.</summary>
+internal sealed class MapGenerations : IGenerations
+{
+    private volatile VolumeMap? _map;
+
+    /// <param name="map">Null: the log is not followed.</param>
+    public void Follow(VolumeMap? map) => _map = map;
+
+    public bool IsRecorded(RegionKey region, Epoch generation) =>
+        _map?.View.IsRecorded(region, generation) == true;
+}

@@ -1,0 +1,95 @@
+using Corfu.Client;
+using Salus.Coordination;
+using Tango;
+using Tango.Collections;
+
+namespace Salus.Hosting;
+
+/// <summary>The log and the nodes, as a process that uses volumes sees them.</summary>
+public sealed class SalusConnection : IAsyncDisposable
+{
+    private readonly TcpTransport _transport;
+    private readonly ClusterTls? _tls;
+
+    private SalusConnection(SalusLog log, SalusClient client, TcpTransport transport, ClusterTls? tls) =>
+        (Log, Client, _transport, _tls) = (log, client, transport, tls);
+
+    public SalusLog Log { get; }
+
+    /// <summary>Finds volumes and mounts them.</summary>
+    public SalusClient Client { get; }
+
+    /// <param name="connection">The connection string of the log; its encryption and certificates count for the nodes
+    /// too.</param>
+    /// <param name="own">TLS of the process, which stays the caller's. Null: as the connection string says.</param>
+    /// <exception cref="FormatException">The connection string is malformed.</exception>
+    /// <exception cref="CorfuException">The log does not answer.</exception>
+    public static async Task<SalusConnection> OpenAsync(string connection, SalusClientOptions? options = null,
+        ClusterTls? own = null, ILoggerFactory? loggers = null, CancellationToken cancellationToken = default)
+    {
+        var parsed = ConnectionString.Parse(connection);
+        // Clients of volumes get no more of a node's rights than they need.
+        var tcp = new TcpTransportOptions { Tls = own, Role = AccessRole.Client };
+        var log = await SalusLog.ConnectAsync(
+            connection, CorfuClientOptions.Default with { Tcp = tcp }, loggers, cancellationToken);
+        TcpTransport? transport = null;
+        ClusterTls? tls = null;
+        try
+        {
+            var logger = loggers?.CreateLogger<TcpTransport>();
+            tcp = ConnectionTls.Apply(parsed, tcp with { Cluster = log.Cluster }, new TlsOptions(), out tls, logger);
+            transport = new TcpTransport(tcp with { Cluster = log.Cluster }, TimeProvider.System, logger: logger);
+            var client = await SalusClient.OpenAsync(log.Runtime, transport, options,
+                logger: loggers?.CreateLogger<SalusClient>(), cancellationToken: cancellationToken);
+            return new SalusConnection(log, client, transport, tls);
+        }
+        catch
+        {
+            await log.DisposeAsync();
+            transport?.Dispose();
+            tls?.Dispose();
+            throw;
+        }
+    }
+
+    /// <param name="name"><c>volume</c>, or <c>volume@snapshot</c> for reading.</param>
+    /// <exception cref="VolumeException">There is none.</exception>
+    public async Task<IVolumeSource> FindVolumeAsync(string name, CancellationToken cancellationToken = default) =>
+        await Client.FindAsync(name, cancellationToken)
+        ?? throw new VolumeException(VolumeFault.Unavailable, name.Contains('@', StringComparison.Ordinal)
+            ? $"There is no snapshot '{name}': 'corfu volume snapshot VOLUME' lists the snapshots of a volume."
+            : $"There is no volume '{name}', or it is being made or deleted: 'corfu volume list' lists the volumes.");
+
+    /// <summary>Takes a snapshot. The process that has the volume mounted takes it; where there is none, this one
+    /// mounts it for the time.</summary>
+    /// <exception cref="CorfuException">There is no such volume, the name is taken, or the log or the nodes do not
+    /// answer.</exception>
+    public async Task SnapshotAsync(string volume, string snapshot, CancellationToken cancellationToken = default)
+    {
+        if (await IsMountedAsync(volume, cancellationToken))
+            await Log.Admin.SnapshotAsync(volume, snapshot, cancellationToken);
+        else await Client.SnapshotAsync(volume, snapshot, cancellationToken);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Log.DisposeAsync();
+        _transport.Dispose();
+        _tls?.Dispose();
+    }
+
+    private async Task<bool> IsMountedAsync(string volume, CancellationToken cancellationToken)
+    {
+        if (await Log.Map.Directory.FindAsync(volume, cancellationToken) is not { } entry) return false;
+        try
+        {
+            var writer = await Log.Runtime.OpenAsync<TangoLock>(
+                SalusVolume.LockOf(entry.Id), OpenMode.Create, cancellationToken);
+            return (await writer.HolderAsync(cancellationToken)).Found;
+        }
+        catch (TangoException e)
+        {
+            throw new CorfuException($"The lock of volume {volume} cannot be read: {e.Message}", e);
+        }
+    }
+}
