@@ -95,6 +95,7 @@ internal static class CommandLine
         UnitCommand.Create(),
         CraqCommand.Create(),
         SalusCommand.Create(),
+        VolumeCommand.Create(),
         CertCommand.Create(),
     };
 

@@ -17,13 +17,15 @@ internal static class SalusConnections
             await Connections.ConnectAsync(text, cancellationToken), TimeProvider.System, null, cancellationToken);
 
     /// <summary>A command that works with the objects of the log.</summary>
+    /// <param name="require">Refuses options that make no sense together, before anything is connected.</param>
     public static Command WithLog(string name, string description, Symbol[] parts,
-        Func<SalusLog, ParseResult, CancellationToken, Task<int>> run)
+        Func<SalusLog, ParseResult, CancellationToken, Task<int>> run, Action<ParseResult>? require = null)
     {
         var connect = LogOption();
         var command = Commands.New(name, description, [connect, .. parts]);
         command.SetAction(async (result, cancellationToken) =>
         {
+            require?.Invoke(result);
             await using var salus = await ConnectAsync(result.GetRequiredValue(connect), cancellationToken);
             return await run(salus, result, cancellationToken);
         });

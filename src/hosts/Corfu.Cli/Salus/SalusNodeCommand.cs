@@ -62,15 +62,14 @@ internal static class SalusNodeCommand
             async (salus, result, cancellationToken) =>
             {
                 var text = result.GetRequiredValue(store);
-                var nodes = await salus.Nodes.ViewAsync(cancellationToken);
+                var nodes = await salus.Admin.NodesAsync(cancellationToken);
                 var found = nodes.Stores.Values.Where(node => node.Store.ToString() == text
                     || node.Store.Value.ToString("D") == text).ToList();
                 if (found.Count != 1)
                     throw new UsageException(found.Count == 0
                         ? $"There is no store {text}: 'corfu salus status' shows the stores."
                         : $"{found.Count} stores begin with {text}: give the whole identity, as --json shows it.");
-                if (await salus.Nodes.ForgetAsync(found[0].Store.Value, cancellationToken) is { } refusal)
-                    throw new CorfuException($"The store {text} was not forgotten: {refusal}.");
+                await salus.Admin.ForgetStoreAsync(found[0].Store, cancellationToken);
                 await result.InvocationConfiguration.Output.WriteLineAsync("forgotten");
                 return ExitCode.Ok;
             });

@@ -7,19 +7,20 @@ using Salus.Hosting;
 namespace Corfu.Cli;
 
 /// <summary>Nodes and volumes, for people and for programs.</summary>
-internal sealed record SalusReport(string Log, NodeBookView Nodes, IReadOnlyDictionary<string, VolumeEntry> Volumes,
-    SalusFolder? Folder)
+internal sealed record SalusReport(
+    string Log, NodeBookView Nodes, ImmutableArray<VolumeCondition> Volumes, SalusFolder? Folder)
 {
     /// <summary>The most copies that a new volume can have here.</summary>
     public int Copies => Math.Min(3, Nodes.Stores.Values.Count(node => node.State == BookedState.Live));
 
-    public bool IsWell => Nodes.Stores.Values.All(node => node.State == BookedState.Live);
+    public bool IsWell => Nodes.Stores.Values.All(node => node.State == BookedState.Live)
+        && Volumes.All(VolumeReport.IsWell);
 
     /// <param name="folder">The folder of the nodes, where they run on this machine; null: they may be
     /// anywhere.</param>
     public static async Task<SalusReport> ReadAsync(
         SalusLog salus, string log, SalusFolder? folder, CancellationToken cancellationToken) =>
-        new(log, await salus.Nodes.ViewAsync(cancellationToken), await salus.Volumes.ListAsync(cancellationToken),
+        new(log, await salus.Admin.NodesAsync(cancellationToken), await salus.Admin.ListAsync(cancellationToken),
             folder);
 
     public async Task WriteAsync(TextWriter output, bool json)
@@ -49,29 +50,33 @@ internal sealed record SalusReport(string Log, NodeBookView Nodes, IReadOnlyDict
     }
 
     /// <summary>Commands that a newcomer needs.</summary>
-    public async Task WriteNextAsync(TextWriter output)
+    /// <param name="nbd">The address at which a node serves every volume; null: none does.</param>
+    public async Task WriteNextAsync(TextWriter output, string? nbd)
     {
-        var volume = Volumes.Keys.FirstOrDefault();
+        var volume = Volumes.FirstOrDefault()?.Name;
         await output.WriteLineAsync();
         await output.WriteLineAsync("next:");
         if (volume is null)
         {
             volume = "disk1";
-            var copies = Copies == 3 ? "" : $" --copies {Copies}";
+            var copies = Copies == 3 ? "" : $" --copies {Math.Max(1, Copies)}";
             await output.WriteLineAsync($"  corfu volume create -c {Log} {volume} --size 1G{copies}");
         }
 
-        await output.WriteLineAsync($"  corfu volume serve -c {Log} {volume} --listen 127.0.0.1:10809");
-        await output.WriteLineAsync($"  nbdinfo nbd://127.0.0.1:10809/{volume}");
+        if (nbd is null)
+            await output.WriteLineAsync($"  corfu volume serve -c {Log} {volume} --listen 127.0.0.1:10809");
+        await output.WriteLineAsync($"  nbdinfo nbd://{nbd ?? "127.0.0.1:10809"}/{volume}");
     }
 
     private string Verdict()
     {
         var live = Nodes.Stores.Values.Count(node => node.State == BookedState.Live);
-        var text = $"{live} nodes are registered, {Volumes.Count} volumes";
+        var text = $"{live} nodes are registered, {Volumes.Length} volumes";
         var gone = Nodes.Stores.Count - live;
         if (gone > 0)
             text += $"; {gone} nodes are not registered: start them, or 'corfu salus node forget' those that are lost";
+        var waiting = Volumes.Count(volume => !VolumeReport.IsWell(volume));
+        if (waiting > 0) text += $"; {waiting} volumes do not serve: 'corfu volume list' says why";
         return text;
     }
 
@@ -92,7 +97,7 @@ internal sealed record SalusJson(string Log, IReadOnlyList<SalusNodeJson> Nodes,
         [.. report.Nodes.Stores.Values.Select(node => new SalusNodeJson(node.Store.Value.ToString("D"),
             node.Incarnation.Value.ToString("D"), node.Endpoint.ToString(), node.Domain,
             node.State.ToString().ToLowerInvariant(), node.Free))],
-        [.. report.Volumes.Keys.Order(StringComparer.Ordinal)], report.IsWell);
+        [.. report.Volumes.Select(volume => volume.Name)], report.IsWell);
 }
 
 internal sealed record SalusNodeJson(
@@ -102,6 +107,10 @@ internal sealed record SalusNodeJson(
 /// <see cref="CliJson"/>.</summary>
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(SalusJson))]
+[JsonSerializable(typeof(VolumeJson))]
+[JsonSerializable(typeof(VolumeJson[]))]
+[JsonSerializable(typeof(VolumeCheckJson))]
+[JsonSerializable(typeof(SnapshotJson[]))]
 internal sealed partial class SalusCliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line.</summary>

@@ -32,8 +32,14 @@ internal static class SalusUpCommand
                 + "certificates.",
             HelpName = "DIR",
         };
+        var nbd = new Option<string?>("--listen-nbd")
+        {
+            Description = "An address at which the first new node serves every volume over NBD, those that are made "
+                + "later too. Else 'corfu volume serve' does.",
+            HelpName = "IP:PORT",
+        };
         var json = CommonOptions.JsonOption();
-        var command = new Command("up", Description) { directory, servers, log, tls, authority, json };
+        var command = new Command("up", Description) { directory, servers, log, tls, authority, nbd, json };
         command.SetAction(async (result, cancellationToken) =>
         {
             var path = result.GetRequiredValue(directory).FullName;
@@ -45,12 +51,13 @@ internal static class SalusUpCommand
             {
                 Nodes = result.GetValue(servers),
                 Authority = result.GetValue(authority)?.FullName ?? OwnLog.AuthorityOf(path),
+                Nbd = result.GetValue(nbd) is { } at ? Connections.EndpointOf(at).ToString() : null,
             };
             var (folder, problems) = await new ProcessSalus(self).UpAsync(path, shape, cancellationToken);
             await using var salus = await SalusConnections.ConnectAsync(connection, cancellationToken);
             var report = await SalusReport.ReadAsync(salus, connection, folder, cancellationToken);
             await report.WriteAsync(result.InvocationConfiguration.Output, result.GetValue(json));
-            if (!result.GetValue(json)) await report.WriteNextAsync(result.InvocationConfiguration.Output);
+            if (!result.GetValue(json)) await report.WriteNextAsync(result.InvocationConfiguration.Output, shape.Nbd);
             foreach (var problem in problems)
                 await result.InvocationConfiguration.Error.WriteLineAsync(problem);
             return problems.IsEmpty ? ExitCode.Ok : ExitCode.Failed;

@@ -24,7 +24,7 @@ internal sealed class CommandDeadline : IDisposable
 
     private static readonly string[] s_long =
     [
-        "append", "backup", "console", "dump", "promote", "reconfigure", "restore", "run", "salvage", "serve",
+        "append", "backup", "check", "console", "dump", "promote", "reconfigure", "restore", "run", "salvage", "serve",
     ];
 
     private static readonly AsyncLocal<CommandDeadline?> s_current = new();
