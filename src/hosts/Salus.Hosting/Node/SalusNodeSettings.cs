@@ -11,6 +11,8 @@ namespace Salus.Hosting;
 /// file.</summary>
 public sealed record SalusNodeSettings
 {
+    // A setting that has a default is no init property: the generated reader would give it none.
+
     private static readonly OptionRules<SalusNodeSettings> s_rules = new OptionRules<SalusNodeSettings>(new())
         .Must(o => o.Domain, static o => Encoding.UTF8.GetByteCount(o.Domain) <= CoordinationLimits.MaxName,
             $"a name of at most {CoordinationLimits.MaxName} bytes")
@@ -20,22 +22,22 @@ public sealed record SalusNodeSettings
 
     /// <summary>Machines that fail together have the same, a rack or a host of virtual machines for instance: the
     /// copies of a region are placed in different ones. Default: the machine fails alone.</summary>
-    public string Domain { get; init; } = "";
+    public string Domain { get; set; } = "";
 
     /// <summary>The node serves what its store has to recoveries of other nodes, and is a member of no region: for a
     /// machine that is to be emptied. Default false.</summary>
-    public bool StoreOnly { get; init; }
+    public bool StoreOnly { get; set; }
 
     /// <summary>A node whose registration is not renewed for so long counts as gone; regions are moved away from it
     /// then. Default 5 s.</summary>
-    public TimeSpan LeaseTime { get; init; } = TimeSpan.FromSeconds(5);
+    public TimeSpan LeaseTime { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Memory for index pages of regions, in bytes. Default 256 MiB.</summary>
-    public long IndexCache { get; init; } = RegionBodies.DefaultIndexCache;
+    public long IndexCache { get; set; } = RegionBodies.DefaultIndexCache;
 
     /// <summary>Bytes of blocks in memory, of all regions, from which on they are written to checkpoint files earlier.
     /// Default 256 MiB.</summary>
-    public long Memtables { get; init; } = 256 << 20;
+    public long Memtables { get; set; } = 256 << 20;
 
     /// <inheritdoc cref="StoreOptions.LogMemory"/>
     public long? LogMemory { get; init; }
