@@ -149,6 +149,41 @@ public sealed class RunTests
         await driver.CheckAsync();
     }
 
+    [Theory(Timeout = TestWorld.Timeout)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task Batches_in_flight_outlive_the_loss_of_any_member(int seed)
+    {
+        await using var world = await TestWorld.StartAsync(nodes: 5);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        var random = new Random(seed);
+        for (var round = 0; round < 2; round++)
+        {
+            var window = Enumerable.Range(0, 8).Select(i => driver.Make(
+                (i % 2, random.Next(15), (byte)(i + 1)), ((i + (i % 3)) % 2, 15, (byte)random.Next(256)))).ToArray();
+            var sending = Task.WhenAll(window.Select(driver.CommitAsync));
+            await Task.Delay(random.Next(20), TestContext.Current.CancellationToken);
+            var dead = world.Member(random.Next(2), random.Next(3));
+            await world.CrashAsync(dead);
+            for (var region = 0; region < 2; region++)
+            {
+                var current = world.Map.State.Regions[region].Current;
+                if (current.Find(dead.Signer.Incarnation) is null) continue;
+                // Those that are left, and a node that has nothing of the region.
+                var left = world.Nodes.ToLookup(node => current.Find(node.Signer.Incarnation) is not null);
+                await world.ReplaceAsync(
+                    region, [.. left[true].OrderBy(_ => random.Next()), left[false].First()]);
+                var number = region;
+                world.Map.Must(state => RegionRules.Admit(state, number, current.Number.Next, driver.Run));
+            }
+
+            await sending;
+            await driver.CheckAsync();
+        }
+    }
+
     [Fact(Timeout = TestWorld.Timeout)]
     public async Task Generation_takes_and_votes_for_nothing_before_it_is_admitted()
     {

@@ -144,14 +144,17 @@ internal sealed class TestDriver(TestWorld world)
     public Task CommitAsync(params (int Region, int Block, byte Value)[] changes) => CommitAsync(Make(changes));
 
     /// <summary>One attempt, whose answer may be none.</summary>
-    public async Task<PutBatchResponse?> TrySendAsync(SubBatch part) =>
-        await TryCallAsync(world.Primary(part.Region), new PutBatchRequest(
-            world.Map.State.Regions[part.Region].Current.Number, part.Key, part.Encode(), Commit));
+    public async Task<PutBatchResponse?> TrySendAsync(SubBatch part)
+    {
+        var current = world.Map.State.Regions[part.Region].Current;
+        return await TryCallAsync(new NodeId(current.Members[0].Incarnation.Value),
+            new PutBatchRequest(current.Number, part.Key, part.Encode(), Commit));
+    }
 
     public async Task<GetResponse?> GetAsync(
         TestNode node, int region, int first, int count, long snapshot = 0) =>
-        await TryCallAsync(node, new GetRequest(world.Map.State.Regions[region].Current.Number, world.Key(region),
-            first, count, _lasts[region], Commit, snapshot));
+        await TryCallAsync(node.Server.Id, new GetRequest(world.Map.State.Regions[region].Current.Number,
+            world.Key(region), first, count, _lasts[region], Commit, snapshot));
 
     /// <summary>All blocks, read at all members, are those of the model.</summary>
     public async Task CheckAsync()
@@ -221,19 +224,19 @@ internal sealed class TestDriver(TestWorld world)
         while (true)
         {
             var current = world.Map.State.Regions[region].Current;
-            if (await TryCallAsync(world.Primary(region), request(current.Number)) is { IsOk: true } response)
+            if (await TryCallAsync(world.Primary(region).Server.Id, request(current.Number)) is { IsOk: true } response)
                 return response;
             await world.PauseAsync(since);
         }
     }
 
-    private async Task<TResponse?> TryCallAsync<TResponse>(TestNode node, Request<TResponse> request)
+    private async Task<TResponse?> TryCallAsync<TResponse>(NodeId node, Request<TResponse> request)
         where TResponse : Response
     {
         try
         {
             return await world.Network.Transport.CallAsync(
-                new NodeAddress(node.Server.Id, new NodeEndpoint("node", 1)), request,
+                new NodeAddress(node, new NodeEndpoint("node", 1)), request,
                 TestContext.Current.CancellationToken);
         }
         catch (TransportException)

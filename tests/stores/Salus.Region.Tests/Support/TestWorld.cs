@@ -96,6 +96,10 @@ internal sealed class TestWorld : IAsyncDisposable
         var before = Map.State.Regions[region].Current.Number;
         Map.Must(state => RegionRules.Replace(state, region, before, [.. members.Select(node => node.Member)]));
         var generation = before.Next;
+        // What the members of the generation before have signed is in their logs now.
+        var since = Environment.TickCount64;
+        while (Nodes.Any(node => node.Server.Cores.Any(core => core.Key == key && core.Generation < generation)))
+            await PauseAsync(since);
         var records = await LongestAsync(key);
         var (index, chain) = records.Count == 0
             ? (0, default(Hash128))
@@ -106,7 +110,7 @@ internal sealed class TestWorld : IAsyncDisposable
             RegionRecord.DigestOf(RegionRecordKind.Open, opening.Encode(), out _));
         records.Add(new RegionRecord(head, Sign(head.Logged), opening.Encode()));
         foreach (var node in members) await CopyAsync(node, records);
-        foreach (var node in Nodes)
+        foreach (var node in members)
         {
             Assert.Equal(Status.Ok, node.Log.TrySeal(key, generation, out var lsn));
             await node.Log.WaitDurableAsync(lsn);
