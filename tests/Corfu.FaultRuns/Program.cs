@@ -14,6 +14,10 @@ using Corfu.FaultRuns.Objects.Clients;
 using Corfu.FaultRuns.Objects.Faults;
 using Corfu.FaultRuns.Objects.Nodes;
 using Corfu.FaultRuns.Transactions;
+using Corfu.FaultRuns.Volumes;
+using Corfu.FaultRuns.Volumes.Clients;
+using Corfu.FaultRuns.Volumes.Faults;
+using Corfu.FaultRuns.Volumes.Nodes;
 
 var minutes = new Option<double>("--minutes")
 {
@@ -159,6 +163,19 @@ store.SetAction((result, stop) => Guarded(() => new StoreRun(result.GetValue(see
         .RunAsync(stop)));
 root.Add(store);
 
+var onlyVolume = new Option<VolumeFaultKind[]>("--only")
+{
+    Description = "these kinds of fault only",
+    AllowMultipleArgumentsPerToken = true
+};
+var volumes = new Command("salus",
+    "Kills, stops, cuts off and damages Salus nodes under a volume that is written and read, kills the writer, and "
+    + "judges what each mount finds.") { storeSeconds, seed, onlyVolume };
+volumes.SetAction((result, stop) => Guarded(() => new VolumeRun(result.GetValue(seed),
+    TimeSpan.FromSeconds(result.GetValue(storeSeconds)), result.GetValue(onlyVolume) ?? [], Console.Out)
+        .RunAsync(stop)));
+root.Add(volumes);
+
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
 root.Add(cleanup);
@@ -240,6 +257,28 @@ var storeWatch = new Command("craq-watch", "Prints whether all chains are whole.
 storeWatch.Hidden = true;
 storeWatch.SetAction(result => StoreWatch.RunAsync(result.GetValue(connect)!, result.GetValue(nodeCount)));
 root.Add(storeWatch);
+
+var firstWrite = new Option<long>("--first") { Required = true };
+var isAudit = new Option<bool>("--audit");
+var volumeWriter = new Command("volume-writer", "The process that has the volume mounted.")
+{
+    connect, firstWrite, seed, history, isAudit,
+};
+volumeWriter.Hidden = true;
+volumeWriter.SetAction(result => VolumeWriter.RunAsync(result.GetValue(connect)!, VolumeRig.Volume,
+    result.GetValue(firstWrite), result.GetValue(seed), result.GetValue(history)!, result.GetValue(isAudit)));
+root.Add(volumeWriter);
+
+var salusForm = new Command("salus-form", "Makes the folders of nodes.") { folder, connect, nodeCount };
+salusForm.Hidden = true;
+salusForm.SetAction(result =>
+    VolumeRig.FormAsync(result.GetValue(folder)!, result.GetValue(connect)!, result.GetValue(nodeCount)));
+root.Add(salusForm);
+
+var salusWatch = new Command("salus-watch", "Prints whether all regions are whole.") { connect };
+salusWatch.Hidden = true;
+salusWatch.SetAction(result => VolumeWatch.RunAsync(result.GetValue(connect)!));
+root.Add(salusWatch);
 
 // Ctrl-C and SIGTERM end the faults, not the judgement.
 return await root.Parse(args)

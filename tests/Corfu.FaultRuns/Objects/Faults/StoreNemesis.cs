@@ -1,4 +1,6 @@
+using Corfu.FaultRuns.Faults;
 using Corfu.FaultRuns.Machine;
+using Corfu.FaultRuns.Nodes;
 using Corfu.FaultRuns.Objects.Nodes;
 
 namespace Corfu.FaultRuns.Objects.Faults;
@@ -6,6 +8,8 @@ namespace Corfu.FaultRuns.Objects.Faults;
 /// <summary>Brings about one fault, makes sure that it is there, and takes it away again.</summary>
 internal sealed class StoreNemesis(StoreRig rig, bool hasNetwork)
 {
+    private readonly Disruption _network = new(rig.Log);
+
     /// <summary>Namespaces of clients, with their hosts.</summary>
     private static readonly (string Name, int Host)[] s_clients = [("clients-0", 101), ("clients-1", 102)];
 
@@ -24,70 +28,31 @@ internal sealed class StoreNemesis(StoreRig rig, bool hasNetwork)
             StoreFault.KillNode => await KillAsync([node]),
             StoreFault.KillTwo => await KillAsync([node, other]),
             StoreFault.KillAll => await KillAsync(rig.Nodes),
-            StoreFault.StopNode => Stop($"{node.Name} is stopped", [node.Process!.Id]),
-            StoreFault.StopLog => Stop(
+            StoreFault.StopNode => Disruption.Stop($"{node.Name} is stopped", [node.Process!.Id]),
+            StoreFault.StopLog => Disruption.Stop(
                 "the log is stopped", [.. rig.Log.Nodes.Select(one => one.Process!.Id)]),
-            StoreFault.OneWay => await CutAsync($"{node.Name} reaches {other.Name} no more, but hears it",
+            StoreFault.OneWay => await _network.CutAsync($"{node.Name} reaches {other.Name} no more, but hears it",
                 [(node.Name, node.Host)], [(other.Name, other.Host)], bothWays: false, other),
-            StoreFault.CutPair => await CutAsync($"{node.Name} and {other.Name} do not reach each other",
+            StoreFault.CutPair => await _network.CutAsync($"{node.Name} and {other.Name} do not reach each other",
                 [(node.Name, node.Host)], [(other.Name, other.Host)], bothWays: true, other),
-            StoreFault.CutFromLog => await CutAsync($"{node.Name} and the log are cut off from each other",
+            StoreFault.CutFromLog => await _network.CutAsync($"{node.Name} and the log are cut off from each other",
                 [(node.Name, node.Host)], LogHosts(), bothWays: true, null),
-            StoreFault.CutNode => await CutAsync($"{node.Name} is cut off",
+            StoreFault.CutNode => await _network.CutAsync($"{node.Name} is cut off",
                 [(node.Name, node.Host)], [.. Others(node), .. LogHosts(), .. s_clients], bothWays: true, other),
-            _ => await CutAsync($"{node.Name} is cut off with clients-1",
+            _ => await _network.CutAsync($"{node.Name} is cut off with clients-1",
                 [(node.Name, node.Host), s_clients[1]], [.. Others(node), .. LogHosts(), s_clients[0]],
                 bothWays: true, other),
         };
     }
 
-    private IEnumerable<(string Name, int Host)> Others(StoreNode node) =>
+    private IEnumerable<(string Name, int Host)> Others(HostedNode node) =>
         rig.Nodes.Where(one => one != node).Select(one => (one.Name, one.Host));
 
     private (string Name, int Host)[] LogHosts() => [.. rig.Log.Nodes.Select(one => (one.Name, one.Host))];
 
-    private static async Task<(string, Func<Task>)> KillAsync(IReadOnlyList<StoreNode> nodes)
+    private static async Task<(string, Func<Task>)> KillAsync(IReadOnlyList<HostedNode> nodes)
     {
-        foreach (var node in nodes) await StoreRig.KillAsync(node);
+        foreach (var node in nodes) await HostedNodes.KillAsync(node);
         return ($"{string.Join(", ", nodes.Select(node => node.Name))} killed", () => Task.CompletedTask);
-    }
-
-    private static (string, Func<Task>) Stop(string what, IReadOnlyList<int> processes)
-    {
-        foreach (var id in processes)
-        {
-            Signals.Stop(id);
-            if (!Signals.IsStopped(id)) throw new RunException($"Process {id} does not stop at SIGSTOP.");
-        }
-
-        return (what, ContinueAsync);
-
-        Task ContinueAsync()
-        {
-            foreach (var id in processes) Signals.Continue(id);
-            return Task.CompletedTask;
-        }
-    }
-
-    /// <param name="probed">A node that the first host must not reach.</param>
-    private async Task<(string, Func<Task>)> CutAsync(string what, IReadOnlyList<(string Name, int Host)> here,
-        IReadOnlyList<(string Name, int Host)> there, bool bothWays, StoreNode? probed)
-    {
-        List<(string Name, string ToAddress)> ways =
-        [
-            .. from one in here
-               from two in there
-               select (one.Name, Network.Address(two.Host)),
-        ];
-        if (bothWays)
-            ways.AddRange(from one in here
-                          from two in there
-                          select (two.Name, Network.Address(one.Host)));
-        var network = rig.Log.Network!;
-        await network.CutAsync(ways);
-        if (probed is not null
-            && await network.ReachesAsync(here[0].Name, Network.Address(probed.Host), probed.Port))
-            throw new RunException($"{what}, and {here[0].Name} reaches {probed.Name} all the same.");
-        return (what, () => network.JoinAsync(ways));
     }
 }

@@ -14,16 +14,15 @@ internal sealed class StoreRig(UndoList undo, ClusterRig log, int nodes, int rep
     // Hosts of the network: the log's nodes come first, clients from 101 on.
     private const int FirstHost = 31;
 
-    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
-
     private readonly string _folder = Path.Combine(undo.Folder, "craq");
+    private readonly HostedNodes _nodes = new(undo, log);
     private Child? _watch;
 
     public UndoList Undo => undo;
 
     public ClusterRig Log => log;
 
-    public List<StoreNode> Nodes { get; } = [];
+    public IReadOnlyList<HostedNode> Nodes => _nodes.All;
 
     /// <summary>The connection string of the nodes.</summary>
     public string Connection { get; private set; } = "";
@@ -67,7 +66,7 @@ internal sealed class StoreRig(UndoList undo, ClusterRig log, int nodes, int rep
         var folder = CraqFolder.Open(_folder);
         Connection = folder.ConnectionString().ToString();
         foreach (var (node, i) in folder.Manifest.Nodes.Select((node, i) => (node, i)))
-            Nodes.Add(new StoreNode(node.Name, FirstHost + i, node.Port, folder.ConfigPath(node)));
+            _nodes.All.Add(new HostedNode(node.Name, FirstHost + i, node.Port, folder.ConfigPath(node)));
         if (await UpAsync() is { } trouble) throw new RunException(trouble);
         (code, output) = await log.ToolAsync("craq", "up", "--dir", _folder, "--nodes", $"{nodes}", "--replicas",
             $"{replicas}");
@@ -88,35 +87,8 @@ internal sealed class StoreRig(UndoList undo, ClusterRig log, int nodes, int rep
         if (code != 0) throw new RunException($"craq chain set: {output}");
     }
 
-    /// <summary>Starts every node that was killed.</summary>
-    /// <returns>The fault, or null.</returns>
-    public async Task<string?> UpAsync()
-    {
-        foreach (var node in Nodes)
-        {
-            if (node.Process is { HasExited: true } && !node.IsKilled)
-                return $"{node.Name} has ended by itself: {node.Process.Output}";
-            if (node.Process is { HasExited: false }) continue;
-            node.IsKilled = false;
-            node.Process = Child.Start(
-                undo, log.NamespaceOf(node.Name), "corfu.dll", [], "dotnet", ClusterRig.Tool, "node", "--config",
-                node.Config);
-        }
-
-        foreach (var node in Nodes)
-        {
-            if (!await node.Process!.SaysAsync("serving ", s_patience))
-                return $"{node.Name} does not start: {node.Process.Output}";
-        }
-
-        return null;
-    }
-
-    public static async Task KillAsync(StoreNode node)
-    {
-        node.IsKilled = true;
-        await node.Process!.KillAsync();
-    }
+    /// <inheritdoc cref="HostedNodes.UpAsync"/>
+    public Task<string?> UpAsync() => _nodes.UpAsync();
 
     public async Task<string> StatusAsync() =>
         (await log.ToolAsync("craq", "status", "--connect", log.Connection)).Output

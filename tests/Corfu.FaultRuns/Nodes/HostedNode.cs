@@ -1,9 +1,10 @@
 using Corfu.FaultRuns.Machine;
 
-namespace Corfu.FaultRuns.Objects.Nodes;
+namespace Corfu.FaultRuns.Nodes;
 
-/// <summary>A node of the store: its name and host in the network, its configuration, its process.</summary>
-internal sealed class StoreNode(string name, int host, int port, string config)
+/// <summary>A node of another system beside the log: its name and host in the network, its configuration, its
+/// process.</summary>
+internal sealed class HostedNode(string name, int host, int port, string config)
 {
     public string Name => name;
 
