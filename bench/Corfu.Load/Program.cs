@@ -40,6 +40,9 @@ var root = new RootCommand("Corfu: load from several processes, beside what the 
     GrpcServerCommand.Create(),
     CraqCommand.Create(),
     CraqNodeCommand.Create(),
+    SalusCommand.Create(),
+    SalusNodeCommands.CreateNode(),
+    SalusNodeCommands.CreateServe(),
 };
 var configuration = new InvocationConfiguration
 {
