@@ -25,7 +25,7 @@ public sealed class VolumeJudgeTests
     public void Content_of_no_prefix_is_found(string found) => Judge("no", 0, First, found);
 
     [Fact]
-    public void Mount_that_was_killed_early_changes_nothing() =>
+    public void Mount_killed_early_changes_no_content() =>
         Judge("yes", 0, First, "found 6 1\nfoun", "found 6 1\nmounted\nwrite 9 6 1\ndone 9\n", "found 6 9\nmounted\n");
 
     [Fact]
@@ -42,7 +42,7 @@ public sealed class VolumeJudgeTests
     }
 
     [Fact]
-    public void Block_tells_its_write_and_a_torn_one_tells_none()
+    public void Block_tells_the_write_and_a_torn_block_tells_none()
     {
         var block = new byte[BlockText.Size];
         Assert.Equal(0, BlockText.Read(block, 3));

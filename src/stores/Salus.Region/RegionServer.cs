@@ -140,7 +140,7 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
         _ => request,
     };
 
-    // Of a region without a core: a member that is getting ready is asked again.
+    // A request for a region without a core: a member that is getting ready is asked again.
     private Status Served(RegionKey key) =>
         _services.Map.Find(key.Volume)?.Regions.GetValueOrDefault(key.Region)?.Current.Find(Self) is not null
             ? SalusStatus.Pending

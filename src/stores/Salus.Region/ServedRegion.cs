@@ -3,7 +3,7 @@ using Salus.Region.Recovery;
 
 namespace Salus.Region;
 
-/// <summary>One region at this process, from generation to generation: the one before has ended, and its body is
+/// <summary>A region at this process, from generation to generation: the one before has ended, and its body is
 /// closed, before the next one is recovered. Used by the server's loop alone, but for <see cref="Core"/>.</summary>
 internal sealed class ServedRegion(RegionServices services, RegionKey key, IRegionRecovery recovery)
 {

@@ -48,7 +48,7 @@ public sealed class SignatureCheck
     }
 
     /// <summary>A correct member has acted upon a certificate.</summary>
-    /// <param name="signers">Those whose signatures are valid.</param>
+    /// <param name="signers">Members whose signatures are valid.</param>
     public Violation? Counted(
         string by, string region, long generation, string statement, IReadOnlyCollection<string> signers)
     {

@@ -71,12 +71,12 @@ public sealed record VolumeCall(VolumeAct Act, int First, int Count, long Start)
 
     public VolumeFate Fate { get; init; }
 
-    /// <summary>Of a write, what each block gets; of a read that was answered, what each block held.</summary>
+    /// <summary>Values that a write gives to its blocks, or that an answered read has found there.</summary>
     public IReadOnlyList<long> Values { get; init; } = [];
 
     public bool Changes => Act is VolumeAct.Write or VolumeAct.Clear && Fate != VolumeFate.Refused;
 
-    /// <summary>What the call leaves in a block of its range.</summary>
+    /// <summary>The value that the call leaves in a block of its range.</summary>
     public long ValueOf(int block) => Act == VolumeAct.Write ? Values[block - First] : 0;
 
     public override string ToString() => $"{Act} {First}+{Count} [{Start},"

@@ -84,7 +84,7 @@ internal sealed class VolumeRun(int seed, TimeSpan length, IReadOnlyList<VolumeF
         var trouble = await rig.UpAsync();
         var goesOn = trouble is null && await FaultLoop.WaitAsync(() => GoesOn(writer, healed), s_healBound, stop);
         var took = Stopwatch.GetElapsedTime(healed);
-        // One fault after the other: two at once may damage more copies than a region bears.
+        // Faults come one after the other: two at once may damage more copies than a region bears.
         var isWhole = !goesOn
             || await FaultLoop.WaitAsync(() => VolumeWatch.IsWhole(rig.State), s_wholeBound, stop);
         output.WriteLine($"{_clock.Elapsed:mm\\:ss}  {fault.Kind,-22} {fault.Hold.TotalSeconds,4:0.0} s  went on "

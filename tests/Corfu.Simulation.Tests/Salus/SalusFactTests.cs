@@ -40,7 +40,7 @@ public sealed class SalusFactTests
     public void Batch_that_was_never_sent_is_found() => Finds(CheckerNames.Ordered, Commit(1, 1));
 
     [Fact]
-    public void Disk_that_is_gone_holds_nothing()
+    public void Lost_disk_holds_no_records()
     {
         Send(1, 1, 0);
         Hold(0, 1, 1, s_stores);

@@ -7,7 +7,7 @@ public sealed class VolumeCheckTests
     private long _clock;
 
     [Fact]
-    public void Reads_of_what_was_written_pass()
+    public void Reads_of_written_blocks_pass()
     {
         var mount = Mount("m1");
         Write(mount, 0, VolumeFate.Done, 1, 2);

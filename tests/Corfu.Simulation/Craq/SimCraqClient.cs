@@ -51,7 +51,7 @@ internal sealed class SimCraqClient(CraqCluster cluster, int number, Func<SimCra
 
     public void Kill() => Process?.Kill();
 
-    /// <summary>It reads and writes where it likes.</summary>
+    /// <summary>The client reads and writes where it likes.</summary>
     public void Free() => (Near, OnlyReads) = (null, false);
 
     public Guid NextTransaction() => new(

@@ -5,7 +5,7 @@ using Tango;
 
 namespace Corfu.Simulation.Salus;
 
-/// <summary>What the log says of nodes and volumes: an observer plays it as soon as an entry is there.</summary>
+/// <summary>Nodes and volumes as the log has them: an observer plays it as soon as an entry is there.</summary>
 internal sealed class SalusTruth
 {
     private readonly SimProcess _process;

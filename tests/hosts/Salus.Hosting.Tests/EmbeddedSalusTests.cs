@@ -21,7 +21,7 @@ public sealed class EmbeddedSalusTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Restarted_node_has_its_store_and_another_incarnation()
+    public async Task Restarted_node_has_the_store_and_another_incarnation()
     {
         await using var log = await SalusLog.ConnectAsync(_salus.Log);
         var before = await log.Admin.NodesAsync();

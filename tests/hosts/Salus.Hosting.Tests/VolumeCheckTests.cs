@@ -7,7 +7,7 @@ public sealed class VolumeCheckTests
     private const int Block = 4096;
 
     [Fact]
-    public async Task Check_reads_what_is_in_use_and_nothing_else()
+    public async Task Check_reads_blocks_in_use_alone()
     {
         await using var volume = new MemoryVolume(64 << 20, Block);
         await volume.WriteAsync(3, new byte[2 * Block], durable: true);
@@ -20,7 +20,7 @@ public sealed class VolumeCheckTests
     }
 
     [Fact]
-    public async Task Check_names_each_damaged_block_and_verifies_the_others()
+    public async Task Check_names_each_damaged_block_and_verifies_the_rest()
     {
         await using var volume = new MemoryVolume(64 << 20, Block)
         {

@@ -48,7 +48,7 @@ public sealed class VolumeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Volume_has_what_was_acknowledged_when_every_node_has_restarted()
+    public async Task Volume_keeps_acknowledged_writes_when_every_node_has_restarted()
     {
         await using (var volume = await MountAsync())
         {
@@ -65,7 +65,7 @@ public sealed class VolumeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Writer_hears_nothing_of_a_node_that_restarts()
+    public async Task Writer_goes_on_beside_a_node_that_restarts()
     {
         await using var volume = await MountAsync();
         await WriteAsync(volume, 0, 1);

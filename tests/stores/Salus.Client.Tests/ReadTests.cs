@@ -5,7 +5,7 @@ namespace Salus.Client.Tests;
 public sealed class ReadTests
 {
     [Fact]
-    public void Wrong_answer_accuses_its_member_and_another_one_is_asked() => DriverWorld.Run(1, static async world =>
+    public void Wrong_answer_accuses_the_member_and_the_next_is_asked() => DriverWorld.Run(1, static async world =>
     {
         var process = await world.MountAsync();
         await process.WriteAsync(0, 1, 2, 3);
@@ -18,7 +18,7 @@ public sealed class ReadTests
     });
 
     [Fact]
-    public void Silent_member_costs_its_patience_alone() => DriverWorld.Run(2, static async world =>
+    public void Silent_member_costs_the_patience_alone() => DriverWorld.Run(2, static async world =>
     {
         var process = await world.MountAsync();
         await process.WriteAsync(0, 1);

@@ -80,7 +80,7 @@ public sealed class ResumeTests
     });
 
     [Fact]
-    public void Snapshot_shows_the_volume_as_of_its_marker() => DriverWorld.Run(6, static async world =>
+    public void Snapshot_shows_the_volume_as_of_the_marker() => DriverWorld.Run(6, static async world =>
     {
         var process = await world.MountAsync();
         await process.WriteAsync(14, 1, 2, 3, 4);

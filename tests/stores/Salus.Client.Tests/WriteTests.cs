@@ -72,7 +72,7 @@ public sealed class WriteTests
     }, regions: 4, regionBlocks: 256);
 
     [Fact]
-    public void Full_store_refuses_writes_before_their_numbers() => DriverWorld.Run(6, static async world =>
+    public void Full_store_refuses_writes_before_the_numbers() => DriverWorld.Run(6, static async world =>
     {
         var process = await world.MountAsync();
         world.Regions.Free = 0;
@@ -147,7 +147,7 @@ public sealed class WriteTests
     });
 
     [Fact]
-    public void Clearing_a_whole_volume_empties_its_regions() => DriverWorld.Run(11, static async world =>
+    public void Clearing_a_whole_volume_empties_the_regions() => DriverWorld.Run(11, static async world =>
     {
         var process = await world.MountAsync();
         await process.WriteAsync(0, [.. Enumerable.Repeat((byte)9, world.Blocks)]);

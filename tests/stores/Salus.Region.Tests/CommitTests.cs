@@ -69,7 +69,7 @@ public sealed class CommitTests
     }
 
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Batch_behind_a_missing_one_is_told_what_the_region_has()
+    public async Task Batch_behind_a_gap_learns_the_last_batch_of_the_region()
     {
         await using var world = await TestWorld.StartAsync();
         var driver = world.Driver();

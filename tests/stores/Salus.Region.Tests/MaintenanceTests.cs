@@ -86,7 +86,7 @@ public sealed class MaintenanceTests
 
     /// <summary>S22: each region cuts where the marker stands in its log, whatever comes behind.</summary>
     [Fact]
-    public async Task Marker_among_other_batches_makes_a_snapshot_of_all_before_and_nothing_behind()
+    public async Task Marker_among_other_batches_makes_a_snapshot_of_all_before_alone()
     {
         await using var world = await StartAsync(3);
         var driver = world.Driver();
@@ -119,7 +119,7 @@ public sealed class MaintenanceTests
 
     /// <summary>A member mends a damaged file from a peer, and answers right again.</summary>
     [Fact]
-    public async Task Damaged_file_comes_from_a_peer_once_a_reader_or_the_scrub_has_found_it()
+    public async Task Damaged_file_comes_from_a_peer_once_a_reader_or_the_scrub_has_found_the_damage()
     {
         await using var world = await StartAsync(3, regions: 1);
         foreach (var node in world.Nodes)

@@ -126,7 +126,7 @@ public sealed class RunTests
     }
 
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task New_generation_decides_what_the_one_before_left_undecided()
+    public async Task New_generation_decides_batches_left_undecided_before()
     {
         await using var world = await TestWorld.StartAsync(nodes: 4);
         var driver = world.Driver();

@@ -3,7 +3,7 @@ namespace Salus.Writes;
 /// <summary>The batches of a volume that have not ended, in their order: those that are under way, then those that wait
 /// for their numbers. Guarded by the driver's gate.</summary>
 /// <param name="window">Batches under way.</param>
-/// <param name="windowBytes">Their bytes; one batch alone may have more.</param>
+/// <param name="windowBytes">Bytes of these batches; a single batch may have more.</param>
 internal sealed class BatchQueue(int window, long windowBytes)
 {
     // While fewer are under way a batch leaves at once; else requests collect, as in group commit. The second one

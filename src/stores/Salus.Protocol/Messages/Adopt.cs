@@ -48,7 +48,7 @@ public sealed record AdoptRequest(Epoch Epoch, RecordHead Head, Opening Opening,
 /// still reading.</summary>
 public sealed record AdoptResponse(Status Status, Epoch Epoch) : Response(Status, Epoch)
 {
-    /// <summary>Of the receiver and the members behind it.</summary>
+    /// <summary>Signatures of the receiver and the members behind it.</summary>
     public ImmutableArray<OpeningSignatures> Signatures { get; init; } = [];
 
     /// <summary>With <see cref="SalusStatus.Gap"/>: the end of the longer prefix.</summary>

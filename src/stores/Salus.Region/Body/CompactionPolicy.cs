@@ -17,7 +17,7 @@ internal static class CompactionPolicy
         var chosen = Take(state, dead);
         if (chosen.IsEmpty && state.Files.Length > ManyFiles)
             chosen = Take(state, state.Files.Where(use => sizes.ContainsKey(use.File)).OrderBy(use => use.Blocks));
-        // One file that is all alive only becomes another one.
+        // A single file that is all alive only becomes another one.
         return chosen.Length > 1 || chosen.Any(file => state.Files.Any(use =>
             use.File == file && IsMostlyDead(use, sizes))) ? chosen : [];
     }

@@ -39,7 +39,7 @@ public interface IRegionBody : IAsyncDisposable
     ImmutableArray<long> Missing { get; }
 
     /// <summary>Brings the parts of the tree that the batch changes.</summary>
-    /// <exception cref="IOException">They cannot be read: the member takes no batch of these blocks.</exception>
+    /// <exception cref="IOException">Index pages cannot be read: the member takes no batch of these blocks.</exception>
     ValueTask LoadAsync(SubBatch batch, CancellationToken cancellationToken);
 
     /// <summary>Makes the changes in the tree. The batch's memory is the body's from now on.</summary>

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Salus.Region.Body;
 
-/// <summary>What a region's committed batches have changed since a cut: the newest data of each block, or that it is
+/// <summary>Changes of a region's committed batches since a cut: the newest data of each block, or that it is
 /// empty.</summary>
 /// <remarks>Guarded by its body's lock until it is frozen; then it does not change. A payload lives as long as one of
 /// its blocks is here.</remarks>

@@ -63,7 +63,7 @@ internal sealed partial class RegionBody
         }
     }
 
-    // What is committed from here on goes to another table.
+    // Batches committed from here on go to another table.
     private Memtable Freeze()
     {
         var frozen = _active;

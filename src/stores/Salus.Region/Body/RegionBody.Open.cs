@@ -10,7 +10,7 @@ internal sealed partial class RegionBody
 
     /// <exception cref="MalformedDataException">The checkpoint is damaged, or not the one that is recorded: take its
     /// file from a peer.</exception>
-    /// <exception cref="IOException">Its file is not there, or cannot be read.</exception>
+    /// <exception cref="IOException">The checkpoint's file is not there, or cannot be read.</exception>
     public static async ValueTask<RegionBody> OpenAsync(BodyPorts ports, RegionKey region, VolumeGeometry geometry,
         ImmutableArray<CheckpointName> kept, CheckpointName from)
     {

@@ -22,7 +22,7 @@ internal sealed partial class RegionBody : IRegionBody
     // Oldest first; the tree can undo all of them (S24).
     private readonly LinkedList<AcceptedBatch> _accepted = [];
 
-    // What is in files; the newest checkpoint's, or that before the first one. Changes in the order of cuts (S18).
+    // State of the newest checkpoint, or the empty one before the first. Changes in the order of cuts (S18).
     private CheckpointState _state;
 
     // Checkpoints of this body's turns, until a release shows newer ones.
@@ -57,7 +57,7 @@ internal sealed partial class RegionBody : IRegionBody
 
     public RegionKey Region => _state.File.Region;
 
-    /// <summary>What is in files.</summary>
+    /// <summary>State of the newest checkpoint.</summary>
     public CheckpointState State
     {
         get

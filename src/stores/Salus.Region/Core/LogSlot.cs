@@ -67,7 +67,7 @@ internal sealed class LogSlot(RecordHead head, ReadOnlyMemory<byte> content, int
         Content = default;
     }
 
-    /// <summary>Of the member at that place and all behind it.</summary>
+    /// <summary>Signatures of the member at that place and all behind it.</summary>
     public ImmutableArray<WeakSignature> From(int member) => [.. _signatures[member..]];
 
     public ImmutableArray<WeakSignature> Until(int member) => [.. _signatures[..(member + 1)]];

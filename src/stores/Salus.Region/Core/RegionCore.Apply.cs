@@ -26,7 +26,7 @@ internal sealed partial class RegionCore
 
     private bool MustPassCommit => !IsLastMember && _commit?.Batch.Number > _passed;
 
-    // What a recovery has left to the region: batches of lower runs that its opening has not voided are committed.
+    // Batches of lower runs that the opening has not voided are committed: a recovery leaves them to the region.
     private void Begin(CommitProof? committed)
     {
         if (_batches.FindLast(batch => batch.Name.Run < _run) is { } below)
@@ -46,7 +46,7 @@ internal sealed partial class RegionCore
         if (Volume is not { } volume) return;
         if (!volume.Proves(proof))
         {
-            // Of a generation that was not played yet, or of none.
+            // The proof is of a generation that was not played yet, or of none.
             Refresh();
             return;
         }

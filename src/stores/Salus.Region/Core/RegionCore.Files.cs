@@ -60,7 +60,7 @@ internal sealed partial class RegionCore
     {
         if (!IsPrimary || !MayCut || Region is not { } region) return;
         if (_isMarkerUncut && !Planted.Is("snapshot-at-arrival")) TryPlaceFile(region, []);
-        // One at a time: the members write at their own speed.
+        // Files are written in turn: the members write at their own speed.
         _isCutAsked &= _lastCommitted.Number > region.Newest.Batch;
         if (_lastFile > region.Newest.Number || IsCutEarly(s_proposalPause) || !(IsCutDue || _isCutAsked)) return;
         var isFilled = region.Current.Members.All(static member => member.IsFilled);

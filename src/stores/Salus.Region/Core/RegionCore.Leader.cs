@@ -4,7 +4,7 @@ namespace Salus.Region.Core;
 /// all members of the leader verify and sign (S3 to S5).</summary>
 internal sealed partial class RegionCore
 {
-    // Of one decision: with their headers they are far below the size of a frame.
+    // Batches of one decision: with their headers they are far below the size of a frame.
     private const int MaxVotes = 8192;
 
     private bool _isDeciding;

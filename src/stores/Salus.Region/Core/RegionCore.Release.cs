@@ -1,10 +1,10 @@
 namespace Salus.Region.Core;
 
-/// <summary>What may go: files that no kept checkpoint needs and records below the stable point, by a certificate of
-/// all members over what each of them reads from the log of the cluster (S19).</summary>
+/// <summary>Releases files that no kept checkpoint needs, and records below the stable point, by a certificate of all
+/// members over what each of them reads from the log of the cluster (S19).</summary>
 internal sealed partial class RegionCore
 {
-    // What was kept when this member released last.
+    // Checkpoints kept when this member released last.
     private ImmutableArray<CheckpointName> _released = [];
     private long _releasedFloor;
     private bool _isReleasing;

@@ -4,7 +4,7 @@ using Salus.Region.Recovery;
 
 namespace Salus.Region.Core;
 
-/// <summary>One region at one member in one generation: order, checks and signatures of batches, their commit, reads,
+/// <summary>A region at one member in one generation: order, checks and signatures of batches, their commit, reads,
 /// and the beginnings of runs. All of it runs in the region's turns.</summary>
 /// <remarks>
 /// A batch goes through these states: <i>placed</i> (this member has given it an index and signed that, <c>.Puts</c>,

@@ -1,7 +1,7 @@
 namespace Salus.Region.Core;
 
 /// <summary>The parts of a process that its regions share.</summary>
-/// <param name="Memory">Of batches that are not committed.</param>
+/// <param name="Memory">Bytes of batches that are not committed.</param>
 internal sealed record RegionServices(ServerIdentity Self, StoreLog Log, IRegionMap Map, ITransport Transport,
     TimeProvider Time, LoopContext Loops, RegionServerOptions Options, RegionMemory Memory)
 {

@@ -14,7 +14,7 @@ internal sealed class GenerationRecovery
     private readonly TaskCompletionSource<RecoveredRegion> _adopted =
         new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    // One step at a time: a pass that comes during one is told to come again.
+    // Steps go one at a time: a pass that comes during one is told to come again.
     private readonly SemaphoreSlim _step = new(1);
 
     // Null: still reading.

@@ -16,7 +16,7 @@ internal sealed class PrefixBuilder
     private readonly RecordCopies _records;
     private readonly FileCopies _files;
 
-    // One for each store, the newest that was heard of it.
+    // A listing for each store, the newest that was heard of it.
     private ImmutableArray<HeardStore> _heard = [];
 
     // The one that is open; a region has one at a time.

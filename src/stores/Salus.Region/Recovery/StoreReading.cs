@@ -6,7 +6,7 @@ internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, Volume
 {
     private readonly long _from = region.Checkpoints.IsEmpty ? 1 : region.Checkpoints[0].Index + 1;
 
-    // What is missing shows when the writer compares (S11); without one, nothing may show it but another store.
+    // Missing records show when the writer compares (S11); without one, nothing may show it but another store.
     private readonly bool _hasWriter = volume.Head.Phase == RunPhase.Opened;
 
     /// <summary>The stores of all generations that are remembered: copies count wherever they are.</summary>

@@ -12,7 +12,7 @@ public sealed class CheckpointCheck(long length)
     /// <summary>Bytes of the next part; 0: all are there.</summary>
     public int Next => (int)Math.Min(CheckpointFormat.PieceSize, length - Offset);
 
-    /// <summary>Where the next part begins.</summary>
+    /// <summary>The offset at which the next part begins.</summary>
     public long Offset { get; private set; }
 
     /// <param name="part">As many bytes as <see cref="Next"/> says.</param>

@@ -23,7 +23,7 @@ public sealed class CheckpointFile
     /// <summary>Blocks with data in the file.</summary>
     public int Blocks => _end.Blocks;
 
-    /// <summary>Where the data of a block stands.</summary>
+    /// <summary>The offset at which the data of a block stands.</summary>
     public static long OffsetOf(uint slot, int blockSize) => CheckpointFormat.OffsetOf(slot, blockSize);
 
     /// <exception cref="MalformedDataException">The file is damaged, cut, or another's.</exception>

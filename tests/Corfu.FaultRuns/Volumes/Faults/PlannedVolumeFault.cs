@@ -3,7 +3,7 @@ namespace Corfu.FaultRuns.Volumes.Faults;
 /// <summary>A fault with all that chance decides.</summary>
 /// <param name="Node">The node's index.</param>
 /// <param name="Other">The index of another node.</param>
-/// <param name="Seed">Of the damage.</param>
+/// <param name="Seed">The seed of the damage.</param>
 public sealed record PlannedVolumeFault(VolumeFaultKind Kind, int Node, int Other, TimeSpan Hold, int Seed)
 {
     // A short run has a dead writer, a dead node and damage: they come first.

@@ -4,7 +4,7 @@ namespace Corfu.FaultRuns.Volumes.Judging;
 /// <param name="Number">Counts the writes of all lives; rises.</param>
 public readonly record struct VolumeWrite(long Number, int First, int Count, bool IsClear);
 
-/// <summary>What one mount of the volume has found and done, by its history.</summary>
+/// <summary>Content that a mount of the volume has found, and its calls, by its history.</summary>
 public sealed class VolumeLife
 {
     private readonly SortedDictionary<long, VolumeWrite> _writes = [];

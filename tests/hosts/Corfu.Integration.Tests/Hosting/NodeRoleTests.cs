@@ -53,7 +53,7 @@ public sealed class NodeRoleTests
     }
 
     [Fact]
-    public async Task Role_serves_a_handler_beside_its_own_while_the_role_wants()
+    public async Task Role_serves_a_second_handler_while_the_role_wants()
     {
         using var folder = new TempFolder();
         var (at, other) = (FreePorts.Endpoint(), FreePorts.Endpoint());

@@ -8,7 +8,7 @@ public sealed class FloodTests
 {
     /// <summary>C13: a refusal that is forgotten raises the least mark of requests that may be applied.</summary>
     [Fact]
-    public void Refusals_leave_the_window_where_its_bytes_are_used_up() => TestChain.Run(async chain =>
+    public void Refusals_leave_the_window_where_the_bytes_are_used_up() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         var first = Mismatch(chain);
@@ -21,7 +21,7 @@ public sealed class FloodTests
 
     /// <summary>The bytes of refusals are those of an epoch: in the next one other chains have them again.</summary>
     [Fact]
-    public void Refusals_give_their_bytes_back_at_the_end_of_the_epoch() => TestChain.Run(async chain =>
+    public void Refusals_give_the_bytes_back_at_the_end_of_the_epoch() => TestChain.Run(async chain =>
     {
         for (var i = 0; i < 100; i++) await chain.MutateAsync(Mismatch(chain));
         chain.Change(new ChainChange.Reorder([.. new[] { 1, 3, 2 }.Select(Samples.Id)]));
@@ -35,7 +35,7 @@ public sealed class FloodTests
     }, node: new CraqNodeOptions { MaxWindowBytes = 10_000 });
 
     [Fact]
-    public void Reads_at_a_member_without_others_end_and_give_their_places_back() => TestChain.Run(async chain =>
+    public void Reads_at_a_lone_member_end_and_give_the_places_back() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         chain.Access(2).IsCut = true;

@@ -157,7 +157,7 @@ public sealed class TransactTests
     });
 
     [Fact]
-    public void Mutations_of_a_locked_key_wait_within_their_bytes() => TestTransactions.Run(async world =>
+    public void Mutations_of_a_locked_key_wait_within_the_bytes() => TestTransactions.Run(async world =>
     {
         for (var node = 1; node <= 3; node++) world.Nodes.Access(node).IsCut = true;
         await world.SendAsync(world.Part(0, TestChain.Put("x", "a")), world.Part(1, TestChain.Put("x", "b")));

@@ -11,7 +11,7 @@ public sealed class BodyDamageTests
     private static readonly RegionFile s_first = new(BodyHistory.Key, 1);
 
     [Fact]
-    public async Task Damaged_block_is_corrupt_and_others_are_read()
+    public async Task Damaged_block_is_corrupt_and_the_rest_is_read()
     {
         var (history, member) = await StartAsync();
         var whole = member.Files.Files;
@@ -80,7 +80,7 @@ public sealed class BodyDamageTests
 
     /// <summary>S19: files whose use is not known are needed.</summary>
     [Fact]
-    public async Task Nothing_is_deleted_while_a_kept_checkpoint_cannot_be_read()
+    public async Task No_file_is_deleted_beside_an_unreadable_kept_checkpoint()
     {
         var (history, member) = await StartAsync();
         history.Snapshot();
@@ -118,7 +118,7 @@ public sealed class BodyDamageTests
     }
 
     [Fact]
-    public async Task Damaged_input_holds_the_compaction_back_until_it_is_whole()
+    public async Task Damaged_input_holds_the_compaction_back_until_mended()
     {
         var (history, member) = await StartAsync();
         var whole = member.Files.Files;
@@ -182,7 +182,7 @@ public sealed class BodyDamageTests
     }
 
     [Fact]
-    public async Task Closed_body_ends_what_waits()
+    public async Task Closed_body_ends_waiting_calls()
     {
         var (history, member) = await StartAsync();
         member.Files.WriteError = new IOException("broken");

@@ -39,7 +39,7 @@ public sealed class RegionBodyTests
     /// <summary>Files are written and released at each member's own time, and yet equal byte for byte (S17, S18,
     /// S19).</summary>
     [Fact]
-    public void Bodies_hold_what_was_committed_after_any_history() =>
+    public void Bodies_hold_all_committed_blocks_after_any_history() =>
         s_steps.Array[1, 60].Sample(steps => RunAsync(steps).GetAwaiter().GetResult(), iter: 150);
 
     /// <summary>S23: data that a discard empties stays for snapshots.</summary>
@@ -70,7 +70,7 @@ public sealed class RegionBodyTests
     }
 
     [Fact]
-    public async Task Compaction_leaves_its_inputs_to_nobody_even_where_only_discards_stand_in_them()
+    public async Task Compaction_frees_inputs_that_hold_only_discards()
     {
         var history = await StartAsync(1);
         await history.PutAsync(Enumerable.Range(0, 300));
@@ -107,7 +107,7 @@ public sealed class RegionBodyTests
     }
 
     [Fact]
-    public async Task Batch_with_another_root_or_beyond_the_end_is_refused_and_changes_nothing()
+    public async Task Batch_with_another_root_or_beyond_the_end_is_refused_without_a_trace()
     {
         var history = await StartAsync(1);
         await history.PutAsync([1, 2]);

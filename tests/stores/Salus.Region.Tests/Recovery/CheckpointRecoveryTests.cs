@@ -59,7 +59,7 @@ public sealed class CheckpointRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Cut_in_the_log_is_carried_out_when_its_batches_are_committed()
+    public async Task Cut_in_the_log_is_carried_out_when_the_batches_are_committed()
     {
         var kept = await FillAsync();
         var cut = History.Cut(2);

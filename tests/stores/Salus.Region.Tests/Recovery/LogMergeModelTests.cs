@@ -162,7 +162,7 @@ public sealed class LogMergeModelTests
             },
         };
 
-        // One of three signers has lied, or the certificate is another record's.
+        // A signer of three has lied, or the certificate is another record's.
         private RegionRecord Forge(RegionRecord record)
         {
             var head = record.Head with { Digest = new Hash128((UInt128)_random.NextInt64()) };

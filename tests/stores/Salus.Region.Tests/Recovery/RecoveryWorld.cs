@@ -36,7 +36,7 @@ internal sealed class RecoveryWorld : IAsyncDisposable
 
     public RecoveryNode this[int store] => _nodes[store];
 
-    /// <summary>Of that store, whichever process serves it.</summary>
+    /// <summary>The node of that store, whichever process serves it.</summary>
     public MemoryFiles FilesOf(int store)
     {
         if (!_files.TryGetValue(store, out var files)) _files[store] = files = new MemoryFiles();

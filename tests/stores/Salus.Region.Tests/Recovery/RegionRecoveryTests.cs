@@ -63,7 +63,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
         var isOver = false;
         _world.Cuts = (_, store, request) =>
         {
-            // What a store shows is final when it is read.
+            // Records that a store shows are final when it is read.
             if (request is ListLogRequest) Assert.True(Volatile.Read(ref isOver));
             return store == TestHistory.StoreOf(3);
         };
@@ -79,7 +79,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Sealed_store_takes_nothing_of_the_generation_before()
+    public async Task Sealed_store_takes_no_records_of_the_generation_before()
     {
         Fill(3);
         await _world.StartAsync([1, 2, 3, 4]);
@@ -129,7 +129,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
 
     /// <summary>S9: g + 1 was read from a damaged store and replaced before it was admitted.</summary>
     [Fact]
-    public async Task Generation_that_was_not_admitted_hides_nothing()
+    public async Task Generation_without_admission_hides_no_records()
     {
         Fill(9);
         await _world.StartAsync([1, 2, 3, 4, 5, 6], static (store, record) => store == 1 && record.Head.Index > 5);
@@ -145,7 +145,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
 
     /// <summary>S9: a store that was away brings certified records of a generation that is over.</summary>
     [Fact]
-    public async Task Store_that_was_away_brings_nothing_back()
+    public async Task Returning_store_brings_no_records_back()
     {
         Fill(8);
         History.Append(1);
@@ -196,7 +196,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Proof_in_a_store_commits_what_lies_below()
+    public async Task Proof_in_a_store_commits_all_batches_below()
     {
         Fill(6);
         await _world.StartAsync([1, 2, 3, 4]);
@@ -219,7 +219,7 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Member_without_its_lease_signs_no_opening()
+    public async Task Member_without_a_lease_signs_no_opening()
     {
         Fill(3);
         await _world.StartAsync([1, 2, 3, 4]);

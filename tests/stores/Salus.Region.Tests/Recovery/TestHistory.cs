@@ -5,7 +5,7 @@ internal sealed class TestHistory
 {
     public const int BlockSize = 4096;
 
-    /// <summary>Of the region.</summary>
+    /// <summary>Records of the region.</summary>
     public const int Blocks = 64;
 
     public static readonly RegionKey Key = new(new VolumeId(new Guid(1, 0, 0, new byte[8])), 3);

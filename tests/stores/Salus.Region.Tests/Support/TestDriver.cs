@@ -143,7 +143,7 @@ internal sealed class TestDriver(TestWorld world)
 
     public Task CommitAsync(params (int Region, int Block, byte Value)[] changes) => CommitAsync(Make(changes));
 
-    /// <summary>One attempt, whose answer may be none.</summary>
+    /// <summary>A single attempt, whose answer may be none.</summary>
     public async Task<PutBatchResponse?> TrySendAsync(SubBatch part)
     {
         var current = world.Map.State.Regions[part.Region].Current;

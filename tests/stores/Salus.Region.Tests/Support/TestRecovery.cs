@@ -29,7 +29,7 @@ internal sealed class TestRecovery(
         foreach (var one in listed)
         {
             var head = one.Head;
-            // Of one index the newest generation counts here.
+            // The newest generation of an index counts here.
             if (head.Previous != chain) continue;
             (index, chain) = (head.Index, head.Chain);
             var record = await log.ReadAsync(region, new RecordName(head.Generation, head.Index));
