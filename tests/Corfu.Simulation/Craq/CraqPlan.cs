@@ -118,9 +118,8 @@ internal sealed record CraqPlan
 
     public bool Has(CraqFault fault) => Faults.Contains(fault);
 
-    public static CraqPlan Of(ulong seed)
+    private static SortedSet<CraqFault> FaultsOf(ulong seed, SimRandom random)
     {
-        var random = new SimRandom(seed).Split("craq plan");
         SortedSet<CraqFault> faults = [];
         var density = random.Pick([0.1, 0.3, 0.5, 0.8]);
         foreach (var fault in Enum.GetValues<CraqFault>())
@@ -132,6 +131,32 @@ internal sealed record CraqPlan
 
         if (faults.Contains(CraqFault.TornWrite) || faults.Contains(CraqFault.LostWrite))
             faults.Add(CraqFault.PowerCut);
+        return faults;
+    }
+
+    private static NetworkOptions NetworkOf(SimRandom random, SortedSet<CraqFault> faults) => new()
+    {
+        MinLatency = random.Pick([50L, 200, 1_000]),
+        Jitter = faults.Contains(CraqFault.Reordering) ? random.Pick([500L, 2_000, 10_000]) : 50,
+        Loss = faults.Contains(CraqFault.Loss) ? random.Pick([0.005, 0.02, 0.1]) : 0,
+        Duplication = faults.Contains(CraqFault.Duplication) ? random.Pick([0.01, 0.1, 0.5]) : 0,
+        LongDelay = faults.Contains(CraqFault.LongDelay) ? random.Pick([0.005, 0.02, 0.1]) : 0,
+        LongDelayMax = random.Pick([20_000L, 200_000, 1_000_000]),
+    };
+
+    private static SimDiskOptions DiskOf(SimRandom random, SortedSet<CraqFault> faults) => new()
+    {
+        FlushLatency = random.Pick([300L, 1_500, 20_000]),
+        SlowFlush = faults.Contains(CraqFault.SlowFlush) ? random.Pick([0.01, 0.1]) : 0,
+        SlowFlushLatency = random.Pick([50_000L, 500_000]),
+        KeepAtCrash = faults.Contains(CraqFault.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
+        TearAtCrash = faults.Contains(CraqFault.TornWrite) ? random.Pick([0.3, 1]) : 0,
+    };
+
+    public static CraqPlan Of(ulong seed)
+    {
+        var random = new SimRandom(seed).Split("craq plan");
+        var faults = FaultsOf(seed, random);
         var agents = new SimRandom(seed).Split("agents");
         var hasAgents = agents.Chance(0.5);
         if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain, CraqFault.LateCopies]);
@@ -154,23 +179,8 @@ internal sealed record CraqPlan
             Keys = random.Pick([1, 2, 2, 5]),
             MaxValue = random.Pick([16, 64, 2_000]),
             Faults = faults,
-            Network = new NetworkOptions
-            {
-                MinLatency = random.Pick([50L, 200, 1_000]),
-                Jitter = Has(CraqFault.Reordering) ? random.Pick([500L, 2_000, 10_000]) : 50,
-                Loss = Has(CraqFault.Loss) ? random.Pick([0.005, 0.02, 0.1]) : 0,
-                Duplication = Has(CraqFault.Duplication) ? random.Pick([0.01, 0.1, 0.5]) : 0,
-                LongDelay = Has(CraqFault.LongDelay) ? random.Pick([0.005, 0.02, 0.1]) : 0,
-                LongDelayMax = random.Pick([20_000L, 200_000, 1_000_000]),
-            },
-            Disk = new SimDiskOptions
-            {
-                FlushLatency = random.Pick([300L, 1_500, 20_000]),
-                SlowFlush = Has(CraqFault.SlowFlush) ? random.Pick([0.01, 0.1]) : 0,
-                SlowFlushLatency = random.Pick([50_000L, 500_000]),
-                KeepAtCrash = Has(CraqFault.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
-                TearAtCrash = Has(CraqFault.TornWrite) ? random.Pick([0.3, 1]) : 0,
-            },
+            Network = NetworkOf(random, faults),
+            Disk = DiskOf(random, faults),
             RequestTimeout = random.Pick([100_000L, 500_000, 2_000_000]),
             FaultInterval = random.Pick([50_000L, 200_000, 1_000_000]),
             FaultsUntil = random.Pick([5_000_000L, 20_000_000, 60_000_000]),
@@ -183,23 +193,29 @@ internal sealed record CraqPlan
             Reads = random.Pick([0.2, 0.5, 0.8]),
             Think = random.Pick([100L, 1_000, 20_000]),
         };
-        var transactions = new SimRandom(seed).Split("transactions");
+        plan = WithOwnChoices(plan);
+        return WithRelay(hasAgents ? WithLeases(WithAgents(plan, agents)) : plan);
+    }
+
+    // Choices that came later have a source each, so that seeds stayed as they were.
+    private static CraqPlan WithOwnChoices(CraqPlan plan)
+    {
+        var transactions = new SimRandom(plan.Seed).Split("transactions");
         plan = plan with
         {
             Transactions = plan.Chains > 1 ? transactions.Pick([0, 0.2, 0.5]) : 0,
             LockLimit = transactions.Pick([200_000L, 1_000_000, TimeSpan.TicksPerSecond]),
         };
-        var expiry = new SimRandom(seed).Split("expiry");
+        var expiry = new SimRandom(plan.Seed).Split("expiry");
         if (expiry.Chance(0.3))
             plan = plan with { Expiring = expiry.Pick([0.3, 0.8]), Sweep = expiry.Pick([20_000L, 100_000, 500_000]) };
         // Longer than the others need for a new epoch, so that late answers come behind it.
-        if (Has(CraqFault.CutOff))
+        if (plan.Has(CraqFault.CutOff))
         {
-            var late = new SimRandom(seed).Split("late");
+            var late = new SimRandom(plan.Seed).Split("late");
             plan = plan with { RequestTimeout = late.Pick([500_000L, 2_000_000, 2_000_000]) };
         }
-
-        return WithRelay(hasAgents ? WithLeases(WithAgents(plan, agents)) : plan);
+        return plan;
     }
 
     private static CraqPlan WithRelay(CraqPlan plan)

@@ -171,7 +171,7 @@ public sealed class RunTests
             {
                 var current = world.Map.State.Regions[region].Current;
                 if (current.Find(dead.Signer.Incarnation) is null) continue;
-                // Those that are left, and a node that has nothing of the region.
+                // Members that are left, and a node that has nothing of the region.
                 var left = world.Nodes.ToLookup(node => current.Find(node.Signer.Incarnation) is not null);
                 await world.ReplaceAsync(
                     region, [.. left[true].OrderBy(_ => random.Next()), left[false].First()]);
@@ -185,7 +185,7 @@ public sealed class RunTests
     }
 
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Generation_takes_and_votes_for_nothing_before_it_is_admitted()
+    public async Task Generation_takes_no_batch_and_votes_for_none_before_admission()
     {
         await using var world = await TestWorld.StartAsync(nodes: 4);
         var driver = world.Driver();
@@ -206,7 +206,7 @@ public sealed class RunTests
     }
 
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Member_without_its_lease_signs_and_answers_nothing()
+    public async Task Member_without_a_lease_signs_and_answers_no_request()
     {
         await using var world = await TestWorld.StartAsync();
         var driver = world.Driver();

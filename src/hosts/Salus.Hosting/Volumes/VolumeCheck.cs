@@ -59,7 +59,7 @@ public static class VolumeCheck
             }
         }
 
-        // One by one: the others of the piece are whole.
+        // Blocks are read one by one: the others of the piece are whole.
         var verified = 0L;
         for (var at = 0; at < into.Length; at += volume.BlockSize)
         {
@@ -71,7 +71,7 @@ public static class VolumeCheck
     }
 }
 
-/// <param name="Blocks">Of the volume.</param>
+/// <param name="Blocks">Blocks of the volume.</param>
 /// <param name="Verified">Blocks that were read and match the volume's tree. The others are empty.</param>
 /// <param name="Damaged">Blocks of which no copy matches, ascending.</param>
 public sealed record VolumeVerdict(long Blocks, long Verified, ImmutableArray<long> Damaged);

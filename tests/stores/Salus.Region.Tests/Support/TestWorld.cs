@@ -96,7 +96,7 @@ internal sealed class TestWorld : IAsyncDisposable
         var before = Map.State.Regions[region].Current.Number;
         Map.Must(state => RegionRules.Replace(state, region, before, [.. members.Select(node => node.Member)]));
         var generation = before.Next;
-        // What the members of the generation before have signed is in their logs now.
+        // Records that the members of the generation before have signed are in their logs now.
         var since = Environment.TickCount64;
         while (Nodes.Any(node => node.Server.Cores.Any(core => core.Key == key && core.Generation < generation)))
             await PauseAsync(since);
