@@ -9,8 +9,8 @@ internal sealed partial class RegionCore
     // A proof of a run that the region has not opened: some batches of the region may be void in it.
     private CommitProof? _deferred;
 
-    // All batches of the volume up to this number are committed: proven, or decided at the beginning of a run. Never
-    // falls.
+    // All batches of the volume up to this number are committed: proven, or decided at the beginning of a run. Falls
+    // by the record of a loss alone.
     private long _committed;
 
     // The region's last committed batch, which is readable with all before.

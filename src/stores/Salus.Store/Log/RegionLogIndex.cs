@@ -32,7 +32,8 @@ internal sealed class RegionLogIndex(RegionKey region)
     /// <summary>Records up to here are gone, or go. Never falls.</summary>
     public long Floor { get; private set; }
 
-    /// <summary>The newest proof. Its batch never falls.</summary>
+    /// <summary>The newest proof: of the highest run, and there of the highest batch. A later run may have given up
+    /// what an earlier one had proven (S21).</summary>
     public CommitProof? Commit { get; private set; }
 
     public IReadOnlyList<KeptCheckpoint> Checkpoints => _checkpoints;
@@ -85,7 +86,8 @@ internal sealed class RegionLogIndex(RegionKey region)
 
     public void Mark(CommitProof commit)
     {
-        if (Commit is null || commit.Batch.Number >= Commit.Batch.Number) Commit = commit;
+        if (Commit is not { Batch: var known } || commit.Batch.Run > known.Run
+            || (commit.Batch.Run == known.Run && commit.Batch.Number >= known.Number)) Commit = commit;
     }
 
     public void Keep(KeptCheckpoint checkpoint)
