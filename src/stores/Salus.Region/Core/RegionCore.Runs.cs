@@ -129,7 +129,8 @@ internal sealed partial class RegionCore
             {
                 { IsOk: true } => response with
                 {
-                    Epoch = Generation, Signatures = [own, .. response.Signatures],
+                    Epoch = Generation,
+                    Signatures = [own, .. response.Signatures],
                 },
                 null => request.Fail(SalusStatus.Pending, Generation),
                 _ => response with { Epoch = Generation },

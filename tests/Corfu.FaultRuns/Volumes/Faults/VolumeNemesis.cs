@@ -84,6 +84,7 @@ internal sealed class VolumeNemesis(VolumeRig rig, WriterSeat writer, bool hasNe
         {
             await HostedNodes.KillAsync(node);
             await Shell.RequireAsync($"rm -rf {folder} && mv {old} {folder}");
-        });
+        }
+        );
     }
 }

@@ -23,7 +23,8 @@ internal sealed class FakeRegions
         (Time, Random) = (time, random);
         Geometry = VolumeGeometry.Create((long)regions * regionBlocks * 4096, 4096, regionBlocks, Copies);
         Log = new FakeVolumeLog(time, Geometry, Id,
-            [.. Enumerable.Range(0, regions).Select(region => Members())]) { Nodes = new NodeBookView(1, _nodes) };
+            [.. Enumerable.Range(0, regions).Select(region => Members())])
+        { Nodes = new NodeBookView(1, _nodes) };
         _regions = [.. Enumerable.Range(0, regions).Select(region => new FakeRegion(this, region, Geometry))];
         Log.Changed += _ => SeededContext.Loops.Start(FollowAsync);
     }
