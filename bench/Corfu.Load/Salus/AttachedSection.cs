@@ -86,10 +86,10 @@ internal static class AttachedSection
     private static void Tell(FigureSection section, List<(string Name, string Uri, bool Flushes)> targets,
         Dictionary<(string Target, string Job), List<RoundResult>> rounds, RoundResult disk)
     {
-        section.Note("fio's NBD client, one connection. \"three\" and \"one\": volumes of three copies and of one, whose "
-            + "replies promise that a write is durable at all members. nbdkit's file plugin on the same disk: with a "
-            + "flush behind each write, and without any, which promises nothing. Three copies share one disk here, and "
-            + "nodes, driver and client two cores.");
+        section.Note("fio's NBD client, one connection. \"three\" and \"one\": volumes of three copies and of one, "
+            + "whose replies promise that a write is durable at all members. nbdkit's file plugin on the same disk: "
+            + "with a flush behind each write, and without any, which promises nothing. Three copies share one disk "
+            + "here, and nodes, driver and client two cores.");
         section.Note($"Of the same rounds: bare write and fdatasync of 4 KiB, p50 {Cell.Time(disk.P50)} us, "
             + $"{Cell.Count(disk.PerSecond)}/s by one caller.");
         section.Columns("job", "server", "per second", "MB/s", "p50 us", "p99 us", "of one copy");

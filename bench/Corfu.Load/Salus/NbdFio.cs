@@ -26,7 +26,8 @@ internal static class NbdFio
 {
     public static bool IsInstalled => Programs.Find("fio") is not null;
 
-    /// <param name="flushes">Each write is followed by a flush: for servers whose replies promise no durability.</param>
+    /// <param name="flushes">Each write is followed by a flush: for servers whose replies promise no
+    /// durability.</param>
     /// <exception cref="PeerException">fio has failed.</exception>
     public static async Task<RoundResult> RunAsync(string uri, NbdJob job, int seconds, bool flushes)
     {

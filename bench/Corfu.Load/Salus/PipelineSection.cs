@@ -44,7 +44,8 @@ internal static class PipelineSection
             + "written, headers of TCP and the coordination's messages included; driver, nodes and log have no other "
             + "traffic. \"Verification\": the time that hashes of the written blocks take, measured alone in the same "
             + "run, of the processor time of driver and nodes.");
-        section.Note($"Of the same rounds: bare write and fdatasync, p50 {Cell.Time(RoundResult.Median(disks).P50)} us.");
+        section.Note(
+            $"Of the same rounds: bare write and fdatasync, p50 {Cell.Time(RoundResult.Median(disks).P50)} us.");
         section.Columns("window", "writes/s", "p50 us", "p99 us", "network bytes/byte", "CPU us/write",
             "verification");
         var hash = HashMicroseconds();

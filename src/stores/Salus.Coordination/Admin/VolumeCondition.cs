@@ -106,8 +106,13 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
         .Where(static snapshot => snapshot.State == SnapshotState.Diverged)
         .Select(static snapshot => $"snapshot {snapshot.Name} cannot be read, its regions differ: delete it");
 
-    private static string LossOf(VolumeLoss loss) => string.Create(CultureInfo.InvariantCulture,
-        $"batches {loss.Kept.Number + 1} to {loss.Proven.Number} were given up by {loss.By} at {DateTimeOffset.FromUnixTimeMilliseconds(loss.UnixMilliseconds):yyyy-MM-dd HH:mm:ss} UTC");
+    private static string LossOf(VolumeLoss loss)
+    {
+        var time = DateTimeOffset.FromUnixTimeMilliseconds(loss.UnixMilliseconds);
+        return string.Create(CultureInfo.InvariantCulture,
+            $"batches {loss.Kept.Number + 1} to {loss.Proven.Number} were given up by {loss.By} at "
+            + $"{time:yyyy-MM-dd HH:mm:ss} UTC");
+    }
 
     private static int LiveOf(NodeBookView nodes) =>
         nodes.Stores.Values.Count(static node => node.State == BookedState.Live);

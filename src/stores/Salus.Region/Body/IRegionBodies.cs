@@ -8,7 +8,8 @@ public interface IRegionBodies
     /// above all kept ones are deleted: the replay writes them again.</summary>
     /// <param name="kept">All checkpoints that the log of the cluster keeps of the region, as of the
     /// generation.</param>
-    /// <param name="from">A kept checkpoint; the newest makes the replay shortest. None: the region begins empty.</param>
+    /// <param name="from">A kept checkpoint; the newest makes the replay shortest. None: the region begins
+    /// empty.</param>
     /// <returns>Null: the store does not have the checkpoint, or not intact.</returns>
     ValueTask<OpenedBody?> OpenAsync(RegionKey region, VolumeGeometry geometry, ImmutableArray<CheckpointName> kept,
         CheckpointName from, CancellationToken cancellationToken);

@@ -80,11 +80,12 @@ internal sealed class VolumeNemesis(VolumeRig rig, WriterSeat writer, bool hasNe
         Signals.Stop(node.Process!.Id);
         await Shell.RequireAsync($"rm -rf {old} && cp -a {folder} {old}");
         Signals.Continue(node.Process.Id);
-        return ($"{node.Name} comes back with its data of before", async () =>
+        return ($"{node.Name} comes back with its data of before", ComeBackAsync);
+
+        async Task ComeBackAsync()
         {
             await HostedNodes.KillAsync(node);
             await Shell.RequireAsync($"rm -rf {folder} && mv {old} {folder}");
         }
-        );
     }
 }
