@@ -160,8 +160,14 @@ internal sealed class AgentCore
         // Behind those that go on: a store that a new process serves has most of the region's files.
         var returned = current.Members.Select(member => _view.Nodes.Find(member.Store)).OfType<BookedNode>()
             .Where(node => node.State == BookedState.Live && current.Find(node.Incarnation) is null);
-        var members = Choose(key, copies, [.. stays.Concat(returned).Select(static node => node.Incarnation)],
-            store => faults.ContainsKey(store) || accused.Value.Contains(store));
+        var stay = stays.Concat(returned).Select(static node => node.Incarnation).ToImmutableArray();
+        // A member that has just failed is taken again when no other is left, be it that all others were accused.
+        var members = Choose(key, copies, stay, accused.Value.Contains, store => !faults.ContainsKey(store));
+        if (members.Length < copies)
+        {
+            members = Choose(key, copies, stay, store => faults.ContainsKey(store) || accused.Value.Contains(store));
+        }
+
         if (members.Length < copies || !MayRepeat(known, members, proven.Count > 0, age)) return null;
         return new AgentAction.Replace(key, current.Number, members,
             string.Join(", ", faults.Select(static fault => $"store {fault.Key} {fault.Value}")));
@@ -189,9 +195,12 @@ internal sealed class AgentCore
     }
 
     private ImmutableArray<RegionMember> Choose(
-        RegionKey region, int copies, ImmutableArray<Incarnation> stay, Predicate<StoreId> isLast)
+        RegionKey region, int copies, ImmutableArray<Incarnation> stay, Predicate<StoreId> isLast,
+        Predicate<StoreId>? may = null)
     {
-        var chosen = RegionPlacement.Choose(region, copies, _view.Nodes.Stores.Values, stay,
+        var nodes = _view.Nodes.Stores.Values.Where(node => may is null || may(node.Store)
+            || stay.Contains(node.Incarnation));
+        var chosen = RegionPlacement.Choose(region, copies, nodes, stay,
             node => node.Free <= 0 || isLast(node.Store));
         return [.. chosen.Select(static node => new RegionMember(node.Store, node.Incarnation, false))];
     }

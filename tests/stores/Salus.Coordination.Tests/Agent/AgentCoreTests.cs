@@ -196,6 +196,29 @@ public sealed class AgentCoreTests
         Assert.Equal(Store(1), replace.Members[0].Store);
     }
 
+    /// <summary>Seed 2 of the simulator: the mute member ranked above the accused ones, and was chosen for
+    /// ever.</summary>
+    [Fact]
+    public void Member_that_does_not_answer_is_replaced_although_all_others_were_accused()
+    {
+        foreach (var number in (int[])[20, 21]) _nodes.Remove(number);
+        Set(11, node => node with { Free = 0 });
+        Decide(0);
+        Suspect(1, SuspicionKind.WrongAnswer, 0);
+        Take(Decide(3));
+        Decide(3);
+        var added = _volume[0].Current.Members[1];
+        Assert.Equal(Store(10), added.Store);
+        foreach (var second in (int[])[13, 14])
+        {
+            foreach (var probe in Decide(second).OfType<AgentAction.ProbeMember>())
+                _core.Record(probe, probe.Node.Store != added.Store, At(second));
+        }
+
+        var replace = Assert.IsType<AgentAction.Replace>(Decide(15).First(Of(0)));
+        Assert.DoesNotContain(replace.Members, member => member.Store == added.Store);
+    }
+
     [Fact]
     public void Recovery_that_takes_long_is_not_begun_again()
     {
