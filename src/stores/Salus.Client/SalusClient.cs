@@ -90,7 +90,7 @@ public sealed class SalusClient
         await _directory.FindAsync(name, cancellationToken) is { Stage: VolumeStage.Ready } entry ? entry : null;
 
     private ValueTask<TangoVolumeLog> LogAsync(VolumeId volume, CancellationToken cancellationToken) =>
-        TangoVolumeLog.OpenAsync(_runtime, volume, _loops, cancellationToken);
+        TangoVolumeLog.OpenAsync(_runtime, volume, _time, _loops, cancellationToken);
 
     private async Task<VolumeDriver> MountAsync(VolumeId volume, CancellationToken cancellationToken)
     {

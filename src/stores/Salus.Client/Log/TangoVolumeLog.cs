@@ -6,18 +6,21 @@ namespace Salus.Log;
 /// <summary>A volume as an object of the log that this process plays.</summary>
 internal sealed class TangoVolumeLog : IVolumeLog, IAsyncDisposable
 {
+    private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(100);
+
     private readonly SalusVolume _volume;
     private readonly NodeBook _book;
     private readonly TangoLock _lock;
+    private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stop = new();
     private readonly Task _following;
     private volatile VolumeState _state;
     private volatile NodeBookView _nodes;
 
     private TangoVolumeLog(VolumeId id, SalusVolume volume, NodeBook book, TangoLock writer, VolumeState state,
-        NodeBookView nodes, LoopContext loops)
+        NodeBookView nodes, TimeProvider time, LoopContext loops)
     {
-        (Volume, _volume, _book, _lock, _state, _nodes) = (id, volume, book, writer, state, nodes);
+        (Volume, _volume, _book, _lock, _state, _nodes, _time) = (id, volume, book, writer, state, nodes, time);
         _following = Task.WhenAll(loops.RunAsync(FollowVolumeAsync), loops.RunAsync(FollowNodesAsync));
     }
 
@@ -28,53 +31,53 @@ internal sealed class TangoVolumeLog : IVolumeLog, IAsyncDisposable
     public NodeBookView Nodes => _nodes;
 
     public static async ValueTask<TangoVolumeLog> OpenAsync(
-        TangoRuntime runtime, VolumeId id, LoopContext loops, CancellationToken cancellationToken)
+        TangoRuntime runtime, VolumeId id, TimeProvider time, LoopContext loops, CancellationToken cancellationToken)
     {
         var volume = await runtime.OpenAsync<SalusVolume>(SalusVolume.NameOf(id), OpenMode.Create, cancellationToken);
         var book = await runtime.OpenAsync<NodeBook>(NodeBook.DefaultName, OpenMode.Create, cancellationToken);
         var writer = await runtime.OpenAsync<TangoLock>(
             SalusVolume.LockOf(id), OpenMode.Create, cancellationToken);
         return new TangoVolumeLog(id, volume, book, writer, await volume.StateAsync(cancellationToken),
-            await book.ViewAsync(cancellationToken), loops);
+            await book.ViewAsync(cancellationToken), time, loops);
     }
 
-    public async ValueTask<VolumeState> RefreshAsync(CancellationToken cancellationToken)
+    public ValueTask<VolumeState> RefreshAsync(CancellationToken cancellationToken) => CallAsync(async () =>
     {
         _nodes = Newer(_nodes, await _book.ViewAsync(cancellationToken));
         return _state = Newer(_state, await _volume.StateAsync(cancellationToken));
-    }
+    });
 
     public ValueTask<VolumeState> WaitAsync(long after, CancellationToken cancellationToken) =>
-        _volume.WaitForStateAsync(after, cancellationToken);
+        CallAsync(() => _volume.WaitForStateAsync(after, cancellationToken));
 
-    public async ValueTask<IWriterLease> AcquireAsync(
-        TimeSpan timeToLive, string owner, CancellationToken cancellationToken) =>
-        new WriterLease(await _lock.AcquireAsync(timeToLive, owner, cancellationToken));
+    public ValueTask<IWriterLease> AcquireAsync(
+        TimeSpan timeToLive, string owner, CancellationToken cancellationToken) => CallAsync<IWriterLease>(
+        async () => new WriterLease(await _lock.AcquireAsync(timeToLive, owner, cancellationToken)));
 
     public ValueTask<RunStart> BeginRunAsync(long token, Incarnation driver, CancellationToken cancellationToken) =>
-        _volume.BeginRunAsync(token, driver, cancellationToken);
+        CallAsync(() => _volume.BeginRunAsync(token, driver, cancellationToken));
 
     public ValueTask<string?> OpenedAsync(
         long run, Hash128 root, ImmutableArray<long> generations, CancellationToken cancellationToken) =>
-        _volume.OpenedAsync(run, root, generations, cancellationToken);
+        CallAsync(() => _volume.OpenedAsync(run, root, generations, cancellationToken));
 
     public ValueTask<string?> AdmitAsync(int region, long generation, long run, CancellationToken cancellationToken) =>
-        _volume.AdmitAsync(region, generation, run, cancellationToken);
+        CallAsync(() => _volume.AdmitAsync(region, generation, run, cancellationToken));
 
     public ValueTask<string?> ReplaceAsync(int region, long generation, ImmutableArray<RegionMember> members,
         CancellationToken cancellationToken) =>
-        _volume.ReplaceAsync(region, generation, members, cancellationToken);
+        CallAsync(() => _volume.ReplaceAsync(region, generation, members, cancellationToken));
 
     public ValueTask<string?> NoteAsync(
         long run, CommitProof proof, Hash128 root, long stable, CancellationToken cancellationToken) =>
-        _volume.NoteAsync(run, proof, root, stable, cancellationToken);
+        CallAsync(() => _volume.NoteAsync(run, proof, root, stable, cancellationToken));
 
     public ValueTask<string?> RecordSnapshotAsync(long run, string name, BatchName marker, Hash128 root,
-        CommitProof proof, CancellationToken cancellationToken) =>
-        _volume.RecordSnapshotAsync(run, name, marker, root, proof, cancellationToken);
+        CommitProof proof, CancellationToken cancellationToken) => CallAsync(
+        () => _volume.RecordSnapshotAsync(run, name, marker, root, proof, cancellationToken));
 
     public ValueTask<string?> SuspectAsync(Suspicion suspicion, CancellationToken cancellationToken) =>
-        _volume.SuspectAsync(suspicion, cancellationToken);
+        CallAsync(() => _volume.SuspectAsync(suspicion, cancellationToken));
 
     public async ValueTask DisposeAsync()
     {
@@ -82,27 +85,44 @@ internal sealed class TangoVolumeLog : IVolumeLog, IAsyncDisposable
         await _following;
     }
 
-    private async Task FollowVolumeAsync()
+    private Task FollowVolumeAsync() => FollowAsync(async () =>
+        _state = Newer(_state, await _volume.WaitForStateAsync(_state.Revision, _stop.Token)));
+
+    private Task FollowNodesAsync() => FollowAsync(async () =>
+        _nodes = Newer(_nodes, await _book.WaitForViewAsync(_nodes.Revision, _stop.Token)));
+
+    // The log may be away for a while: what it tells afterwards is what the driver waits for.
+    private async Task FollowAsync(Func<Task> next)
     {
-        try
+        while (!_stop.IsCancellationRequested)
         {
-            while (true) _state = Newer(_state, await _volume.WaitForStateAsync(_state.Revision, _stop.Token));
-        }
-        catch (Exception e) when (_stop.IsCancellationRequested || e is CorfuException or ObjectDisposedException)
-        {
-            // The runtime is closed: calls say so.
+            try
+            {
+                await next();
+            }
+            catch (Exception e) when (_stop.IsCancellationRequested
+                || e is ObjectDisposedException or TangoObjectDeletedException)
+            {
+                // The runtime is closed, or the volume is deleted: calls say so.
+                return;
+            }
+            catch (Exception e) when (e is CorfuException or TangoException)
+            {
+                await Task.Delay(s_retry, _time, CancellationToken.None);
+            }
         }
     }
 
-    private async Task FollowNodesAsync()
+    // Callers know the log by one kind of exception.
+    private static async ValueTask<T> CallAsync<T>(Func<ValueTask<T>> call)
     {
         try
         {
-            while (true) _nodes = Newer(_nodes, await _book.WaitForViewAsync(_nodes.Revision, _stop.Token));
+            return await call();
         }
-        catch (Exception e) when (_stop.IsCancellationRequested || e is CorfuException or ObjectDisposedException)
+        catch (TangoException e)
         {
-            // As above.
+            throw new CorfuException($"The log does not tell whether it has the change: {e.Message}", e);
         }
     }
 
