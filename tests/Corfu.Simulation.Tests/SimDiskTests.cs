@@ -58,4 +58,21 @@ public sealed class SimDiskTests
 
         Assert.True(torn > 40, $"only {torn} of 49 were torn");
     }
+
+    [Fact]
+    public void Restored_disk_is_as_it_was()
+    {
+        var disk = new SimDisk(new World(1), "d", new SimDiskOptions());
+        disk.Overwrite("f", 0, [1]);
+        SimFile file = disk.Open("f");
+        disk.Write(file, 1, [2]);
+        IReadOnlyList<(string Name, byte[] Bytes)> copy = disk.Copy();
+        disk.Overwrite("f", 0, [3]);
+        disk.Overwrite("g", 0, [4]);
+        disk.Restore(copy);
+        Assert.Equal([1], disk.ReadAll("f"));
+        Assert.Equal([1], disk.DurableOf("f").ToArray());
+        Assert.False(disk.Exists("g"));
+        Assert.True(disk.DurableOf("g").IsEmpty);
+    }
 }

@@ -2,6 +2,7 @@ using System.CommandLine;
 using Corfu.Simulation.Craq;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
+using Corfu.Simulation.Salus;
 
 var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
 var start = new Option<ulong?>("--start")
@@ -26,42 +27,57 @@ var require = new Option<string[]>("--require")
     DefaultValueFactory = _ => []
 };
 var craq = new Option<bool>("--craq") { Description = "runs of the object store beside the log (CRAQ)" };
+var salus = new Option<bool>("--salus") { Description = "runs of the block store beside the log (Salus)" };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
     + "(docs/testing-simulator.md).")
 {
-    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, salus, serve,
 };
 root.SetAction(result =>
 {
     if (!HuntCommand.Switch(result.GetValue(plant), Console.Error)) return 2;
     if (result.GetValue(serve))
     {
-        SeedProcess.Serve(static (runs, seed, endAt) => runs == CraqRun.Kind
-            ? CraqRun.Run(seed, null, endAt)
-            : SeedRunner.Run(seed, null, endAt));
+        SeedProcess.Serve(static (runs, seed, endAt) => runs switch
+        {
+            CraqRun.Kind => CraqRun.Run(seed, null, endAt),
+            SalusRun.Kind => SalusRun.Run(seed, null, endAt),
+            _ => SeedRunner.Run(seed, null, endAt),
+        });
         return 0;
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
-    bool isCraq = result.GetValue(craq);
+    string kind = result.GetValue(craq) ? CraqRun.Kind : result.GetValue(salus) ? SalusRun.Kind : "";
     if (result.GetValue(planted) is { } bugs)
     {
-        IReadOnlyList<PlantedBug> all = isCraq ? CraqBugs.All : [.. PlantedBugs.All, .. CraqBugs.All];
+        IReadOnlyList<PlantedBug> all = kind switch
+        {
+            CraqRun.Kind => CraqBugs.All,
+            SalusRun.Kind => SalusBugs.All,
+            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All],
+        };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
     }
 
     if (result.GetValue(seed) is { } one)
     {
-        return isCraq
-            ? CraqSeed.Run(one, result.GetValue(trace), Console.Out)
-            : SingleSeed.Run(one, result.GetValue(trace), Console.Out);
+        bool isTraced = result.GetValue(trace);
+        return kind switch
+        {
+            CraqRun.Kind => CraqSeed.Run(one, isTraced, Console.Out),
+            SalusRun.Kind => SalusSeed.Run(one, isTraced, Console.Out),
+            _ => SingleSeed.Run(one, isTraced, Console.Out),
+        };
     }
 
-    return SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers),
-        isCraq ? CraqRun.Kind : "",
-        results => isCraq
-            ? CraqSituations.MissingIn(results, result.GetValue(require)!)
-            : Situations.MissingIn(results, result.GetValue(require)!), Console.Out);
+    return SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), kind,
+        results => kind switch
+        {
+            CraqRun.Kind => CraqSituations.MissingIn(results, result.GetValue(require)!),
+            SalusRun.Kind => SalusSituations.MissingIn(results, result.GetValue(require)!),
+            _ => Situations.MissingIn(results, result.GetValue(require)!),
+        }, Console.Out);
 });
 return root.Parse(args).Invoke();

@@ -1,9 +1,10 @@
 namespace Corfu.Checkers;
 
 /// <summary>
-/// Judges what the users of a volume saw. A read returns what the calls placed before it leave (`fresh`), and nothing
-/// that was never written (`verified`). After each tenure the volume holds a prefix of its writes (`prefix`) with all
-/// that were acknowledged (`ordered`). A snapshot is the volume between two of its writes (`snapshot`).
+/// Judges what the users of a volume saw. A read returns what the calls placed before it leave, or what some placed
+/// while it lasts leave (`fresh`), and nothing that was never written (`verified`). After each tenure the volume holds
+/// a prefix of its writes (`prefix`) with all that were acknowledged (`ordered`). A snapshot is the volume between two
+/// of its writes (`snapshot`).
 /// </summary>
 public static class VolumeCheck
 {
@@ -69,25 +70,35 @@ internal sealed class VolumeWalk
     private Dictionary<int, long> JudgeReads(VolumeMount mount, List<VolumeCall> calls)
     {
         Dictionary<int, long> before = [];
-        Dictionary<int, List<VolumeCall>> writes = [];
-        foreach (var call in calls)
+        Dictionary<int, List<(int Place, VolumeCall Call)>> writes = [];
+        for (var place = 0; place < calls.Count; place++)
         {
+            var call = calls[place];
             for (var block = call.First; call.Changes && block < call.First + call.Count; block++)
             {
                 if (!writes.TryGetValue(block, out var list)) writes[block] = list = [];
-                list.Add(call);
+                list.Add((place, call));
             }
+        }
 
-            if (call is not { Act: VolumeAct.Read, Fate: VolumeFate.Done }) continue;
-            for (var i = 0; i < call.Count; i++)
-                JudgeBlock(mount, call, call.First + i, call.Values[i], writes, before);
+        for (var place = 0; place < calls.Count; place++)
+        {
+            if (calls[place] is not { Act: VolumeAct.Read, Fate: VolumeFate.Done } read) continue;
+            for (var i = 0; i < read.Count; i++)
+            {
+                var all = writes.GetValueOrDefault(read.First + i) ?? [];
+                if (all.Exists(write => write.Place > place && write.Call.Start <= read.End
+                    && write.Call.ValueOf(read.First + i) == read.Values[i])) continue;
+                JudgeBlock(mount, read, read.First + i, read.Values[i],
+                    [.. all.Where(write => write.Place < place).Select(write => write.Call)], before);
+            }
         }
 
         return before;
     }
 
-    private void JudgeBlock(VolumeMount mount, VolumeCall read, int block, long value,
-        Dictionary<int, List<VolumeCall>> writes, Dictionary<int, long> before)
+    private void JudgeBlock(VolumeMount mount, VolumeCall read, int block, long value, List<VolumeCall> writes,
+        Dictionary<int, long> before)
     {
         if (value != 0 && !_written.Contains((block, value)))
         {
@@ -96,12 +107,11 @@ internal sealed class VolumeWalk
             return;
         }
 
-        var list = writes.GetValueOrDefault(block) ?? [];
-        for (var i = list.Count - 1; i >= 0; i--)
+        for (var i = writes.Count - 1; i >= 0; i--)
         {
-            if (list[i].ValueOf(block) == value) return;
-            if (list[i].Fate != VolumeFate.Done) continue;
-            Find(CheckerNames.Fresh, $"{mount.Name}: {read} shows {value} in block {block}, behind {list[i]}");
+            if (writes[i].ValueOf(block) == value) return;
+            if (writes[i].Fate != VolumeFate.Done) continue;
+            Find(CheckerNames.Fresh, $"{mount.Name}: {read} shows {value} in block {block}, behind {writes[i]}");
             return;
         }
 

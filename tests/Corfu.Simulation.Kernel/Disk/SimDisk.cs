@@ -44,6 +44,10 @@ public sealed class SimDisk
 
     private long Used => _files.Values.Sum(f => (long)f.Length);
 
+    /// <summary>Flushes end as if they had been done, and are not: what is written from now on goes with the
+    /// power.</summary>
+    public bool IsLying { get; set; }
+
     /// <summary>The process that runs now has read its log back: from here on reads may lie.</summary>
     public bool Serving { get; set; }
 
@@ -68,6 +72,11 @@ public sealed class SimDisk
         file.Read(0, bytes);
         return bytes;
     }
+
+    /// <summary>What a power cut would leave of a file, if it took all that was not flushed.</summary>
+    public ReadOnlyMemory<byte> DurableOf(string path) => _files.TryGetValue(path, out SimFile? file)
+        ? file.Durable
+        : default;
 
     /// <summary>At once and durable.</summary>
     public void Delete(string path)
@@ -119,6 +128,27 @@ public sealed class SimDisk
         Damages++;
         _world.Note("damage", _name, at);
         return true;
+    }
+
+    /// <summary>What a power cut would leave now, for <see cref="Restore"/>.</summary>
+    public IReadOnlyList<(string Name, byte[] Bytes)> Copy() =>
+        [.. _files.Select(f => (f.Key, f.Value.Durable.ToArray()))];
+
+    /// <summary>The disk is as it was, all of it durable. No process runs.</summary>
+    public void Restore(IReadOnlyList<(string Name, byte[] Bytes)> copy)
+    {
+        _world.Note("disk restored", _name);
+        _files.Clear();
+        foreach ((string name, byte[] bytes) in copy) Overwrite(name, 0, bytes);
+    }
+
+    /// <summary>Other bytes stand in a file, durable at once.</summary>
+    public void Overwrite(string path, int offset, ReadOnlySpan<byte> bytes)
+    {
+        SimFile file = Open(path);
+        file.Write(offset, bytes);
+        file.Flush(file.CacheMark());
+        _world.Note("overwritten", _name, offset, 0, bytes);
     }
 
     public void Heal()
@@ -179,7 +209,7 @@ public sealed class SimDisk
                 return;
             }
 
-            file.Flush(mark);
+            if (!IsLying) file.Flush(mark);
             _world.Note("disk flushed", _name, mark);
             done.SetResult();
         });

@@ -7,7 +7,7 @@ public sealed class SalusFactTests
 
     private readonly CommitOrderCheck _order = new("v");
     private readonly SignatureCheck _signatures = new();
-    private readonly CheckpointCheck _files = new();
+    private readonly RegionFilesCheck _files = new();
 
     [Fact]
     public void Batch_at_all_members_is_committed()
@@ -192,8 +192,8 @@ public sealed class SalusFactTests
     [InlineData(11, 10, false)]
     public void Records_go_below_the_oldest_checkpoint(long index, long oldest, bool passes)
     {
-        if (passes) Assert.Null(CheckpointCheck.Freed("a", "r", index, oldest));
-        else Finds(CheckerNames.Retention, CheckpointCheck.Freed("a", "r", index, oldest));
+        if (passes) Assert.Null(RegionFilesCheck.Freed("a", "r", index, oldest));
+        else Finds(CheckerNames.Retention, RegionFilesCheck.Freed("a", "r", index, oldest));
     }
 
     [Theory]

@@ -28,6 +28,18 @@ public sealed class VolumeCheckTests
     }
 
     [Fact]
+    public void Read_may_show_a_write_that_is_placed_while_the_read_lasts()
+    {
+        var mount = Mount("m1");
+        Write(mount, 0, VolumeFate.Done, 1);
+        Read(mount, 0, 2);
+        Write(mount, 0, VolumeFate.Done, 2);
+        Finds(CheckerNames.Fresh);
+        mount.Calls[1] = mount.Calls[1] with { End = mount.Calls[2].Start };
+        Assert.Empty(VolumeCheck.Check(_history));
+    }
+
+    [Fact]
     public void Discarded_block_that_returns_is_found()
     {
         var mount = Mount("m1");

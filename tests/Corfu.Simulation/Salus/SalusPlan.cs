@@ -50,6 +50,9 @@ internal sealed record SalusPlan
     /// <summary>Share of reads among the calls.</summary>
     public double Reads { get; init; } = 0.4;
 
+    /// <summary>Share of snapshots among the calls: taken, read, or deleted.</summary>
+    public double Snapshots { get; init; }
+
     /// <summary>Share of clears among the changes.</summary>
     public double Clears { get; init; } = 0.15;
 
@@ -61,9 +64,6 @@ internal sealed record SalusPlan
     public NetworkOptions Network { get; init; } = new();
 
     public SimDiskOptions Disk { get; init; } = new();
-
-    /// <summary>A request's time-out, in ticks.</summary>
-    public long RequestTimeout { get; init; } = 2_000_000;
 
     /// <summary>Mean virtual time between two acts of the nemesis, in ticks.</summary>
     public long FaultInterval { get; init; } = 2_000_000;
@@ -82,7 +82,10 @@ internal sealed record SalusPlan
     /// <summary>Batches under way.</summary>
     public int Window { get; init; } = 16;
 
-    /// <summary>Pages of 64 KiB in a file of a store's log.</summary>
+    /// <summary>Bytes of blocks in a machine's memory from which on regions cut.</summary>
+    public long Memtables { get; init; } = 256 << 10;
+
+    /// <summary>Pages of 256 KiB in a file of a store's log.</summary>
     public int SegmentPages { get; init; } = 2;
 
     public long LogLimit { get; init; } = 1 << 20;
@@ -102,6 +105,9 @@ internal sealed record SalusPlan
     };
 
     private const int LogPage = 256 << 10;
+
+    /// <summary>A request's time-out, in ticks: longer than a region server waits before it answers.</summary>
+    public long RequestTimeout => At(TimeSpan.FromSeconds(3)).Ticks;
 
     public bool Has(SalusFault fault) => Faults.Contains(fault);
 
@@ -124,6 +130,7 @@ internal sealed record SalusPlan
             Tenure = random.Pick([20, 100, 1_000]),
             MaxBlocks = random.Pick([1, 4, 16]),
             Reads = random.Pick([0.2, 0.4, 0.7]),
+            Snapshots = random.Pick([0, 0, 0.01, 0.03]),
             Clears = random.Pick([0, 0.15, 0.4]),
             Think = random.Pick([1_000L, 10_000, 100_000]),
             Faults = faults,
@@ -144,7 +151,6 @@ internal sealed record SalusPlan
                 KeepAtCrash = Has(SalusFault.LostWrite) ? random.Pick([0, 0.3, 0.7]) : 1,
                 TearAtCrash = Has(SalusFault.TornWrite) ? random.Pick([0.3, 1]) : 0,
             },
-            RequestTimeout = random.Pick([1_000_000L, 3_000_000]),
             FaultInterval = random.Pick([500_000L, 2_000_000, 8_000_000]),
             FaultsUntil = random.Pick([30_000_000L, 100_000_000]),
             SlowScheduling = Has(SalusFault.SlowScheduling) ? random.Pick([0.02, 0.1]) : 0,
@@ -152,6 +158,7 @@ internal sealed record SalusPlan
             Pace = random.Pick([0.1, 0.2]),
             Window = random.Pick([1, 4, 16]),
             SegmentPages = random.Pick([1, 2, 4]),
+            Memtables = random.Pick([32L << 10, 128 << 10, 1 << 30]),
         };
     }
 

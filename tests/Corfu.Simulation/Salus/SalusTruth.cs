@@ -11,6 +11,7 @@ internal sealed class SalusTruth
     private readonly SimProcess _process;
     private readonly SimLog _log;
     private readonly SortedDictionary<Guid, VolumeState> _states = [];
+    private readonly HashSet<string> _ready = [];
     private bool _isPlaying;
     private bool _isStale;
 
@@ -40,6 +41,14 @@ internal sealed class SalusTruth
 
     public VolumeState StateOf(VolumeId volume) => _states.GetValueOrDefault(volume.Value, VolumeState.Empty);
 
+    /// <summary>Gives a volume to the agents.</summary>
+    public void Create(string name, VolumeId id, VolumeGeometry geometry) => _process.Start("create", async () =>
+    {
+        if (await Directory!.AddAsync(name, id, geometry) is { } refusal) _process.World.Fail(refusal);
+    });
+
+    public bool IsReady(string name) => _ready.Contains(name);
+
     public void Start() => _process.Start("observe", async () =>
     {
         var log = _log.Observe(_process);
@@ -66,8 +75,11 @@ internal sealed class SalusTruth
             _isStale = false;
             var nodes = await Book!.ViewAsync();
             if (nodes.Revision > Nodes.Revision) NodesChanged(Nodes = nodes);
-            foreach (var (_, entry) in (await Directory!.ListAsync()).OrderBy(entry => entry.Value.Id.Value))
+            foreach (var (name, entry) in (await Directory!.ListAsync()).OrderBy(entry => entry.Value.Id.Value))
+            {
                 await PlayAsync(entry);
+                if (entry.Stage == VolumeStage.Ready) _ready.Add(name);
+            }
         }
 
         _isPlaying = false;

@@ -2,7 +2,7 @@ namespace Corfu.Checkers;
 
 /// <summary>Checkpoint files of all regions: correct members write the same bytes at the same place of a log
 /// (`same-files`), and none that a kept checkpoint refers to goes (`retention`).</summary>
-public sealed class CheckpointCheck
+public sealed class RegionFilesCheck
 {
     private readonly Dictionary<(string Region, long File, string Chain), (string Digest, string By)> _written = [];
 
@@ -43,9 +43,9 @@ public sealed class CheckpointCheck
     }
 
     /// <summary>A correct store drops the records of a region up to an index.</summary>
-    /// <param name="oldest">The index of the oldest checkpoint that the log keeps; 0: none.</param>
-    public static Violation? Freed(string by, string region, long index, long oldest) => index <= oldest
+    /// <param name="floor">The index of the newest checkpoint that the stable point has reached; 0: none.</param>
+    public static Violation? Freed(string by, string region, long index, long floor) => index <= floor
         ? null
         : new Violation(CheckerNames.Retention,
-            $"{by} drops the records of {region} up to {index}, and the oldest kept checkpoint has {oldest}");
+            $"{by} drops the records of {region} up to {index}, and the checkpoint at the stable point has {floor}");
 }

@@ -1,0 +1,54 @@
+using Corfu.Simulation.Kernel.Seeds;
+
+namespace Corfu.Simulation.Salus;
+
+/// <summary>The planted bugs of the block store and the checker that must find each, in the order of the
+/// rules.</summary>
+internal static class SalusBugs
+{
+    public static IReadOnlyList<PlantedBug> All { get; } = new SalusBug[]
+    {
+        new("certificate-of-any-members", "S1", "a certificate counts with fewer signatures than members",
+            CheckerNames.Unanimous, 1),
+        new("signs-index-twice", "S2", "a member signs two contents of one index", CheckerNames.Unanimous, 1),
+        new("vote-before-durable", "S3", "a member prepares before its store is durable", CheckerNames.Ordered, 1),
+        new("two-of-three", "S3", "a region votes with two of three members", CheckerNames.Ordered, 1),
+        new("leader-skips-predecessor", "S4", "a leader decides before the batch before is committed",
+            CheckerNames.Ordered, 1),
+        new("new-leader-starts-above", "S5", "a new generation collects no votes of what it adopted",
+            CheckerNames.Live, 1),
+        new("serves-before-admitted", "S6", "a generation takes batches before it is admitted", CheckerNames.Ordered,
+            1),
+        new("restart-keeps-generation", "S7", "a restarted process signs as the one before", CheckerNames.Unanimous, 1),
+        new("sealed-store-takes-records", "S8", "a sealed store takes records of the ended generation",
+            CheckerNames.Ordered, 1),
+        new("replaced-without-waiting", "S8", "a generation reads before the one before has ended",
+            CheckerNames.OneGeneration, 1),
+        new("older-generation-counts", "S9", "records of an earlier generation count above the next one's opening",
+            CheckerNames.Ordered, 1),
+        new("unadmitted-anchors", "S9", "a generation that was never admitted is an anchor", CheckerNames.Ordered, 1),
+        new("first-log-wins", "S10", "a recovery takes the log of one store", CheckerNames.Ordered, 1),
+        new("any-checkpoint-counts", "S10", "a region is opened at any file of its number", CheckerNames.Root, 1),
+        new("resume-trusts-the-region", "S11", "a driver admits a region without comparing", CheckerNames.Ordered, 1),
+        new("report-before-fence", "S12", "a region reports before it refuses the lower run", CheckerNames.Ordered, 1),
+        new("run-not-checked", "S12", "a region takes batches of any run", CheckerNames.OneWriter, 1),
+        new("lease-checked-when-sent", "S13", "a read is delivered under a lease that was held when it was sent",
+            CheckerNames.Fresh, 1, static plan => plan.Has(SalusFault.StopWriter)),
+        new("get-without-commit", "S14", "a member answers a read without the commit that it carries",
+            CheckerNames.Accusation, 1),
+        new("batches-by-number", "S15", "batches of two runs with one number are one", CheckerNames.Root, 1),
+        new("any-participant-counts", "S15", "a batch counts that one participant has", CheckerNames.Ordered, 1),
+        new("void-only-the-refused", "S16", "a refused batch alone is void", CheckerNames.Ordered, 1,
+            static plan => plan.Has(SalusFault.FullDisk)),
+        new("cut-at-own-size", "S17", "a member cuts at a place of its own", CheckerNames.SameFiles, 1),
+        new("cut-overtakes-compaction", "S18", "a cut is carried out before the compaction below",
+            CheckerNames.SameFiles, 1),
+        new("freed-at-own-floor", "S19", "records and files go below the newest checkpoint", CheckerNames.Retention, 1),
+        new("inputs-freed-before-manifest", "S19", "the inputs of a compaction go before the log knows the output",
+            CheckerNames.Retention, 1),
+        new("shortest-report-wins", "S20", "a run begins at the lowest proof", CheckerNames.LossTold, 1),
+        new("discard-keeps-its-leaf", "S23", "a discarded block keeps its leaf", CheckerNames.Root, 1),
+        new("discard-frees-at-once", "S23", "a discard takes the block from snapshots", CheckerNames.Snapshot, 1),
+        new("void-keeps-leaves", "S24", "undone batches leave their leaves", CheckerNames.Root, 1),
+    };
+}
