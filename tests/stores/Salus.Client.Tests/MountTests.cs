@@ -41,6 +41,23 @@ public sealed class MountTests
         Assert.Equal([2], await second.ReadAsync(20, 1));
     });
 
+    /// <summary>Seed 24 of the simulator: the decision named no last batch of the region, and the mount waited for a
+    /// region without one.</summary>
+    [Fact]
+    public void Region_that_has_all_batches_in_a_checkpoint_is_mounted() => DriverWorld.Run(24, static async world =>
+    {
+        var first = await world.MountAsync();
+        await first.WriteAsync(0, 1);
+        await first.WriteAsync(20, 2);
+        await first.Volume.DisposeAsync();
+        world.Regions.WithoutHeaders.UnionWith([0, 1]);
+        var second = await world.MountAsync();
+        Assert.Equal([1], await second.ReadAsync(0, 1));
+        Assert.Equal([2], await second.ReadAsync(20, 1));
+        await second.WriteAsync(20, 3);
+        Assert.Equal([3], await second.ReadAsync(20, 1));
+    });
+
     [Fact]
     public void Mount_without_an_answering_region_ends_after_the_patience() => DriverWorld.Run(3, static async world =>
     {

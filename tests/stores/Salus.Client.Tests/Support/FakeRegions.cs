@@ -154,13 +154,18 @@ internal sealed class FakeRegions
     private void Report(FakeRegion region, long run, RegionGeneration current)
     {
         region.Run = Math.Max(region.Run, 0);
-        ReportedBatch? last = region.Committed.IsNone ? null : ReportedBatch.Of(_headers[region.Committed.Number]);
+        ReportedBatch? last = region.Committed.IsNone || WithoutHeaders.Contains(region.Number)
+            ? null
+            : ReportedBatch.Of(_headers[region.Committed.Number]);
         var report = new RegionReport(run, _proof, last,
             [.. region.Above.Select(static batch => ReportedBatch.Of(batch.Header))]);
         Fenced = run;
         Log.Take(VolumeRules.Report(Log.State, region.Number, current.Number, report, Sign(region.Number, current,
             (key, generation) => Statement.Report(key, generation, report.Digest))));
     }
+
+    /// <summary>Regions whose logs hold no batch: all of them are in a checkpoint.</summary>
+    public HashSet<int> WithoutHeaders { get; } = [];
 
     /// <summary>Batches of lower runs are refused.</summary>
     public long Fenced { get; private set; }
