@@ -35,7 +35,7 @@ internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, Volume
             if (missing.All(reading => took >= PatienceWith(reading.Key)) && IsEnough(took)) break;
         }
 
-        await enough.CancelAsync();
+        enough.Cancel();
         await all;
         return HeardOf(readings.Values);
 
