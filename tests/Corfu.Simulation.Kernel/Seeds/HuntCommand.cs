@@ -3,6 +3,9 @@ namespace Corfu.Simulation.Kernel.Seeds;
 /// <summary>Hunts planted bugs by name, all of them, or for a table of docs/testing-simulator.md.</summary>
 public static class HuntCommand
 {
+    /// <summary>Hunts every bug of the list.</summary>
+    public const string All = "all";
+
     /// <summary>The table's medians are taken from so many starts.</summary>
     public const int TableStarts = 5;
 
@@ -31,7 +34,7 @@ public static class HuntCommand
         }
 
         bool table = which == "table";
-        PlantedBug[] bugs = table || which == "all" ? [.. all] : [.. all.Where(b => b.Name == which)];
+        PlantedBug[] bugs = table || which == All ? [.. all] : [.. all.Where(b => b.Name == which)];
         if (bugs.Length == 0)
         {
             output.WriteLine(
