@@ -225,6 +225,3 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
         }
     }
 }
-
-/// <summary>A process as a member of regions.</summary>
-public sealed record ServerIdentity(StoreId Store, Signer Signer);

@@ -1,5 +1,3 @@
-using Corfu.Server;
-
 namespace Corfu.Hosting;
 
 /// <summary>Handlers that a role serves in its process beside its own: of a part that comes and goes while the role
@@ -14,25 +12,6 @@ public interface IRoleHandlers
     /// answer.</summary>
     /// <returns>False: the identity is not served.</returns>
     bool Remove(NodeId id);
-}
-
-/// <summary>The handlers of a process.</summary>
-internal sealed class ProcessHandlers(RoleRegistry registry, NodeAudit? audit) : IRoleHandlers
-{
-    public bool Add(IRoleHandler handler)
-    {
-        try
-        {
-            registry.Add(NodeAudit.Around(handler, audit));
-            return true;
-        }
-        catch (ObjectDisposedException)
-        {
-            return false;
-        }
-    }
-
-    public bool Remove(NodeId id) => registry.Remove(id);
 }
 
 /// <summary>A role that is opened without a process.</summary>
