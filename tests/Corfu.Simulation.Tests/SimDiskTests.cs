@@ -60,7 +60,7 @@ public sealed class SimDiskTests
     }
 
     [Fact]
-    public void Restored_disk_is_as_it_was()
+    public void Restored_disk_has_the_earlier_content()
     {
         var disk = new SimDisk(new World(1), "d", new SimDiskOptions());
         disk.Overwrite("f", 0, [1]);

@@ -73,7 +73,7 @@ public sealed class SimDisk
         return bytes;
     }
 
-    /// <summary>What a power cut would leave of a file, if it took all that was not flushed.</summary>
+    /// <summary>Content that a power cut would leave of a file, if it took all that was not flushed.</summary>
     public ReadOnlyMemory<byte> DurableOf(string path) => _files.TryGetValue(path, out SimFile? file)
         ? file.Durable
         : default;
@@ -130,7 +130,7 @@ public sealed class SimDisk
         return true;
     }
 
-    /// <summary>What a power cut would leave now, for <see cref="Restore"/>.</summary>
+    /// <summary>Content that a power cut would leave now, for <see cref="Restore"/>.</summary>
     public IReadOnlyList<(string Name, byte[] Bytes)> Copy() =>
         [.. _files.Select(f => (f.Key, f.Value.Durable.ToArray()))];
 

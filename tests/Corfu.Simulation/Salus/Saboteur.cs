@@ -58,7 +58,7 @@ internal sealed class Saboteur(SimSalusMachine machine, IRoleHandler server, Sim
     }
 }
 
-/// <summary>What the machine sends to other region servers.</summary>
+/// <summary>Messages of the machine to other region servers.</summary>
 internal sealed class SabotagedTransport(SimSalusMachine machine, ITransport inner, SimRandom random)
     : TransportWrapper(inner)
 {

@@ -36,7 +36,7 @@ internal sealed partial class SalusMonitor(World world, SalusTruth truth) : IMes
     /// <summary>A machine has a new store.</summary>
     public void Stored(SimSalusMachine machine) => _machineOfStore[machine.Store.Value] = machine.Name;
 
-    /// <summary>What the machine had durably counts no more.</summary>
+    /// <summary>Records that the machine had durably count no more.</summary>
     public void Lost(string machine)
     {
         foreach (var order in _orders.Values) order.Lost(machine);

@@ -8,7 +8,7 @@ namespace Corfu.Simulation.Salus;
 // Faults that last. They stay with as many machines as a region with three copies bears.
 internal sealed partial class SalusNemesis
 {
-    // What a process writes within a cut off tail is a few batches.
+    // Records that a process writes within a cut off tail are a few batches.
     private const int MostCut = 6;
 
     private int MostBad => Math.Min(SalusPlan.MostBad, _cluster.Plan.Machines - 3);

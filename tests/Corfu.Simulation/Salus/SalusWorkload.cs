@@ -69,7 +69,7 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
         }
     }
 
-    // What a tenure begins with: all, or a part.
+    // The content that a tenure begins with: all, or a part.
     private async Task ReadSomeAsync(VolumeUser user, SimRandom random)
     {
         var share = random.Pick([1, 1, 0.3, 0]);

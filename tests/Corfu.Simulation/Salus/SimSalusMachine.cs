@@ -46,7 +46,7 @@ internal sealed class SimSalusMachine
     /// nothing.</summary>
     public bool IsBad { get; private set; }
 
-    /// <summary>What its region servers do wrong; null: nothing.</summary>
+    /// <summary>Wrong behaviour of its region servers; null: none.</summary>
     public SalusFault? Sabotage { get; set; }
 
     /// <summary>After its disk has failed, the time until it is started again.</summary>
@@ -138,7 +138,7 @@ internal sealed class SimSalusMachine
             _cluster.Monitor.Mark("store stopped by its disk while it started");
         }
 
-        // What the page cache holds is not on the disk.
+        // Bytes in the page cache are not on the disk.
         _cluster.World.Schedule(null, AwayAfterFailure, SimEventKind.Fault, () =>
         {
             if (Process != process || !Running) return;

@@ -8,7 +8,7 @@ public sealed class LossTests
 {
     /// <summary>Region 1 has lost batch 2, of which region 0 knows the proof: the next batch has its number.</summary>
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Region_that_knew_a_proof_takes_batches_behind_its_loss()
+    public async Task Region_with_a_lost_proof_takes_batches_behind_the_loss()
     {
         await using var world = await TestWorld.StartAsync();
         var driver = world.Driver();

@@ -199,7 +199,7 @@ public sealed class AgentCoreTests
     /// <summary>Seed 2 of the simulator: the mute member ranked above the accused ones, and was chosen for
     /// ever.</summary>
     [Fact]
-    public void Member_that_does_not_answer_is_replaced_although_all_others_were_accused()
+    public void Silent_member_is_replaced_although_each_other_node_was_accused()
     {
         foreach (var number in (int[])[20, 21]) _nodes.Remove(number);
         Set(11, node => node with { Free = 0 });

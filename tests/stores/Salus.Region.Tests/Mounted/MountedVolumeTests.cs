@@ -29,7 +29,7 @@ public sealed class MountedVolumeTests
     }
 
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Writes_under_way_together_are_those_of_the_model()
+    public async Task Writes_under_way_together_match_the_model()
     {
         await using var world = await TestWorld.StartAsync(regions: 3);
         await using var volume = await MountAsync(world);
