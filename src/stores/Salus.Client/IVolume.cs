@@ -1,10 +1,11 @@
 namespace Salus;
 
 /// <summary>
-/// A mounted volume: blocks of one size. Calls take their places in the order in which they are made: a read returns
-/// what the writes called before it leave, and after any crash the volume holds a prefix of the writes. Any thread,
-/// and calls may be under way together. Disposal ends the use: it waits for what was called, makes it durable where
-/// that is still possible, and lets another process mount the volume.
+/// A mounted volume: blocks of one size. Writes take their places in the order in which they are called, and after
+/// any crash the volume holds a prefix of them. A read returns what the writes called before it leave; one that is
+/// called while the read waits may show too. Any thread, and calls may be under way together. Disposal ends the use: it
+/// waits for what was called, makes it durable where that is still possible, and lets another process mount the
+/// volume.
 /// </summary>
 /// <remarks>A failed call throws <see cref="VolumeException"/>. The blocks of a failed write hold their old or their
 /// new content.</remarks>

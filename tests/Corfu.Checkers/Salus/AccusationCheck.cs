@@ -1,7 +1,7 @@
 namespace Corfu.Checkers;
 
-/// <summary>Accusations (`accusation`): no correct member is caught answering wrongly. A stall accuses nobody of
-/// that.</summary>
+/// <summary>Accusations (`accusation`): no correct member is caught answering wrongly. A stall is no such
+/// accusation.</summary>
 public static class AccusationCheck
 {
     /// <param name="isCorrect">Nothing was done to the member's machine but stops, restarts and cut lines.</param>

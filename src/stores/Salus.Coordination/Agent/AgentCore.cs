@@ -2,8 +2,8 @@ namespace Salus.Coordination;
 
 /// <summary>An agent's decisions about volumes and nodes, from what its process has played. Pure: times are since any
 /// fixed moment, but for those that accusers have written down.</summary>
-/// <remarks>A wrong decision costs availability only: a generation ends the one before it, and reads what that had,
-/// whoever began it (S8 to S11). No decision makes a region forget a store that may have a copy.</remarks>
+/// <remarks>A wrong decision costs availability only: any generation ends the one before it, and reads what that had
+/// (S8 to S11). No decision makes a region forget a store that may have a copy.</remarks>
 internal sealed class AgentCore
 {
     /// <summary>Doublings of the pause between generations of the same processes.</summary>

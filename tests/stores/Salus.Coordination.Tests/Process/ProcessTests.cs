@@ -7,7 +7,7 @@ namespace Salus.Coordination.Tests.Process;
 public sealed class ProcessTests
 {
     private static readonly VolumeGeometry s_geometry = VolumeGeometry.Create(2 * 16 * 4096, 4096, 16, 2);
-    private static readonly VolumeId s_nobody = new(new Guid(9, 9, 9, new byte[8]));
+    private static readonly VolumeId s_unknown = new(new Guid(9, 9, 9, new byte[8]));
 
     [Fact]
     public async Task Process_that_loses_the_lease_takes_another_incarnation()
@@ -94,9 +94,9 @@ public sealed class ProcessTests
         await world.UntilAsync(() => world[0].Lease.IsHeld);
         // The lease is another incarnation's.
         Assert.False(map.IsHeld);
-        Assert.Null(await world.RunAsync(map.RefreshAsync(s_nobody)));
+        Assert.Null(await world.RunAsync(map.RefreshAsync(s_unknown)));
         Assert.Contains("not known", await world.RunAsync(map.FillAsync(
-            new RegionKey(s_nobody, 0), Epoch.First, TestVolume.Name(1))), StringComparison.Ordinal);
+            new RegionKey(s_unknown, 0), Epoch.First, TestVolume.Name(1))), StringComparison.Ordinal);
     }
 
     [Fact]
