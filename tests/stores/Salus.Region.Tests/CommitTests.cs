@@ -54,6 +54,20 @@ public sealed class CommitTests
         await driver.CheckAsync();
     }
 
+    // A leader paused for 100 ms behind each answer of the leader before.
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Batches_with_changing_leaders_commit_while_the_clock_stands_still()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var driver = world.Driver();
+        await driver.MountAsync();
+        world.Time.Stop();
+        var batches = Enumerable.Range(0, 8).Select(i => driver.Make((i % 2, i, 1))).ToArray();
+        await Task.WhenAll(batches.Select(driver.CommitAsync));
+        await driver.CheckAsync();
+        Assert.Equal(8, driver.Commit!.Batch.Number);
+    }
+
     [Fact(Timeout = TestWorld.Timeout)]
     public async Task Batch_that_came_twice_has_one_record_and_one_answer()
     {

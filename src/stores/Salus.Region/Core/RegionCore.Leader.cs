@@ -49,13 +49,14 @@ internal sealed partial class RegionCore
     {
         if (!IsPrimary || !IsAdmitted || _isDeciding || _decideAt > _services.Now) return;
         var first = _batches.FindIndex(batch => batch.Header.Leader == Key.Region && batch.Number > _committed);
-        if (first < 0 || !IsReady(_batches[first])) return;
+        if (first < 0) return;
         if (!IsCommitted(_batches[first].Header, _commit))
         {
             Confirm(_batches[first].Header);
             return;
         }
 
+        if (!IsReady(_batches[first])) return;
         var decided = ImmutableArray.CreateBuilder<DecidedBatch>();
         var votes = 0;
         for (var i = first; i < _batches.Count && decided.Count < DecideRequest.MaxBatches; i++)
@@ -209,8 +210,9 @@ internal sealed partial class RegionCore
         Call(current.Members[0], request, response => Now(() =>
         {
             _isConfirming = false;
-            _confirmAt = Again(response);
             if (response?.Commit is { } commit) Apply(commit);
+            // The next batch's predecessor is asked for at once.
+            if (!IsCommitted(header, _commit)) _confirmAt = Again(response);
         }));
     }
 }

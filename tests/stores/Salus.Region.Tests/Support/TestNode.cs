@@ -35,7 +35,7 @@ internal sealed class TestNode : IAsyncDisposable
             TimeProvider.System, LoopContext.Pool, new ScrubOptions { Pause = TimeSpan.FromMilliseconds(20) });
         Recovery = new TestRecovery(Log, Bodies, world.Geometry, world.IsReadyAsync);
         Server = new RegionServer(new ServerIdentity(Store, Signer), Log, Map, Recovery, world.Network.Transport,
-            TimeProvider.System, LoopContext.Pool, world.Options);
+            world.Time, LoopContext.Pool, world.Options);
     }
 
     public int Number { get; }

@@ -34,6 +34,8 @@ internal sealed class TestWorld : IAsyncDisposable
 
     public TestNetwork Network { get; } = new();
 
+    public StoppableTime Time { get; } = new();
+
     public List<TestNode> Nodes { get; } = [];
 
     /// <summary>The changes of all batches that may count, by number from 1 on.</summary>

@@ -1,0 +1,11 @@
+namespace Salus.Region.Tests.Support;
+
+/// <summary>The system's clock, whose time stamps stand still when it is told so.</summary>
+internal sealed class StoppableTime : TimeProvider
+{
+    private long? _stopped;
+
+    public void Stop() => _stopped = System.GetTimestamp();
+
+    public override long GetTimestamp() => _stopped ?? System.GetTimestamp();
+}
