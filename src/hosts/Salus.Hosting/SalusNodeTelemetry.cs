@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using Salus.Coordination;
 
 namespace Salus.Hosting;
 
@@ -10,12 +11,23 @@ public static class SalusNodeTelemetry
     internal static readonly Observed<RunningSalusNode> Nodes = new();
 
     private static readonly Meter s_meter = new(MeterName);
+    private static readonly BoundedValues s_volumes = new(BoundedValues.Objects);
     private static readonly BoundedValues s_stores = new(BoundedValues.Nodes);
 
     static SalusNodeTelemetry()
     {
         Nodes.Sum(s_meter, "salus.node.registered", "{node}", "Nodes that are registered in the log now.",
             static node => node.IsRegistered ? 1 : 0);
+        Nodes.Gauge(s_meter, "salus.node.region", "{region}", "Regions that a node is a member of.",
+            static node => node.Regions.Member, StoreOf);
+        Nodes.Gauge(s_meter, "salus.node.region.recovering", "{region}",
+            "Regions of those that answer nothing yet, since they are being recovered.",
+            static node => node.Regions.Recovering, StoreOf);
+        Nodes.Highest(s_meter, "salus.volume.region.unrecovered", "{region}",
+            "Regions of all volumes whose newest generation takes no batches yet, as a node has played the log.",
+            static node => node.Unrecovered);
+        s_meter.CreateObservableGauge("salus.volume.health", Healths, "{volume}",
+            "1 for the health of a volume, as a node has played the log.");
         Nodes.Gauges(s_meter, "salus.store.health", "{store}", "1 for the state of the store.",
             static node => Enum.GetValues<StoreState>().Select(state => new Measurement<long>(
                 state == node.Store.State ? 1 : 0, StoreOf(node), "salus.health".With(state.ToString()))));
@@ -26,6 +38,13 @@ public static class SalusNodeTelemetry
         Nodes.Gauge(s_meter, "salus.store.region", "{region}", "Regions of which a store has something.",
             static node => node.Store.Regions.Length, StoreOf);
     }
+
+    // Nodes of a process follow the same log.
+    private static IEnumerable<Measurement<long>> Healths() =>
+        from volume in Nodes.Live.Select(static node => node.Volumes).MaxBy(static volumes => volumes.Count()) ?? []
+        from health in Enum.GetValues<VolumeHealth>()
+        select new Measurement<long>(volume.Health == health ? 1 : 0, "salus.volume".With(s_volumes.Of(volume.Name)),
+            "salus.health".With(health.ToString()));
 
     private static KeyValuePair<string, object?> StoreOf(RunningSalusNode node) =>
         "salus.store".With(s_stores.Of(node.Handler.Id.ToString()));

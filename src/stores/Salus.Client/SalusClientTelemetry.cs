@@ -33,11 +33,41 @@ public static class SalusClientTelemetry
     internal static readonly Counter<long> WrongAnswers =
         Count("answer.wrong", "answer", "Answers of members that do not match the volume's hash tree.");
 
+    internal static readonly Counter<long> Unverifiable =
+        Count("read.unverifiable", "read", "Reads for which no copy matches the hash tree, up to now.");
+
+    internal static readonly Counter<long> LostLeases =
+        Count("lease.lost", "lease", "Mounted volumes that another process may write now, or that were given up.");
+
+    internal static readonly UpDownCounter<long> Mounted = Meter.CreateUpDownCounter<long>(
+        "salus.client.volume", "{volume}", "Volumes that are mounted for writing, with their locks held.");
+
     internal static readonly Counter<long> Refusals =
         Count("run.refused", "run", "Runs that ended because a store refused a batch.");
 
     internal static readonly Counter<long> Resumptions =
         Count("region.resumed", "region", "New generations of regions that were compared and admitted.");
+
+    private static readonly Counter<long> s_writes =
+        Count("write", "write", "Writes and discards that have a place in the volume's order.");
+
+    private static readonly Counter<long> s_io =
+        Meter.CreateCounter<long>("salus.client.io", "By", "Bytes of verified reads, and of writes that have a place.");
+
+    private static readonly KeyValuePair<string, object?> s_read = "salus.direction".With("read");
+    private static readonly KeyValuePair<string, object?> s_written = "salus.direction".With("written");
+
+    internal static void Read(TimeSpan time, int bytes)
+    {
+        ReadTime.Record(time.TotalSeconds);
+        s_io.Add(bytes, s_read);
+    }
+
+    internal static void Placed(long bytes)
+    {
+        s_writes.Add(1);
+        s_io.Add(bytes, s_written);
+    }
 
     private static Counter<long> Count(string name, string unit, string description) =>
         Meter.CreateCounter<long>($"salus.client.{name}", $"{{{unit}}}", description);

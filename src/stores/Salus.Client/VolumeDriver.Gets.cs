@@ -26,7 +26,7 @@ internal sealed partial class VolumeDriver
         }
 
         for (var i = 0; i < count && extents is not null; i++) extents.Add(1, empty![i]);
-        SalusClientTelemetry.ReadTime.Record(_ports.Time.GetElapsedTime(begun).TotalSeconds);
+        SalusClientTelemetry.Read(_ports.Time.GetElapsedTime(begun), into.Length);
     }
 
     public async ValueTask DescribeAsync(

@@ -24,6 +24,7 @@ internal sealed partial class VolumeDriver
                 new BatchPoint(opened.Regions[region].Last.Number, null), either.Token));
             driver = new VolumeDriver(ports, options, lease, signer, opened, new VolumeTree(trees, options.TreeCache));
             driver.Begin(opened);
+            SalusClientTelemetry.Mounted.Add(1);
             SalusClientTelemetry.MountTime.Record(ports.Time.GetElapsedTime(begun).TotalSeconds);
             return driver;
         }

@@ -61,6 +61,7 @@ internal sealed partial class VolumeDriver
             foreach (var piece in pieces) _queue.Place(piece);
         }
 
+        SalusClientTelemetry.Placed(pieces.Sum(static piece => (long)piece.Data.Length));
         Pump();
         return new ValueTask(pieces is [var only] ? only.Ended : EndAsync(pieces));
     }

@@ -51,6 +51,12 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
     /// <summary>Whether a server of the region is here that has not ended. Any thread.</summary>
     public bool Has(RegionKey region) => _regions.TryGetValue(region, out var served) && !served.HasEnded;
 
+    /// <summary>Regions of which this process is a member. Any thread.</summary>
+    public int Regions => _regions.Values.Count(static region => !region.HasEnded);
+
+    /// <summary>Regions of those that answer nothing yet: they are being recovered. Any thread.</summary>
+    public int Recovering => _regions.Values.Count(static region => !region.HasEnded && region.Core is null);
+
     /// <summary>Begins to follow the map. The server is the log's observer from now on.</summary>
     public void Start()
     {

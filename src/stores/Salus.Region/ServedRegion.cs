@@ -64,16 +64,19 @@ internal sealed class ServedRegion(RegionServices services, RegionKey key, IRegi
     private async Task<RegionCore> OpenAsync(
         RegionGeneration generation, VolumeGeometry geometry, CancellationToken cancellationToken)
     {
+        var begun = services.Time.GetTimestamp();
         while (true)
         {
             try
             {
                 var recovered = await recovery.RecoverAsync(key, generation, cancellationToken);
+                RegionTelemetry.RecoveryTime.Record(services.Time.GetElapsedTime(begun).TotalSeconds);
                 return new RegionCore(services, key, generation, geometry, recovered);
             }
             catch (Exception error) when (error is CorfuException or IOException
                 && !cancellationToken.IsCancellationRequested)
             {
+                RegionTelemetry.FailedRecoveries.Add(1);
                 await Task.Delay(s_pause, services.Time, cancellationToken);
             }
         }

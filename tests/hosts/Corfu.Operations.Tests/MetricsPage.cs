@@ -45,6 +45,17 @@ internal static class MetricsPage
         ["corfu.unit.stream.limit"] = ["corfu.unit"],
         ["corfu.unit.trim_mark"] = ["corfu.unit"],
         ["corfu.unit.waiting"] = ["corfu.unit"],
+        ["salus.client.io"] = ["salus.direction"],
+        ["salus.nbd.io"] = ["salus.direction"],
+        ["salus.nbd.request.duration"] = ["salus.command", "salus.error"],
+        ["salus.node.region"] = ["salus.store"],
+        ["salus.node.region.recovering"] = ["salus.store"],
+        ["salus.region.io"] = ["salus.direction"],
+        ["salus.store.disk.free"] = ["salus.store"],
+        ["salus.store.health"] = ["salus.health", "salus.store"],
+        ["salus.store.log.size"] = ["salus.store"],
+        ["salus.store.region"] = ["salus.store"],
+        ["salus.volume.health"] = ["salus.health", "salus.volume"],
         ["tango.object.checkpoint.size"] = ["tango.object", "tango.type"],
         ["tango.object.stopped"] = ["tango.object", "tango.type"],
         ["tango.object.update"] = ["tango.object", "tango.type"],
@@ -57,8 +68,8 @@ internal static class MetricsPage
         var page = new StringBuilder("""
             # Metrics
 
-            Every instrument of nodes, clients, Tango and CRAQ, from the code; a test compares. Names, units and
-            attributes follow OpenTelemetry. `/metrics` of a node (`http` in `node.json`) has them under Prometheus'
+            Every instrument of nodes, clients, Tango, CRAQ and Salus, from the code; a test compares. Names, units
+            and attributes follow OpenTelemetry. `/metrics` of a node (`http` in `node.json`) has them under Prometheus'
             names: dots become underscores, units are written out, counters end with `_total`. A histogram of seconds
             has 18 buckets, from 50 us to 10 s.
 

@@ -28,7 +28,7 @@ public sealed partial class MetricsPageTests
             Assert.DoesNotContain("total", instrument.Name, StringComparison.Ordinal);
         });
 
-    [GeneratedRegex(@"^(corfu|tango|craq)(\.[a-z]+(_[a-z]+)*)+$")]
+    [GeneratedRegex(@"^(corfu|tango|craq|salus)(\.[a-z]+(_[a-z]+)*)+$")]
     private static partial Regex Names();
 
     [GeneratedRegex(@"^(s|By|\{[a-z]+\})$")]

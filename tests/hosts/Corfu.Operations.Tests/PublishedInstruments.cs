@@ -5,6 +5,7 @@ using Corfu.Extensions;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
 using Craq.Hosting;
+using Salus.Hosting;
 using Tango;
 
 namespace Corfu.Operations.Tests;
@@ -77,13 +78,14 @@ internal static class PublishedInstruments
     }
 
     private static bool IsOwn(string assembly) => assembly.StartsWith("Corfu", StringComparison.Ordinal)
-        || assembly.StartsWith("Craq", StringComparison.Ordinal);
+        || assembly.StartsWith("Craq", StringComparison.Ordinal)
+        || assembly.StartsWith("Salus", StringComparison.Ordinal);
 
     // Classes that make instruments are called so.
     private static IEnumerable<Type> Makers()
     {
         Assembly[] roots = [typeof(HostingTelemetry).Assembly, typeof(CorfuTelemetryNames).Assembly,
-            typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly];
+            typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly, typeof(SalusNodeRole).Assembly];
         return from assembly in roots.Concat(roots.SelectMany(root => root.GetReferencedAssemblies())
                    .Where(name => IsOwn(name.Name!)).Select(Assembly.Load))
                    .Distinct()

@@ -42,6 +42,9 @@ internal sealed class NodeTerm : IAsyncDisposable
         return term;
     }
 
+    /// <summary>Regions that the term has, and those of them that are being recovered.</summary>
+    public (int Member, int Recovering) Regions => (_server.Regions, _server.Recovering);
+
     /// <summary>Whether a server of the term has the region, or has not let go of it yet.</summary>
     public bool Has(RegionKey region) => _server.Has(region);
 

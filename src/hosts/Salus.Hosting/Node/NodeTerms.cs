@@ -36,6 +36,9 @@ internal sealed class NodeTerms : IAsyncDisposable
     /// <summary>The incarnation under which the node serves regions now; null: it serves none.</summary>
     public Incarnation? Incarnation => _term?.Incarnation;
 
+    /// <summary>Regions that the node is a member of, and those of them that are being recovered.</summary>
+    public (int Member, int Recovering) Regions => _term?.Regions ?? default;
+
     public void Start() => _running = LoopContext.Pool.RunAsync(RunAsync);
 
     public async ValueTask DisposeAsync()

@@ -1,4 +1,5 @@
 using Corfu.Storage;
+using Salus.Coordination;
 using Salus.Region.Body;
 using Salus.Store;
 using Salus.Store.Log;
@@ -13,6 +14,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     private readonly StoreFolder _store;
     private readonly RegionBodies _bodies;
     private readonly TcpTransport _transport;
+    private readonly MapGenerations _generations = new();
     private readonly NodeTerms _terms;
 
     private RunningSalusNode(RoleStart start, SalusNodeSettings settings, StoreFolder store)
@@ -26,9 +28,8 @@ internal sealed class RunningSalusNode : IAsyncDisposable
             settings.IndexCache, settings.Memtables);
         _transport = new TcpTransport(new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
             logger: start.Loggers.CreateLogger<TcpTransport>());
-        var generations = new MapGenerations();
-        Handler = new StoreHandler(start.Id, store.Log, store.Files, generations);
-        _terms = new NodeTerms(new NodeParts(start, settings, store, _bodies, _transport, generations));
+        Handler = new StoreHandler(start.Id, store.Log, store.Files, _generations);
+        _terms = new NodeTerms(new NodeParts(start, settings, store, _bodies, _transport, _generations));
     }
 
     public IRoleHandler Handler { get; }
@@ -36,6 +37,18 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     public StoreLog Store => _store.Log;
 
     public bool IsRegistered => _terms.Incarnation is not null;
+
+    /// <summary>Regions that the node is a member of, and those of them that are being recovered.</summary>
+    public (int Member, int Recovering) Regions => _terms.Regions;
+
+    /// <summary>How each volume is, as far as the node follows the log.</summary>
+    public IEnumerable<VolumeCondition> Volumes => _generations.View is { } view
+        ? view.Entries.Keys.Select(name => VolumeCondition.Of(name, view)).OfType<VolumeCondition>()
+        : [];
+
+    /// <summary>Regions of all volumes whose newest generation is not ready.</summary>
+    public int Unrecovered => _generations.View?.Volumes.Values
+        .Sum(static volume => volume.Regions.Values.Count(static region => !region.Current.IsAdmitted)) ?? 0;
 
     /// <summary>Completes when the store has failed, or the work at its files.</summary>
     public Task<Exception> Fault { get; }

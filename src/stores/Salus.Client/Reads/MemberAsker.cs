@@ -54,10 +54,16 @@ internal sealed class MemberAsker(IVolumeLog log, AskPorts ports, TimeSpan patie
     }
 
     private static VolumeException Failure<TResponse>(MemberQuestion<TResponse> question, Judgment judgment)
-        where TResponse : Response =>
-        judgment == Judgment.Wrong
-            ? new VolumeException(VolumeFault.Unverifiable, $"No copy of region {question.Region.Region} matches the "
-                + $"volume's hash tree ({question.What}): run 'corfu volume check'.")
-            : new VolumeException(VolumeFault.Unavailable, $"No member of region {question.Region.Region} answered "
-                + $"({question.What}): see 'corfu volume status' for the stores that it needs.");
+        where TResponse : Response
+    {
+        if (judgment != Judgment.Wrong)
+        {
+            return new VolumeException(VolumeFault.Unavailable, $"No member of region {question.Region.Region} "
+                + $"answered ({question.What}): see 'corfu volume status' for the stores that it needs.");
+        }
+
+        SalusClientTelemetry.Unverifiable.Add(1);
+        return new VolumeException(VolumeFault.Unverifiable, $"No copy of region {question.Region.Region} matches the "
+            + $"volume's hash tree ({question.What}): run 'corfu volume check'.");
+    }
 }

@@ -74,6 +74,7 @@ internal sealed partial class RegionCore
             var batch = _batches[count++];
             CarryOut(batch.Index);
             _body.Commit(batch.Batch);
+            RegionTelemetry.Committed(batch.Batch.Payload.Length);
             _services.Memory.Release(batch.Batch.Payload.Length);
             _lastCommitted = batch.Name;
             _settled.Add(ReportedBatch.Of(batch.Header));

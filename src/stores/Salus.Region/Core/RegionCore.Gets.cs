@@ -66,7 +66,15 @@ internal sealed partial class RegionCore
 
         if (!_services.Map.IsHeld)
             response = request.Fail(SalusStatus.Behind, Generation);
+        Count(response);
         reply.Send(response);
+    }
+
+    private static void Count(Response response)
+    {
+        if (response.Status is Status.Corrupt or Status.Failed) RegionTelemetry.ReadFailures.Add(1);
+        else if (response is GetResponse { IsOk: true } get)
+            RegionTelemetry.Read(get.Blocks.Sum(static block => (long)block.Length));
     }
 
     private bool TryStatus(RegionStatusRequest request, ReplyTo reply)

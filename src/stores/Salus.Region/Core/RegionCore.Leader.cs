@@ -79,6 +79,7 @@ internal sealed partial class RegionCore
         if (!TrySign(statement, out var own)) return;
         if (IsLastMember)
         {
+            RegionTelemetry.Decisions.Add(request.Batches.Length);
             Apply(new CommitProof(Key.Region, name, new Certificate(Generation, [own])));
             return;
         }
@@ -90,6 +91,7 @@ internal sealed partial class RegionCore
             if (response is { IsOk: true }
                 && AreOf(response.Signatures.AsSpan(), 1, _members.Members.Length - 1, statement))
             {
+                RegionTelemetry.Decisions.Add(request.Batches.Length);
                 Apply(new CommitProof(
                     Key.Region, name, new Certificate(Generation, [own, .. response.Signatures])));
                 return;

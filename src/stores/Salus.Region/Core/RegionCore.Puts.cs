@@ -57,6 +57,8 @@ internal sealed partial class RegionCore
             RegionRecordKind.Put, Key, Generation, _lastIndex + 1, _lastChain, batch.Digest());
         if (TryPlace(head, [], request.Batch, batch) is not { Batch: { } placed }) return false;
         placed.Waiters.Add(new LogSlot.Waiter(reply, _services.Behind(_services.Options.Patience)));
+        RegionTelemetry.Batches.Add(1);
+        RegionTelemetry.BatchSize.Record(batch.Payload.Length);
         return true;
     }
 

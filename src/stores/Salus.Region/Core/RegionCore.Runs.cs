@@ -196,6 +196,7 @@ internal sealed partial class RegionCore
             && IsVoid(decision, newest.Name) && !Planted.Is("void-only-the-refused"))
         {
             _body.Undo();
+            RegionTelemetry.Voids.Add(1);
             _services.Memory.Release(newest.Batch.Payload.Length);
             _batches.RemoveAt(_batches.Count - 1);
             Answer(newest, () => PutAnswer(SalusStatus.RunOver));

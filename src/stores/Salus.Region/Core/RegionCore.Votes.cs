@@ -27,6 +27,7 @@ internal sealed partial class RegionCore
         {
             if (batch.Vote is not null || batch.TryCertify(Generation) is not { } certificate) continue;
             batch.Vote = certificate;
+            RegionTelemetry.Votes.Add(1);
             if (batch.Header.Leader == Key.Region) batch.Take(new RegionVote(Key.Region, certificate));
             else Answer(batch, () => PutAnswer(Status.Ok));
         }

@@ -49,6 +49,7 @@ public sealed class FileScrub : IAsyncDisposable
     {
         if (!_damaged.TryAdd(file, true)) return;
         Interlocked.Increment(ref _found);
+        RegionTelemetry.DamagedFiles.Add(1);
         _signal.Release();
     }
 
@@ -110,6 +111,7 @@ public sealed class FileScrub : IAsyncDisposable
             else if (await _mender.TryMendAsync(file, _stop.Token))
             {
                 Interlocked.Increment(ref _mendedFiles);
+                RegionTelemetry.MendedFiles.Add(1);
                 _damaged.TryRemove(file, out _);
                 await _mended(file);
             }
