@@ -2,6 +2,7 @@ using Corfu.Simulation.Kernel;
 using Salus.Coordination;
 using Salus.Protocol;
 using Tango;
+using Tango.Collections;
 
 namespace Corfu.Simulation.Salus;
 
@@ -54,6 +55,9 @@ internal sealed class SalusTruth
         var log = _log.Observe(_process);
         Runtime = new TangoRuntime(log, () => new StreamCursor(log), _process.Time,
             new SimEntropy(_process.World.Random.Split("observer")), loops: _process.Loops);
+        // Agents replace members in transactions that read their lock. A replica without it waits for their outcome,
+        // and falls behind the nodes that it judges.
+        await Runtime.OpenAsync<TangoLock>(SalusAgent.ElectionName, OpenMode.Create);
         Directory = await VolumeDirectory.OpenAsync(Runtime);
         Book = await Runtime.OpenAsync<NodeBook>(NodeBook.DefaultName, OpenMode.Create);
         Kick();

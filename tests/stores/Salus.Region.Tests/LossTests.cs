@@ -3,7 +3,7 @@ using Salus.Region.Tests.Support;
 
 namespace Salus.Region.Tests;
 
-/// <summary>Regions behind the record of a loss (S21).</summary>
+/// <summary>Regions whose stores have lost batches or proofs (S20, S21).</summary>
 public sealed class LossTests
 {
     /// <summary>Region 1 has lost batch 2, of which region 0 knows the proof: the next batch has its number.</summary>
@@ -30,6 +30,25 @@ public sealed class LossTests
         await second.OpenAsync();
         await second.CommitAsync((0, 3, 3)).WaitAsync(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken);
         Assert.Equal((second.Run, 2), (second.Commit!.Batch.Run, second.Commit.Batch.Number));
+    }
+
+    /// <summary>All marks of commits are gone, and one member has the last batch without its header.</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Region_reports_though_one_member_lacks_the_last_header()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        await first.CommitAsync((0, 1, 1), (1, 1, 1));
+        // Region 1 has opened behind the batch: the log commits it without a proof.
+        await world.Driver().MountAsync();
+        foreach (var node in world.Nodes) await LoseBatchAsync(node, world.Key(1), number: long.MaxValue);
+        world.Nodes[2].Recovery.LacksLastHeader = true;
+        await world.ReplaceAsync(1, [.. world.Nodes]);
+        var third = world.Driver();
+        await third.MountAsync();
+        await third.CommitAsync((0, 2, 2), (1, 2, 2));
+        await third.CheckAsync();
     }
 
     private static async Task LoseBatchAsync(TestNode node, RegionKey region, long number)

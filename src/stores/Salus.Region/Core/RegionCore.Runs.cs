@@ -14,6 +14,9 @@ internal sealed partial class RegionCore
     // The record of the opening; null: the generation began with it.
     private LogSlot? _openSlot;
 
+    // The last committed batch of the recovery that began this generation.
+    private readonly BatchName _first;
+
     private bool _isReporting;
     private long _reportAt;
 
@@ -138,14 +141,22 @@ internal sealed partial class RegionCore
         return true;
     }
 
-    // A checkpoint may have all that one member still knows of the last committed batch.
+    // One member may have the batch that the generation began behind in a checkpoint alone, without its header.
     private bool Agrees(RegionReport report)
     {
         var own = ReportOf(report.Run) with { Committed = report.Committed };
-        if ((own.Last is null && report.Last?.Name == _lastCommitted) || report.Last is null)
-            own = own with { Last = report.Last };
-        return own.Equals(report);
+        return own.Equals(report)
+            || (TellsFirst(own) != TellsFirst(report) && WithoutFirst(own).Equals(WithoutFirst(report)));
     }
+
+    private bool TellsFirst(RegionReport report) =>
+        report.Last?.Name == _first || report.Above.Any(batch => batch.Name == _first);
+
+    private RegionReport WithoutFirst(RegionReport report) => report with
+    {
+        Last = report.Last?.Name == _first ? null : report.Last,
+        Above = report.Above.RemoveAll(batch => batch.Name == _first),
+    };
 
     private FenceResponse GapOf(FenceRequest request) => request.Index > _lastIndex
         ? new FenceResponse(SalusStatus.Gap, Generation) { LastIndex = _lastIndex }

@@ -79,7 +79,7 @@ internal sealed partial class RegionCore
         _parked = new ParkedRequests(services.Options.MaxParked);
         (_lastIndex, _lastChain) = (recovered.Index, recovered.Chain);
         (_run, _fenced) = (recovered.Run, recovered.Run);
-        (_last, _lastCommitted) = (recovered.Last, recovered.Last);
+        (_last, _lastCommitted, _first) = (recovered.Last, recovered.Last, recovered.Last);
         _committed = recovered.Last.Number;
         if (recovered.LastHeader is { } header) _settled.Add(ReportedBatch.Of(header));
         foreach (var logged in recovered.Above)

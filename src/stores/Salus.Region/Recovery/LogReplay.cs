@@ -6,15 +6,17 @@ namespace Salus.Region.Recovery;
 internal sealed class LogReplay
 {
     private readonly OpenedBody _opened;
+    private readonly BatchHeader? _lastHeader;
 
     // Ascending. Batches that the body has accepted and no opening has voided; cuts and compactions whose turn comes
     // when all batches below are committed (S18).
     private readonly List<ReplayedRecord> _pending = [];
 
+    /// <param name="lastHeader">Of the body's last batch; null: no store shows it.</param>
     /// <param name="run">The highest run that the region has opened at, as far as Tango tells.</param>
-    public LogReplay(OpenedBody opened, long run)
+    public LogReplay(OpenedBody opened, BatchHeader? lastHeader, long run)
     {
-        _opened = opened;
+        (_opened, _lastHeader) = (opened, lastHeader);
         (Index, Chain, Last, Run) = (opened.Index, opened.Chain, opened.Last, Math.Max(run, opened.Last.Run));
     }
 
@@ -65,7 +67,7 @@ internal sealed class LogReplay
     {
         var (last, done) = (_opened.Last, 0);
         var begun = ImmutableArray.CreateBuilder<BegunFile>();
-        BatchHeader? header = null;
+        var header = _lastHeader;
         foreach (var (record, batch, _) in _pending)
         {
             if (batch is null)

@@ -107,7 +107,8 @@ internal sealed class PrefixBuilder
         var merged = MergeOf(opened, _heard);
         var lost = await _records.CopyAsync(
             merged.Records.Where(record => !record.Stores.Contains(_ports.Store)), cancellationToken);
-        var replay = new LogReplay(opened, _region.Anchor.Opening?.Run ?? 0);
+        var replay = new LogReplay(
+            opened, await HeaderOfLastAsync(merged, opened, cancellationToken), _region.Anchor.Opening?.Run ?? 0);
         foreach (var record in merged.Records)
         {
             if (record.Head.Index <= opened.Index) continue;
@@ -121,6 +122,23 @@ internal sealed class PrefixBuilder
         // For the next recovery: the stores that had it may be gone by then (S20).
         if (proof is not null) _ports.Log.TryMark(_key, proof, out _);
         return new RegionPrefix(replay, proof, _reading.CountOf(_heard));
+    }
+
+    // The region's report tells the volume's root behind its last batch, which a run may begin at (S20). Where a
+    // checkpoint has all batches, the header stands below it: the digest in the checkpoint vouches for it.
+    private async ValueTask<BatchHeader?> HeaderOfLastAsync(
+        MergedLog merged, OpenedBody opened, CancellationToken cancellationToken)
+    {
+        if (opened.Last.IsNone) return null;
+        foreach (var record in merged.Records.Reverse())
+        {
+            if (record.Head.Index > opened.Index || record.Head.Kind != RegionRecordKind.Put) continue;
+            if (await ReadAsync(record, cancellationToken) is not { } whole) continue;
+            var header = SubBatch.Decode(whole.Content, out _).Header;
+            if (header.Name == opened.Last) return header;
+        }
+
+        return null;
     }
 
     // A record of the own store whose data is damaged comes again from a peer.

@@ -4,7 +4,11 @@ namespace Salus.Region.Recovery;
 /// may be the only one with an acknowledged record.</summary>
 internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, VolumeState volume, RegionState region)
 {
-    private readonly long _from = region.Checkpoints.IsEmpty ? 1 : region.Checkpoints[0].Index + 1;
+    // Stores keep the records above (S19). A return to the stable point needs them, and a region whose newest
+    // checkpoint has all its batches finds the header of the last one there.
+    private readonly long _from = 1 + region.Checkpoints
+        .Where(checkpoint => checkpoint.Batch <= volume.Head.Stable)
+        .Select(static checkpoint => checkpoint.Index).DefaultIfEmpty().Max();
 
     // Missing records show when the writer compares (S11); without one, nothing may show it but another store.
     private readonly bool _hasWriter = volume.Head.Phase == RunPhase.Opened;

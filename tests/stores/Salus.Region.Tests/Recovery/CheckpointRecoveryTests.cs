@@ -1,4 +1,5 @@
 using Salus.Region.Body;
+using Salus.Region.Recovery;
 using Salus.Store.Files;
 
 namespace Salus.Region.Tests.Recovery;
@@ -91,17 +92,54 @@ public sealed class CheckpointRecoveryTests : IAsyncLifetime
         }
     }
 
+    /// <summary>A run waited for ever: a checkpoint proved more than the driver's note, and no region told the volume's
+    /// root there. Also behind members that were new.</summary>
+    [Fact]
+    public async Task Region_with_all_batches_in_a_checkpoint_tells_the_header_of_the_last()
+    {
+        var kept = await FillAsync(above: 0);
+        await _world.StartAsync([1, 2, 3, 4, 5, 6], kept: [kept]);
+        _world.Lose(3);
+        await _world.ReplaceAsync(4, 1, 2);
+        Check(await _world.RecoverAsync());
+        _world.Admit();
+        _world.Lose(1);
+        _world.Lose(2);
+        await _world.ReplaceAsync(5, 6, 4);
+        Check(await _world.RecoverAsync());
+
+        void Check(RecoveredRegion[] recovered) => Assert.All(recovered, region =>
+            Assert.Equal(TestHistory.BatchOf(History.Log[5]).Header.Name, region.LastHeader?.Name));
+    }
+
+    /// <summary>No checkpoint has been reached by the stable point: a region may have to return below all of them.
+    /// </summary>
+    [Fact]
+    public async Task New_member_gets_the_log_down_to_the_stable_point()
+    {
+        var kept = await FillAsync();
+        await _world.StartAsync([1, 2, 3, 4], kept: [kept]);
+        _world.Lose(3);
+        await _world.ReplaceAsync(1, 2, 4);
+        await _world.RecoverAsync();
+        foreach (var record in History.Log)
+        {
+            var name = new RecordName(record.Head.Generation, record.Head.Index);
+            Assert.Equal(record.Head, (await _world[4].Log.ReadAsync(TestHistory.Key, name))?.Head);
+        }
+    }
+
     private static RegionFile FileOf(long number) => new(TestHistory.Key, number);
 
-    // Six batches, a checkpoint of them, three batches.
-    private async Task<CheckpointName> FillAsync()
+    // Six batches, a checkpoint of them, more batches.
+    private async Task<CheckpointName> FillAsync(int above = 3)
     {
         History.Create(1, 2, 3);
         for (var i = 0; i < 6; i++) History.Append(3);
         History.Cut(1);
         var written = await WriteAsync(History.Log.Take(6), History.Log[6]);
         foreach (var store in (int[])[1, 2, 3]) _world.FilesOf(store).Files = written.Files.Files;
-        for (var i = 0; i < 3; i++) History.Append(3);
+        for (var i = 0; i < above; i++) History.Append(3);
         return written.Name;
     }
 

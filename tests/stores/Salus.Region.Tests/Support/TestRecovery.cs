@@ -8,6 +8,9 @@ namespace Salus.Region.Tests.Support;
 internal sealed class TestRecovery(
     StoreLog log, IRegionBodies bodies, VolumeGeometry geometry, Func<RegionKey, Epoch, Task> isReady) : IRegionRecovery
 {
+    /// <summary>The header of the last committed batch is in no record.</summary>
+    public bool LacksLastHeader { get; set; }
+
     public async Task<RecoveredRegion> RecoverAsync(
         RegionKey region, RegionGeneration generation, CancellationToken cancellationToken)
     {
@@ -69,6 +72,7 @@ internal sealed class TestRecovery(
             accepted.RemoveAt(0);
         }
 
-        return new RecoveredRegion(body, index, chain, run, commit, last?.Name ?? default, last, [.. accepted]);
+        return new RecoveredRegion(body, index, chain, run, commit, last?.Name ?? default,
+            LacksLastHeader ? null : last, [.. accepted]);
     }
 }
