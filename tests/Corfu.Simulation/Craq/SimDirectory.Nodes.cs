@@ -14,6 +14,9 @@ internal sealed partial class SimDirectory
     // Leases that are renewed no more, and end.
     private readonly SortedSet<NodeId> _evicted = [];
 
+    // The process that has a node's lease.
+    private readonly Dictionary<NodeId, Connection> _holders = [];
+
     /// <summary>A node whose disk is lost and that still stands in chains: its operator makes sure that no chain is cut
     /// down to it.</summary>
     public NodeId Lost { get; set; }
@@ -60,24 +63,33 @@ internal sealed partial class SimDirectory
         return null;
     }
 
-    // False: the chain is at another epoch.
-    private bool Release(ChainId chain, Epoch epoch, NodeId node)
+    // False: the chain is at another epoch, or another process has the node's lease.
+    private bool Release(ChainId chain, Epoch epoch, NodeId node, Connection holder)
     {
         var state = _chains[chain];
-        if (state.Config.Epoch != epoch) return false;
+        if (state.Config.Epoch != epoch || _holders.GetValueOrDefault(node) != holder) return false;
         _chains[chain] = ChainRules.Release(state, node);
         return true;
     }
 
     // The revision of the lease, if it is a new one. Null: an evicted node's lease runs out.
-    private (long Revision, bool IsNew)? Renew(DirectoryNode node)
+    private (long Revision, bool IsNew)? Renew(DirectoryNode node, Connection holder)
     {
         if (_evicted.Contains(node.Id)) return null;
         _renewed[node.Id] = world.Now;
-        var isNew = !_nodes.TryGetValue(node.Id, out var known) || known.State == DirectoryNodeState.Gone;
+        var isNew = !_nodes.TryGetValue(node.Id, out var known) || known.State == DirectoryNodeState.Gone
+            || _holders.GetValueOrDefault(node.Id) != holder;
+        if (isNew) EndReleasesOf(node.Id);
+        _holders[node.Id] = holder;
         if (known is null) Register(node);
         else SetState(node.Id, StateOf(node.Id));
         return (_revision, isNew);
+    }
+
+    private void EndReleasesOf(NodeId node)
+    {
+        foreach (var (chain, state) in _chains.ToArray())
+            _chains[chain] = state with { Released = state.Released.Remove(node) };
     }
 
     private DirectoryNodeState StateOf(NodeId node) =>

@@ -159,13 +159,13 @@ internal sealed partial class SimDirectory(World world, CraqPlan plan, CraqMonit
         public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
         {
             _released[config.Id] = config.Epoch;
-            return WriteAsync(() => directory.Release(config.Id, config.Epoch, self), cancellationToken);
+            return WriteAsync(() => directory.Release(config.Id, config.Epoch, self, this), cancellationToken);
         }
 
         public async ValueTask RenewAsync(DirectoryNode node, CancellationToken cancellationToken)
         {
             var sent = process.Time.GetTimestamp();
-            if (await WriteAsync(() => directory.Renew(node), cancellationToken) is not { } granted) return;
+            if (await WriteAsync(() => directory.Renew(node, this), cancellationToken) is not { } granted) return;
             var before = _lease is { } held && IsFarFromEnd(held.Sent) && !granted.IsNew ? held.Revision : (long?)null;
             _lease = (sent, before ?? granted.Revision);
         }

@@ -35,12 +35,21 @@ internal sealed partial class CraqDirectory
             Set(ChainRules.Opened(state));
     }
 
-    private bool ApplyRelease(ChainId chain, Epoch epoch, NodeId node)
+    // A process binds itself alone: the next one of the node serves by its own lease (C7).
+    private bool ApplyRelease(ChainId chain, Epoch epoch, long lease)
     {
-        if (StateOf(chain) is not { } state || state.Config.Epoch != epoch || state.Config.IndexOf(node) < 0)
-            return false;
-        if (state.MayBeLeased) _leased = _leased.SetItem(chain, ChainRules.Release(state, node).Released);
+        if (!_terms.TryGetValue(lease, out var term) || StateOf(chain) is not { } state
+            || state.Config.Epoch != epoch || state.Config.IndexOf(term.Node) < 0) return false;
+        if (state.MayBeLeased) _leased = _leased.SetItem(chain, ChainRules.Release(state, term.Node).Released);
         return true;
+    }
+
+    private void EndReleasesOf(NodeId node)
+    {
+        foreach (var (chain, released) in _leased)
+        {
+            if (released.Contains(node)) _leased = _leased.SetItem(chain, released.Remove(node));
+        }
     }
 
     private ChangeOutcome ApplyDropChain(ChainId chain)

@@ -14,6 +14,7 @@ internal sealed partial class CraqDirectory
         _evicted = _evicted.Remove(node.Id);
         // A process that was started again, or that does not know whether its last call was recorded.
         EndTermOf(node.Id);
+        EndReleasesOf(node.Id);
         var lease = ++_lastNumber;
         _terms = _terms.Add(lease, new NodeTerm(node.Id, lease, milliseconds));
         var state = _draining.Contains(node.Id) ? DirectoryNodeState.Draining : DirectoryNodeState.Active;

@@ -115,10 +115,11 @@ internal sealed partial class CraqDirectory : TangoObject, ITangoLeased
     [Mutator(10)]
     public partial ValueTask OpenedAsync(ChainId chain, Epoch epoch, CancellationToken cancellationToken);
 
-    /// <summary>The member serves no reads by its lease in this epoch of the chain.</summary>
+    /// <summary>The holder of this lease serves no reads by it in this epoch of the chain.</summary>
+    /// <returns>False: the chain is at another epoch, or the node has another lease by now.</returns>
     [Mutator(11)]
     public partial ValueTask<bool> ReleaseAsync(
-        ChainId chain, Epoch epoch, NodeId node, CancellationToken cancellationToken);
+        ChainId chain, Epoch epoch, long lease, CancellationToken cancellationToken);
 
     [Mutator(12)]
     public partial ValueTask<ChangeOutcome> DropChainAsync(ChainId chain, CancellationToken cancellationToken);

@@ -9,7 +9,7 @@ internal interface INodeRegistry
     ValueTask<string?> EvictAsync(NodeId node, CancellationToken cancellationToken);
 
     /// <summary>This node serves no reads of the epoch by its lease from now on (C7).</summary>
-    /// <returns>False: the chain is at another epoch.</returns>
+    /// <returns>False: the chain is at another epoch, or the node has no lease at the moment.</returns>
     ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken);
 }
 
@@ -55,12 +55,13 @@ internal sealed class NodeLease : INodeRegistry, IAsyncDisposable
         _directory.EvictAsync(node, cancellationToken);
 
     /// <summary>Gives up the lease for this epoch of a chain, so that the node may be removed before it ends.</summary>
-    /// <returns>False: the chain is at another epoch.</returns>
+    /// <returns>False: the chain is at another epoch, or the node has no lease at the moment.</returns>
     public ValueTask<bool> ReleaseAsync(ChainConfig config, CancellationToken cancellationToken)
     {
+        if (_keeper.Term is not { } term) return new(false);
         // Before the record: others act on it.
         lock (_gate) _released = _released.SetItem(config.Id, config.Epoch);
-        return _directory.ReleaseAsync(config.Id, config.Epoch, _self.Id, cancellationToken);
+        return _directory.ReleaseAsync(config.Id, config.Epoch, term.Lease.Id, cancellationToken);
     }
 
     /// <summary>Ends the lease.</summary>

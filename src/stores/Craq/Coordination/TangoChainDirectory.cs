@@ -102,11 +102,11 @@ internal sealed class TangoChainDirectory : IChainDirectory, IAsyncDisposable
     public ValueTask<ChangeOutcome> DropChainAsync(ChainId chain, CancellationToken cancellationToken) => ChangeAsync(
         $"Dropping chain {chain}", token => _directory.DropChainAsync(chain, token), cancellationToken);
 
-    /// <summary>The member serves no reads by its lease in this epoch (C7).</summary>
-    /// <returns>False: the chain is at another epoch.</returns>
+    /// <summary>The holder of this lease serves no reads by it in this epoch (C7).</summary>
+    /// <returns>False: the chain is at another epoch, or the node has another lease by now.</returns>
     public ValueTask<bool> ReleaseAsync(
-        ChainId chain, Epoch epoch, NodeId node, CancellationToken cancellationToken) => CallAsync(
-        $"Releasing chain {chain}", token => _directory.ReleaseAsync(chain, epoch, node, token), cancellationToken);
+        ChainId chain, Epoch epoch, long lease, CancellationToken cancellationToken) => CallAsync(
+        $"Releasing chain {chain}", token => _directory.ReleaseAsync(chain, epoch, lease, token), cancellationToken);
 
     /// <returns>Why there is no such keyspace; null: there is.</returns>
     public ValueTask<string?> CreateKeyspaceAsync(

@@ -137,6 +137,43 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
             directory.TryChangeAsync(chain.Id, chain.Epoch, remove, s_none))).IsRecorded);
     }
 
+    /// <summary>C7: a member releases its lease, and its process ends before the removal. The next process knows
+    /// nothing of the release and serves by its own lease, so the directory goes back on it.</summary>
+    [Fact]
+    public async Task Release_ends_with_the_process_that_made_it()
+    {
+        var (_, mine) = await _world.StartAsync();
+        var (_, restarted) = await _world.StartAsync();
+        var directory = await _world.StartAsync(nodes: 2);
+        var lease = await _world.RegisterAsync(mine, Node(3));
+        var chain = await CreateAsync(directory, "a", Placement.Implicit(1, 3), s_leased);
+        Assert.True(await _world.RunAsync(lease.ReleaseAsync(chain, s_none)));
+        var next = await _world.RegisterAsync(restarted, Node(3));
+        await _world.UntilAsync(restarted, view => next.Proves(chain));
+        var removal = await _world.RunAsync(directory.TryChangeAsync(
+            chain.Id, chain.Epoch, new ChainChange.Remove([Id(3)]), s_none));
+        Assert.Contains("lease", removal.Refusal, Ordinal);
+        Assert.True(next.Proves(chain));
+    }
+
+    /// <summary>C7: the release of a process that has ended reaches the log behind the registration of the next
+    /// one.</summary>
+    [Fact]
+    public async Task Late_release_of_an_ended_process_releases_nothing()
+    {
+        var (_, mine) = await _world.StartAsync();
+        var (_, restarted) = await _world.StartAsync();
+        var directory = await _world.StartAsync(nodes: 2);
+        var lease = await _world.RegisterAsync(mine, Node(3));
+        var chain = await CreateAsync(directory, "a", Placement.Implicit(1, 3), s_leased);
+        var next = await _world.RegisterAsync(restarted, Node(3));
+        await _world.UntilAsync(restarted, view => next.Proves(chain));
+        Assert.False(await _world.RunAsync(lease.ReleaseAsync(chain, s_none)));
+        var removal = await _world.RunAsync(directory.TryChangeAsync(
+            chain.Id, chain.Epoch, new ChainChange.Remove([Id(3)]), s_none));
+        Assert.Contains("lease", removal.Refusal, Ordinal);
+    }
+
     /// <summary>C7: the lease ends, the node is removed, and registers again. The new lease proves nothing of the epoch
     /// before, at no moment.</summary>
     [Fact]
