@@ -82,6 +82,15 @@ internal sealed partial class ChainCore
         BeginCollecting();
     }
 
+    // C19: what was durable here in this epoch is gone. The chain goes on without this member, or waits for a person.
+    private void Leave(ChainEffects effects)
+    {
+        _standing = ChainStanding.Outside;
+        Plan();
+        BeginCollecting();
+        EndEpoch(effects);
+    }
+
     // The other members' parts in this one's work.
     private void Plan()
     {
@@ -159,7 +168,9 @@ internal sealed partial class ChainCore
 
         if (_fetching || now < _fetchAt || _collect.Values.Any(member => member.Last is null)) return;
         var longest = _collect.OrderByDescending(member => member.Value.Last!.Value).FirstOrDefault();
-        if (longest.Value?.Last > _last)
+        // Another member has the Begin of this epoch, which its head alone writes.
+        if (longest.Value?.Last >= ObjectVersion.First(Epoch)) Leave(effects);
+        else if (longest.Value?.Last > _last)
         {
             _fetching = true;
             effects.Calls.Add(new ChainCall(Id, _view!.Find(longest.Key)!.Value,

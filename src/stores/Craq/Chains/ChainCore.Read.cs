@@ -62,6 +62,8 @@ internal sealed partial class ChainCore
         var mayRead = IsFull || (Planted.Is("learner-is-read") && _standing != ChainStanding.Outside);
         if (!mayRead) return CraqStatus.WrongRole;
         if (_view!.Config.Options.Protocol == ChainProtocol.Cr && !IsTail) return CraqStatus.WrongRole;
+        // A chain that has not begun, or a member whose data is lost (C19).
+        if (_last.IsNone) return CraqStatus.NotOpen;
         if (request.Mode != ObjectReadMode.Strong) return null;
         if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
         return IsOpen ? null : CraqStatus.NotOpen;

@@ -36,6 +36,14 @@ internal sealed partial class ChainCore
             return;
         }
 
+        // What the mark covers was durable here.
+        if (request.Mark >= ObjectVersion.First(Epoch) && _last < ObjectVersion.First(Epoch))
+        {
+            Leave(effects);
+            effects.Answer(to, Refused(request, CraqStatus.WrongRole));
+            return;
+        }
+
         var isBehind = _parked.Count > 0 && request.Previous > _last && !request.Records.IsEmpty;
         if (isBehind || !TryTake(request, to, effects)) Park(request, to, effects);
         else Resume(effects);

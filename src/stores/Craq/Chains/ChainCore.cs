@@ -200,6 +200,9 @@ internal sealed partial class ChainCore
             return;
         }
 
+        // All members have installed the epoch: one that asks for it again has lost what it had (C19).
+        if (_view is { } view && record.Version == ObjectVersion.First(Epoch))
+            _view = view with { Config = view.Config with { IsUnopened = false } };
         foreach (var origin in record.Origins) _window.Add(origin.Id, record.Version, origin.Result);
         if (record.Transaction != Guid.Empty) _locks.Settle(record.Transaction, record.Version);
     }

@@ -1,3 +1,4 @@
+using Craq.Chains;
 using Craq.Coordination;
 using Craq.Storage;
 using Craq.Tests.Coordination;
@@ -50,6 +51,74 @@ public sealed class RestartTests
         await chain.OpenedAsync();
         Assert.Equal("new", await chain.GetAsync(3, "x"));
     });
+
+    /// <summary>C19: a member's disk is lost before the first epoch is recorded open. It holds no record of the chain,
+    /// as a member that is new, and the others say that it had some.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Emptied_member_of_an_open_epoch_serves_nothing(int emptied) => TestChain.Run(async chain =>
+    {
+        var unrecorded = ChainId.FromName("unrecorded");
+        for (var node = 1; node <= 3; node++)
+            chain.Access(node).Opening = static () => new TaskCompletionSource().Task;
+        chain.Directory.Create(unrecorded, Placement.Implicit(1, 3), ChainOptions.Default, 1, 2, 3);
+        var request = chain.Mutation(TestChain.Put("x", "v")) with { Chain = unrecorded, Epoch = Epoch.First };
+        await chain.UntilAsync(() => IsOpen(chain, 1, unrecorded));
+        var written = await chain.CallAsync(1, request);
+        Assert.Equal(Status.Ok, written.Status);
+        await chain.UntilAsync(() => Enumerable.Range(1, 3).All(node => IsOpen(chain, node, unrecorded)));
+        await chain.RestartAsync(emptied, static _ => []);
+        foreach (var mode in Enum.GetValues<ObjectReadMode>())
+        {
+            var read = await chain.CallAsync(emptied, new ReadObjectsRequest(
+                Epoch.First, unrecorded, mode, ["x"], default, 0, 0));
+            Assert.False(read.IsOk);
+        }
+
+        // A member that hears nothing of its chain does not know yet.
+        var unknown = chain.CallAsync(1,
+            chain.Mutation(TestChain.Put("y", "v")) with { Chain = unrecorded, Epoch = Epoch.First });
+        await chain.UntilAsync(() => IsOutside(chain, emptied, unrecorded));
+        Assert.False((await unknown).IsOk);
+        chain.Directory.Change(unrecorded, new ChainChange.Remove(Samples.Ids(emptied)));
+        var (next, survivor) = (new Epoch(2), emptied == 1 ? 2 : 1);
+        await chain.UntilAsync(() => IsOpen(chain, survivor, unrecorded));
+        var kept = await chain.CallAsync(survivor, new ReadObjectsRequest(
+            next, unrecorded, ObjectReadMode.Strong, ["x"], default, 0, 0));
+        Assert.Equal(Status.Ok, kept.Status);
+        Assert.Equal(written.Version, kept.Objects[0].Version);
+    });
+
+    /// <summary>C19: the view that a member tells others says that the epoch has opened: an emptied member that
+    /// installs it is no new one.</summary>
+    [Fact]
+    public void Members_of_an_open_epoch_tell_that_members_hold_records() => TestChain.Run(async chain =>
+    {
+        await chain.PutAsync("x", "v");
+        for (var node = 1; node <= 3; node++)
+        {
+            ChainView? told = null;
+            chain.Node(node).WithChain(chain.Id, (core, _) => told = core.View);
+            Assert.False(told!.Config.IsUnopened);
+        }
+    });
+
+    private static bool IsOpen(TestChain chain, int node, ChainId id)
+    {
+        var isOpen = false;
+        var newest = chain.Directory[id].Config.Epoch;
+        chain.Node(node).WithChain(id, (core, _) => isOpen = core.IsOpen && core.Epoch == newest);
+        return isOpen;
+    }
+
+    private static bool IsOutside(TestChain chain, int node, ChainId id)
+    {
+        var isOutside = false;
+        chain.Node(node).WithChain(id, (core, _) => isOutside = core.Standing == ChainStanding.Outside);
+        return isOutside;
+    }
 
     /// <summary>C17: the clock of the earlier run says nothing in this run.</summary>
     [Fact]
