@@ -55,7 +55,7 @@ write_sources() {
             echo "    <packageSource key=\"$key\"><package pattern=\"*\" /></packageSource>"
         done < <(dotnet nuget list source | sed -n 's/^ *[0-9]*\. *\(.*\) \[Enabled\]$/\1/p')
         echo '    <packageSource key="corfu-folder">'
-        echo '      <package pattern="Corfu.*" /><package pattern="Tango" /><package pattern="Tango.*" /><package pattern="Craq.*" />'
+        echo '      <package pattern="Corfu.*" /><package pattern="Tango" /><package pattern="Tango.*" /><package pattern="Craq.*" /><package pattern="Salus.*" />'
         echo '    </packageSource>'
         echo '  </packageSourceMapping>'
         echo '</configuration>'

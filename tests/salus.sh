@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Volumes of Salus from end to end: processes by 'corfu salus up', NBD clients that nobody here wrote (nbdinfo, qemu-io, nbdcopy), nodes and the serving process killed by their pids under load.
-# Needs: apt-get install --no-install-recommends libnbd-bin qemu-utils. Usage: tests/salus.sh [CORFU], the tool's path, built before.
+# Needs: apt-get install --no-install-recommends libnbd-bin qemu-utils python3. Usage: tests/salus.sh [CORFU], the tool's path, built before.
 set -eu -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 corfu=$(realpath "${1:-src/hosts/Corfu.Cli/bin/Release/net10.0/corfu}")
@@ -72,10 +72,23 @@ nbdcopy --connections=4 --flush "$dir/image" "$uri/v" >"$dir/copying.txt" 2>&1 &
 copying=$!
 kill -9 "$(pid salus2)"
 sleep 2
+# The node comes back with a port for figures.
+http=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+python3 - "$dir/salus/salus2/node.json" "$http" <<'END'
+import json, sys
+node = json.load(open(sys.argv[1]))
+node["http"] = {"listen": "127.0.0.1:" + sys.argv[2]}
+json.dump(node, open(sys.argv[1], "w"), indent=2)
+END
 "$corfu" salus up --dir "$dir/salus" --servers 3 >"$dir/up.txt"
 copied=0
 wait "$copying" || copied=$?
 check "nbdcopy while a node dies and comes back" [ "$copied" = 0 ]
+figures() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "http://127.0.0.1:$http/metrics" >"$dir/figures.txt"; }
+has_figures() { figures && for name in "$@"; do grep -q "^$name" "$dir/figures.txt" || { echo "no $name"; cat "$dir/figures.txt"; return 1; }; done; }
+export -f figures has_figures
+export http
+check "figures of a node" has_figures salus_node_registered salus_region_batch_committed_total salus_region_recovery_duration_seconds_count salus_store_log_size_bytes 'salus_volume_health{.*salus_health="Ready",salus_volume="v"} 1'
 check "nbdcopy out of the volume after that" nbdcopy --connections=4 "$uri/v" "$dir/copy"
 check "the bytes after that" cmp "$dir/image" "$dir/copy"
 

@@ -5,7 +5,6 @@ using System.Net.Sockets;
 using System.Security.Authentication;
 using Corfu.Client;
 using Corfu.Hosting;
-using Corfu.Protocol;
 using Corfu.Protocol.Tests;
 using Corfu.Transport;
 

@@ -1,7 +1,5 @@
-using System.Collections.Immutable;
 using Corfu.Client;
 using Corfu.Hosting;
-using Corfu.Protocol;
 using Corfu.Transport;
 
 namespace Corfu.Fuzz;

@@ -1,5 +1,6 @@
 using Corfu.Client;
 using Craq;
+using Salus;
 using Tango;
 
 namespace Corfu.Extensions;
@@ -12,6 +13,7 @@ public static class CorfuTelemetryNames
         [
             TransportTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName,
             TangoTelemetry.MeterName, CraqClientTelemetry.MeterName,
+            SalusClientTelemetry.MeterName,
         ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =

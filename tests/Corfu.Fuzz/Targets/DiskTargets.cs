@@ -3,7 +3,6 @@ using System.Text;
 using Corfu.Backup;
 using Corfu.Hosting;
 using Corfu.Layout;
-using Corfu.Protocol;
 using Corfu.Protocol.Tests;
 using Corfu.Register;
 using Corfu.Storage;

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
 using Corfu.Backup;
-using Corfu.Protocol;
 
 namespace Corfu.Fuzz;
 

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango;
 using Tango.Checkpoints;

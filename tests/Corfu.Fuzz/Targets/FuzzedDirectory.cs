@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Tango;
 using Tango.Formatting;
 using Tango.Records;

@@ -1,7 +1,5 @@
 using System.Buffers.Binary;
-using System.Collections.Immutable;
 using Corfu.Client;
-using Corfu.Protocol;
 using Corfu.Protocol.Tests;
 
 namespace Corfu.Fuzz;

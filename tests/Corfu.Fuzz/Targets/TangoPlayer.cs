@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Tango.Testing;
 using Tango;
 using Tango.Collections;

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Collections.Immutable;
 using Tango.Testing;
 using Tango;
 using Tango.Collections;

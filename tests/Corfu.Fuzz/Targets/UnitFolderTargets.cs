@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
 using Corfu.Conformance;
-using Corfu.Protocol;
 using Corfu.Storage;
 using Corfu.Unit;
 

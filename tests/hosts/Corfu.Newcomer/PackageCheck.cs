@@ -12,12 +12,15 @@ internal static class PackageCheck
     // Programs that only use a cluster reference these, alone or together.
     private static readonly string[] s_forClients =
     [
-        "Corfu.Abstractions", "Corfu.Client", "Corfu.Extensions", "Corfu.Grpc.Client", "Craq.Client", "Tango",
-        "Tango.Testing",
+        "Corfu.Abstractions", "Corfu.Client", "Corfu.Extensions", "Corfu.Grpc.Client", "Craq.Client", "Salus.Client",
+        "Tango", "Tango.Testing",
     ];
 
     private static readonly string[] s_forServers =
-        ["Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling", "Craq.Hosting"];
+    [
+        "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling", "Craq.Hosting",
+        "Salus.Hosting",
+    ];
 
     private static readonly string[] s_others = ["Corfu.Templates"];
 

@@ -19,7 +19,7 @@ public sealed partial class DeployTests
         var rules = Repo.Read(Rules);
         var alerts = Alerts().Matches(rules).Select(match => match.Groups[1].Value).ToList();
         var runbooks = Runbooks().Matches(rules).Select(match => match.Groups[1].Value).ToList();
-        Assert.Equal(24, alerts.Count);
+        Assert.Equal(26, alerts.Count);
         Assert.Equal(alerts.Select(Anchor), runbooks);
         Assert.Empty(runbooks.Except(headings));
     }
@@ -78,7 +78,7 @@ public sealed partial class DeployTests
     [GeneratedRegex(@"runbook: docs/operations\.md#(\S+)")]
     private static partial Regex Runbooks();
 
-    [GeneratedRegex(@"\b(?:corfu|tango)_\w+")]
+    [GeneratedRegex(@"\b(?:corfu|tango|salus)_\w+")]
     private static partial Regex Names();
 
     [GeneratedRegex(@"(?:summary|runbook): .*|#.*")]

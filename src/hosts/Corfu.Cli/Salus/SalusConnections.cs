@@ -1,4 +1,5 @@
 using Salus.Hosting;
+using Salus;
 
 namespace Corfu.Cli;
 

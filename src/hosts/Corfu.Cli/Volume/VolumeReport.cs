@@ -1,3 +1,4 @@
+using Salus;
 using System.Globalization;
 using System.Text.Json;
 using Salus.Coordination;

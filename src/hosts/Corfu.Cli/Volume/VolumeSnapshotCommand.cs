@@ -1,3 +1,4 @@
+using Salus;
 using System.Text.Json;
 using Salus.Coordination;
 using Salus.Hosting;

@@ -9,7 +9,7 @@ internal sealed class MapGenerations : IGenerations
 {
     private volatile VolumeMap? _map;
 
-    /// <summary>What the node has played; null: the log is not followed.</summary>
+    /// <summary>The part of the log that the node has played; null: the log is not followed.</summary>
     public MapView? View => _map?.View;
 
     /// <param name="map">Null: the log is not followed.</param>

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Security;
 using Corfu.Server;
 using Salus.Coordination;
 using Salus.Nbd;
@@ -41,7 +42,7 @@ public sealed class VolumeServer : IAsyncDisposable
                 exports.Add(new NbdExport(
                     name, await connection.FindVolumeAsync(name, cancellationToken), Description));
             var nbd = await NbdServer.StartAsync(options.Listen, exports, options.Loggers, options.Nbd,
-                options.Tls is { } tls ? () => tls.HttpServer(required: true, static _ => { }) : null,
+                options.Tls is { } tls ? () => ServerOf(tls) : null,
                 cancellationToken: cancellationToken);
             var server = new VolumeServer(connection, nbd, options.Loggers.CreateLogger<VolumeServer>());
             if (options.Volumes.IsEmpty) server._following = LoopContext.Pool.RunAsync(server.FollowAsync);
@@ -63,6 +64,17 @@ public sealed class VolumeServer : IAsyncDisposable
         await _server.DisposeAsync();
         await _connection.DisposeAsync();
         _stop.Dispose();
+    }
+
+    // A caller has no right at the cluster's port, and so none to a disk. The options are those of one handshake.
+    private static SslServerAuthenticationOptions ServerOf(ClusterTls tls)
+    {
+        var role = AccessRole.None;
+        var server = tls.HttpServer(required: true, peer => role = peer.Principal.Role);
+        var isTrusted = server.RemoteCertificateValidationCallback!;
+        server.RemoteCertificateValidationCallback = (sender, certificate, chain, errors) =>
+            isTrusted(sender, certificate, chain, errors) && role >= AccessRole.Client;
+        return server;
     }
 
     private async Task FollowAsync()

@@ -21,7 +21,7 @@ public sealed record VolumeServerOptions(string Connection, ImmutableArray<strin
         NbdServerOptions.Default with { MountTimeout = TimeSpan.FromSeconds(90) };
 
     /// <summary>TLS of the listener, with a certificate of a node; stays the caller's. Clients of NBD need certificates
-    /// of the same authority. Null: their connections are plain.</summary>
+    /// of the same authority, with the role of a client at least. Null: their connections are plain.</summary>
     public ClusterTls? Tls { get; init; }
 
     /// <summary>TLS to the log and the nodes; stays the caller's. Null: as the connection string says.</summary>

@@ -1,5 +1,6 @@
 using Salus.Coordination;
 using Salus.Hosting;
+using Salus;
 using Tango;
 
 namespace Corfu.FaultRuns.Volumes.Nodes;

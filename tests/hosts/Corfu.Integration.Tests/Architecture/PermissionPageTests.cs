@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Corfu.Grpc;
 using Corfu.Protocol;
+using Salus.Protocol;
 
 namespace Corfu.Integration.Tests.Architecture;
 
@@ -10,6 +11,9 @@ namespace Corfu.Integration.Tests.Architecture;
 public sealed class PermissionPageTests
 {
     private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
+
+    private static readonly RequestTable s_salus = new(SalusMessages.AddTo);
+    private static readonly AccessRole[] s_roles = [AccessRole.Client, AccessRole.Admin, AccessRole.Node];
 
     [Fact]
     public void Page_says_the_same_as_the_table()
@@ -46,6 +50,13 @@ public sealed class PermissionPageTests
                 $"| {Cell(row, AccessRole.Admin)} | {Cell(row, AccessRole.Node)} |\n");
         }
 
+        AddOthers(page);
+        return page.ToString();
+    }
+
+    // Salus, and the gRPC front end.
+    private static void AddOthers(StringBuilder page)
+    {
         page.Append("""
 
             - *if decided*: the projection is one that the agent of the process has read itself as decided, from a
@@ -55,6 +66,27 @@ public sealed class PermissionPageTests
 
             Opcodes from 128 on belong to other systems' roles, which state the lowest role beside each message
             (`RequestTable.Add`); without one the process does not start.
+
+            ## Salus
+
+            Opcodes of region servers and stores. An NBD port with TLS refuses handshakes below the role `client`;
+            behind it, a client reads and writes every export. A program that appends to the log may create, snapshot
+            and delete volumes: these are records of the log, with no right of their own.
+
+            | opcode | sent by | client | admin | node |
+            |---|---|---|---|---|
+
+            """.ReplaceLineEndings("\n"));
+        foreach (var own in typeof(SalusOpcode).GetFields())
+        {
+            var opcode = (Opcode)own.GetValue(null)!;
+            page.Append(CultureInfo.InvariantCulture, $"| `{own.Name}` ({(int)opcode}) ")
+                .Append(CultureInfo.InvariantCulture, $"| {(May(opcode, AccessRole.Client) ? "a driver" : "nodes")} ");
+            foreach (var role in s_roles) page.Append(May(opcode, role) ? "| yes " : "| no ");
+            page.Append("|\n");
+        }
+
+        page.Append("""
 
             ## Methods of the gRPC front end
 
@@ -72,9 +104,10 @@ public sealed class PermissionPageTests
             page.Append(CultureInfo.InvariantCulture,
                 $"| {Cell(row, AccessRole.Admin)} | {Cell(row, AccessRole.Node)} |\n");
         }
-
-        return page.ToString();
     }
+
+    private static bool May(Opcode opcode, AccessRole role) =>
+        s_salus.Judge(opcode, role) == AccessVerdict.Allowed;
 
     private static string Cell(MethodRow row, AccessRole role) => (role, row.Policy) switch
     {

@@ -1,11 +1,16 @@
+using Corfu;
 using Corfu.Client;
+using Corfu.Protocol;
+using Corfu.Transport;
+using Microsoft.Extensions.Logging;
 using Salus.Coordination;
 using Tango;
 using Tango.Collections;
 
-namespace Salus.Hosting;
+namespace Salus;
 
-/// <summary>The log and the nodes, as a process that uses volumes sees them.</summary>
+/// <summary>The log and the nodes, as a process that uses volumes sees them. Any thread. Disposed behind the volumes
+/// that it has mounted.</summary>
 public sealed class SalusConnection : IAsyncDisposable
 {
     private readonly TcpTransport _transport;
@@ -59,6 +64,14 @@ public sealed class SalusConnection : IAsyncDisposable
         ?? throw new VolumeException(VolumeFault.Unavailable, name.Contains('@', StringComparison.Ordinal)
             ? $"There is no snapshot '{name}': 'corfu volume snapshot VOLUME' lists the snapshots of a volume."
             : $"There is no volume '{name}', or it is being made or deleted: 'corfu volume list' lists the volumes.");
+
+    /// <summary>Mounts a volume for writing, or a snapshot for reading. The volume's lock is held until the result is
+    /// disposed, and ends by itself when this process dies (<see cref="SalusClientOptions.Lease"/>, 10 s).</summary>
+    /// <param name="name"><c>volume</c>, or <c>volume@snapshot</c> for reading.</param>
+    /// <exception cref="VolumeException">There is none, another process has it mounted, or its nodes do not
+    /// answer.</exception>
+    public async Task<IVolume> MountAsync(string name, CancellationToken cancellationToken = default) =>
+        await (await FindVolumeAsync(name, cancellationToken)).MountAsync(cancellationToken);
 
     /// <summary>Takes a snapshot. The process that has the volume mounted takes it; where there is none, this one
     /// mounts it for the time.</summary>

@@ -1,8 +1,11 @@
+using Corfu;
 using Corfu.Client;
+using Corfu.Protocol;
+using Microsoft.Extensions.Logging;
 using Salus.Coordination;
 using Tango;
 
-namespace Salus.Hosting;
+namespace Salus;
 
 /// <summary>The log that coordinates Salus, as a process uses it: a client, and a runtime that follows the nodes and
 /// volumes.</summary>
