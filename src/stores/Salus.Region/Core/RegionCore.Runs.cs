@@ -141,7 +141,7 @@ internal sealed partial class RegionCore
         return true;
     }
 
-    // One member may have the batch that the generation began behind in a checkpoint alone, without its header.
+    // A member may have the batch that the generation began behind in a checkpoint alone, without its header.
     private bool Agrees(RegionReport report)
     {
         var own = ReportOf(report.Run) with { Committed = report.Committed };

@@ -12,7 +12,7 @@ internal sealed class LogReplay
     // when all batches below are committed (S18).
     private readonly List<ReplayedRecord> _pending = [];
 
-    /// <param name="lastHeader">Of the body's last batch; null: no store shows it.</param>
+    /// <param name="lastHeader">The header of the body's last batch; null: no store shows it.</param>
     /// <param name="run">The highest run that the region has opened at, as far as Tango tells.</param>
     public LogReplay(OpenedBody opened, BatchHeader? lastHeader, long run)
     {
