@@ -31,6 +31,8 @@ internal static class CraqBugs
             static plan => plan.Has(CraqFault.Reorder)),
         new("learner-is-read", "C10", "a learner answers reads", CheckerNames.Learn, 11,
             static plan => plan.HasAgents),
+        new("dirty-data-rejoins", "C10", "a returning node keeps its dirty versions", CheckerNames.Learn, 747,
+            static plan => plan.Has(CraqFault.KillLearner)),
         new("copy-over-newer", "C11", "a copy that comes late replaces what was written since", CheckerNames.Learn,
             8510, static plan => plan.Has(CraqFault.LateCopies)),
         new("deleted-lives-again", "C11", "a returning node keeps what was deleted meanwhile", CheckerNames.Learn, 25,

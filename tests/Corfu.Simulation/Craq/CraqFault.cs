@@ -58,4 +58,8 @@ internal enum CraqFault
 
     /// <summary>Objects reach a learner late, behind records that were written after them (C11).</summary>
     LateCopies,
+
+    /// <summary>A node dies while it learns, or right behind that: it starts again from the data that it came back
+    /// with and what it has learned (C10).</summary>
+    KillLearner,
 }

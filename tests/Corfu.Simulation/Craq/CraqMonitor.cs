@@ -22,6 +22,9 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
     /// <summary>Situations that occurred, and how often.</summary>
     public SortedDictionary<string, long> Marks { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>A machine has begun to learn a chain, or says that it has learned it.</summary>
+    public Action<string> Learning { get; set; } = static _ => { };
+
     public IEnumerable<ChainTruth> Chains => _chains.Values;
 
     public ChainTruth Truth(ChainId chain)

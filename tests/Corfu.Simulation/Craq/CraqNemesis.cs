@@ -37,6 +37,7 @@ internal sealed partial class CraqNemesis
     public void Start()
     {
         if (_acts.Length > 0) Next();
+        if (_cluster.Plan.Has(CraqFault.KillLearner)) _cluster.Monitor.Learning = KillLearner;
     }
 
     public void Stop() => _stopped = true;
@@ -247,5 +248,12 @@ internal sealed partial class CraqNemesis
         Count(fault);
         node.Kill(fault is CraqFault.PowerCut or CraqFault.PowerCutOfAll);
         After(Duration(), node.Start);
+    }
+
+    private void KillLearner(string machine)
+    {
+        if (!_random.Chance(0.5)) return;
+        After(_random.Exponential(_random.Pick([10_000L, 100_000, 500_000])) + 1,
+            () => Kill(_cluster.Nodes.Find(node => node.Name == machine)!, CraqFault.KillLearner));
     }
 }

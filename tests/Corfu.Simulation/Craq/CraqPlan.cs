@@ -159,12 +159,13 @@ internal sealed record CraqPlan
         var faults = FaultsOf(seed, random);
         var agents = new SimRandom(seed).Split("agents");
         var hasAgents = agents.Chance(0.5);
-        if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain, CraqFault.LateCopies]);
+        if (!hasAgents) faults.ExceptWith([CraqFault.LoseDisk, CraqFault.Drain, CraqFault.LateCopies,
+            CraqFault.KillLearner]);
         bool Has(CraqFault fault) => faults.Contains(fault);
         var store = new SimRandom(seed).Split("store");
         var length = random.Pick([1, 2, 3, 3, 3, 4, 5, 7]);
         if (length == 1) faults.ExceptWith([CraqFault.Remove, CraqFault.Reorder, CraqFault.CutOff,
-            CraqFault.LoseDisk]);
+            CraqFault.LoseDisk, CraqFault.KillLearner]);
         var plan = new CraqPlan
         {
             Seed = seed,

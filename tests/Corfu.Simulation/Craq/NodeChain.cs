@@ -47,9 +47,8 @@ internal sealed class NodeChain
     public bool Holds(ObjectVersion version) => _records.Contains(version);
 
     /// <summary>A record was durable here, though it may have been dropped since: it may still be under way to
-    /// others.</summary>
-    public bool HasHeld(ObjectVersion version) =>
-        Last > version || _records.Contains(version) || _dropped.Contains(version);
+    /// others. A state that ends with the record stands for it.</summary>
+    public bool HasHeld(ObjectVersion version) => Last >= version || _dropped.Contains(version);
 
     /// <returns>The part of a former chain that this one lacks; null: nothing.</returns>
     public string? Lacks(NodeChain before)
@@ -98,6 +97,9 @@ internal sealed class NodeChain
                 break;
         }
     }
+
+    /// <summary>The node's part in the chain as a state says it.</summary>
+    public static ChainStanding StandingOf(ReadOnlyMemory<byte> state) => (ChainStanding)state.Span[0];
 
     private void Install(Epoch epoch) => Installed = epoch > Installed ? epoch : Installed;
 

@@ -1,5 +1,6 @@
 using Corfu.Protocol;
 using Craq;
+using Craq.Chains;
 using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
@@ -88,6 +89,7 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
         if (record.Kind == StoreRecordKind.Chain) Follows(record.Chain, owned.Body);
         if (record.Kind is StoreRecordKind.Mark or StoreRecordKind.ChainState)
             monitor.Marked(this, record.Chain, record.Version);
+        if (IsOfLearner(owned)) monitor.Learning(Machine);
         _pending.Enqueue(owned);
     }
 
@@ -124,6 +126,11 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
             monitor.Found(CheckerNames.ChainLog,
                 $"{name} takes a record behind {previous} of {chain}, and its log ends at {last}");
     }
+
+    // The state of a learner is its first record; Full is its last one.
+    private static bool IsOfLearner(in StoreRecord record) => record.Kind == StoreRecordKind.Full
+        || (record.Kind == StoreRecordKind.ChainState
+            && NodeChain.StandingOf(record.Body) == ChainStanding.Learning);
 
     private static ObjectVersion RecordPrevious(ReadOnlyMemory<byte> body) =>
         global::Craq.Protocol.RecordCodec.PreviousOf(body.Span);
