@@ -36,7 +36,7 @@ internal sealed partial class ChainCore
             return;
         }
 
-        // What the mark covers was durable here.
+        // The records up to the mark were durable here (C19).
         if (request.Mark >= ObjectVersion.First(Epoch) && _last < ObjectVersion.First(Epoch))
         {
             Leave(effects);

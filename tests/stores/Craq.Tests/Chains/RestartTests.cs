@@ -58,7 +58,7 @@ public sealed class RestartTests
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Emptied_member_of_an_open_epoch_serves_nothing(int emptied) => TestChain.Run(async chain =>
+    public void Emptied_member_of_an_open_epoch_serves_no_reads(int emptied) => TestChain.Run(async chain =>
     {
         var unrecorded = ChainId.FromName("unrecorded");
         for (var node = 1; node <= 3; node++)
@@ -94,7 +94,7 @@ public sealed class RestartTests
     /// <summary>C19: the view that a member tells others says that the epoch has opened: an emptied member that
     /// installs it is no new one.</summary>
     [Fact]
-    public void Members_of_an_open_epoch_tell_that_members_hold_records() => TestChain.Run(async chain =>
+    public void Members_of_an_open_epoch_tell_of_the_opening() => TestChain.Run(async chain =>
     {
         await chain.PutAsync("x", "v");
         for (var node = 1; node <= 3; node++)

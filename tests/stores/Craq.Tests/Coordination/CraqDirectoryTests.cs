@@ -140,7 +140,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     /// <summary>C7: a member releases its lease, and its process ends before the removal. The next process knows
     /// nothing of the release and serves by its own lease, so the directory goes back on it.</summary>
     [Fact]
-    public async Task Release_ends_with_the_process_that_made_it()
+    public async Task Release_ends_with_the_releasing_process()
     {
         var (_, mine) = await _world.StartAsync();
         var (_, restarted) = await _world.StartAsync();
@@ -159,7 +159,7 @@ public sealed class CraqDirectoryTests : IAsyncDisposable
     /// <summary>C7: the release of a process that has ended reaches the log behind the registration of the next
     /// one.</summary>
     [Fact]
-    public async Task Late_release_of_an_ended_process_releases_nothing()
+    public async Task Late_release_of_an_ended_process_has_no_effect()
     {
         var (_, mine) = await _world.StartAsync();
         var (_, restarted) = await _world.StartAsync();
