@@ -54,18 +54,31 @@ public sealed class CommitTests
         await driver.CheckAsync();
     }
 
-    // A leader paused for 100 ms behind each answer of the leader before.
-    [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Batches_with_changing_leaders_commit_while_the_clock_stands_still()
+    // A leader paused for 100 ms behind each answer of the leader before, and where a newer proof had overtaken the
+    // answer.
+    [Theory(Timeout = TestWorld.Timeout)]
+    [InlineData(1, 1)]
+    [InlineData(2, 1)]
+    [InlineData(3, 3)]
+    public async Task Batches_with_changing_leaders_commit_while_the_clock_stands_still(int seed, int copies)
     {
-        await using var world = await TestWorld.StartAsync();
+        await using var world = await TestWorld.StartAsync(regions: 4, copies: copies,
+            patience: TimeSpan.FromSeconds(50), options: o => o with { Tick = TimeSpan.FromHours(1) });
         var driver = world.Driver();
         await driver.MountAsync();
         world.Time.Stop();
-        var batches = Enumerable.Range(0, 8).Select(i => driver.Make((i % 2, i, 1))).ToArray();
-        await Task.WhenAll(batches.Select(driver.CommitAsync));
+        var random = new Random(seed);
+        for (var round = 0; round < 100; round++)
+        {
+            var window = Enumerable.Range(0, 2).Select(_ => driver.Make([
+                .. Enumerable.Range(0, random.Next(1, 3)).Select(_ => (random.Next(4), random.Next(16)))
+                    .Distinct().Select(place => (place.Item1, place.Item2, (byte)random.Next(256))),
+            ])).ToArray();
+            await Task.WhenAll(window.Select(driver.CommitAsync));
+        }
+
         await driver.CheckAsync();
-        Assert.Equal(8, driver.Commit!.Batch.Number);
+        Assert.Equal(200, driver.Commit!.Batch.Number);
     }
 
     [Fact(Timeout = TestWorld.Timeout)]

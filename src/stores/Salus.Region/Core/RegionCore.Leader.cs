@@ -214,7 +214,7 @@ internal sealed partial class RegionCore
             _isConfirming = false;
             if (response?.Commit is { } commit) Apply(commit);
             // The next batch's predecessor is asked for at once.
-            if (!IsCommitted(header, _commit)) _confirmAt = Again(response);
+            if (_committed < header.Number - 1) _confirmAt = Again(response);
         }));
     }
 }
