@@ -21,6 +21,9 @@ internal sealed class TestNetwork
     /// <summary>Changes requests on their way.</summary>
     public Func<NodeId, Request, Request>? Changes { get; set; }
 
+    /// <summary>Changes answers on their way.</summary>
+    public Func<NodeId, Request, Response, Response>? ChangesAnswer { get; set; }
+
     public ConcurrentQueue<(NodeId To, Request Request, Response? Response)> Sent { get; } = [];
 
     public void Set(NodeId node, IRoleHandler? handler)
@@ -66,6 +69,7 @@ internal sealed class TestNetwork
             var (status, epoch, bytes) = await sink.Answer.Task;
             var answer = MessageCodec.ReadResponse(
                 sent, new FrameHeader(bytes.Length, 1, epoch, sent.Opcode, status), bytes, s_version);
+            answer = network.ChangesAnswer?.Invoke(to.Id, sent, answer) ?? answer;
             network.Sent.Enqueue((to.Id, sent, answer));
             return network.DropsAnswer?.Invoke(to.Id, sent) == true
                 ? throw new TransportException("No answer.", outcomeUnknown: true)
