@@ -54,15 +54,18 @@ internal sealed class VolumeWalk
         Find(CheckerNames.Prefix, $"{mount.Name}: too many writes without an outcome to judge the volume");
     }
 
-    // A write without an answer is there when a later one was acknowledged: each commits behind its predecessor.
+    // A write without an answer, or with its place alone, is there when a later one was committed, or a flush behind it
+    // has ended: each commits behind its predecessor.
     private static List<VolumeCall> Resolved(List<VolumeCall> calls)
     {
-        var last = calls.FindLastIndex(call => call.Changes && call.Fate == VolumeFate.Done);
+        var last = calls.FindLastIndex(call =>
+            (call.Changes || call.Act == VolumeAct.Flush) && call.Fate == VolumeFate.Done);
         return
         [
-            .. calls.Select((call, i) => i < last && call.Changes && call.Fate == VolumeFate.Unknown
-                ? call with { Fate = VolumeFate.Done }
-                : call),
+            .. calls.Select((call, i) =>
+                i < last && call.Changes && call.Fate is (VolumeFate.Unknown or VolumeFate.Placed)
+                    ? call with { Fate = VolumeFate.Done }
+                    : call),
         ];
     }
 
@@ -110,7 +113,7 @@ internal sealed class VolumeWalk
         for (var i = writes.Count - 1; i >= 0; i--)
         {
             if (writes[i].ValueOf(block) == value) return;
-            if (writes[i].Fate != VolumeFate.Done) continue;
+            if (writes[i].Fate is not (VolumeFate.Done or VolumeFate.Placed)) continue;
             Find(CheckerNames.Fresh, $"{mount.Name}: {read} shows {value} in block {block}, behind {writes[i]}");
             return;
         }

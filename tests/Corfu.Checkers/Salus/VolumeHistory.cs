@@ -57,6 +57,9 @@ public enum VolumeFate
 
     Done,
 
+    /// <summary>A write was acknowledged when it had its place: a crash may lose it with all behind it.</summary>
+    Placed,
+
     /// <summary>An error was answered, and a write is there or not.</summary>
     Failed,
 

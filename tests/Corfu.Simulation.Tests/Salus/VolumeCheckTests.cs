@@ -170,6 +170,32 @@ public sealed class VolumeCheckTests
         Assert.NotEmpty(VolumeCheck.Check(_history));
     }
 
+    [Theory]
+    [InlineData(1, 0, 0, true)]
+    [InlineData(1, 2, 3, true)]
+    [InlineData(1, 0, 3, false)]
+    [InlineData(0, 0, 0, false)]
+    public void Suffix_of_writes_acknowledged_in_order_may_be_lost(long a, long b, long c, bool passes)
+    {
+        var mount = Mount("m1");
+        Write(mount, 0, VolumeFate.Placed, 1);
+        Add(mount, VolumeAct.Flush, 0, 0, VolumeFate.Done);
+        Write(mount, 1, VolumeFate.Placed, 2);
+        Write(mount, 2, VolumeFate.Placed, 3);
+        Read(Mount("m2"), 0, a, b, c);
+        if (passes) Assert.Empty(VolumeCheck.Check(_history));
+        else Assert.NotEmpty(VolumeCheck.Check(_history));
+    }
+
+    [Fact]
+    public void Write_acknowledged_in_order_is_seen_by_later_reads()
+    {
+        var mount = Mount("m1");
+        Write(mount, 0, VolumeFate.Placed, 1);
+        Read(mount, 0, 0);
+        Finds(CheckerNames.Fresh);
+    }
+
     [Fact]
     public void Mounts_without_reads_leave_all_prefixes_open()
     {

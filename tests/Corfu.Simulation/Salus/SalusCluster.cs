@@ -125,6 +125,7 @@ internal sealed class SalusCluster
                 StallTime = Plan.At(shipped.StallTime),
                 NoteInterval = Plan.At(shipped.NoteInterval),
                 Window = Plan.Window,
+                Acknowledgement = Plan.IsOrdered ? Acknowledgement.Ordered : Acknowledgement.Committed,
             };
         }
     }

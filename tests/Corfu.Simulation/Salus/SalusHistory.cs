@@ -42,7 +42,7 @@ internal sealed class SalusHistory(World world, Ledger ledger)
             Fate = fate,
             Values = values ?? mount.Calls[place].Values,
         };
-        if (fate is VolumeFate.Done or VolumeFate.Refused) ledger.Done();
+        if (fate is VolumeFate.Done or VolumeFate.Placed or VolumeFate.Refused) ledger.Done();
     }
 
     public VolumeSnapshot Snapped(int volume, VolumeMount mount, string name, int from)

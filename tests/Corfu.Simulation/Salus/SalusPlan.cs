@@ -56,6 +56,9 @@ internal sealed record SalusPlan
     /// <summary>Share of clears among the changes.</summary>
     public double Clears { get; init; } = 0.15;
 
+    /// <summary>Writes are acknowledged when they have their place.</summary>
+    public bool IsOrdered { get; init; }
+
     /// <summary>Mean pause of a worker, in ticks.</summary>
     public long Think { get; init; } = 5_000;
 
@@ -133,6 +136,7 @@ internal sealed record SalusPlan
             Snapshots = random.Pick([0, 0, 0.01, 0.03]),
             Clears = random.Pick([0, 0.15, 0.4]),
             Think = random.Pick([1_000L, 10_000, 100_000]),
+            IsOrdered = new SimRandom(seed).Split("salus ordered").Chance(0.2),
             Faults = faults,
             Network = new NetworkOptions
             {

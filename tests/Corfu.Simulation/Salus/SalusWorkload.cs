@@ -28,6 +28,8 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
                 await Task.WhenAll(Enumerable.Range(0, Plan.Workers).Select(worker => LoopAsync(user,
                     cluster.World.Random.Split($"{writer.Name} {writer.Process.Id} {user.Mount.Name} {worker}"),
                     () => --left >= 0)));
+                // A tenure that ends in order leaves no write in doubt.
+                if (Plan.IsOrdered && !user.IsOver) await user.FlushAsync();
             }
 
             writer.IsMounted = false;
@@ -100,6 +102,8 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
             await user.DeleteSnapshotAsync(known[0]);
     }
 
+    private bool IsDurable(SimRandom random) => !Plan.IsOrdered || random.Chance(0.05);
+
     private async Task CallAsync(VolumeUser user, SimRandom random)
     {
         var count = random.Between(1, Plan.MaxBlocks);
@@ -110,7 +114,7 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
         else if (random.Chance(Plan.Reads)) await user.ReadAsync(first, count);
         else if (random.Chance(0.03)) await user.FlushAsync();
         else if (random.Chance(Plan.Clears))
-            await user.ClearAsync(first, Math.Min(random.Between(1, 80), Blocks - first));
-        else await user.WriteAsync(first, count);
+            await user.ClearAsync(first, Math.Min(random.Between(1, 80), Blocks - first), IsDurable(random));
+        else await user.WriteAsync(first, count, IsDurable(random));
     }
 }

@@ -32,7 +32,8 @@ internal sealed class VolumeUser(SalusCluster cluster, SalusHistory history, IVo
                 BlockPattern.Read(bytes.AsSpan(i * BlockSize, BlockSize), first + i))]);
     }
 
-    public async Task WriteAsync(int first, int count)
+    /// <param name="durable">Acknowledged when committed, however the volume acknowledges.</param>
+    public async Task WriteAsync(int first, int count, bool durable)
     {
         var bytes = new byte[count * BlockSize];
         var values = new long[count];
@@ -42,11 +43,13 @@ internal sealed class VolumeUser(SalusCluster cluster, SalusHistory history, IVo
             BlockPattern.Write(bytes.AsSpan(i * BlockSize, BlockSize), first + i, values[i]);
         }
 
-        await CallAsync(VolumeAct.Write, first, count, values, () => volume.WriteAsync(first, bytes, durable: true));
+        await CallAsync(VolumeAct.Write, first, count, values, () => volume.WriteAsync(first, bytes, durable),
+            success: Acknowledged(durable));
     }
 
-    public Task ClearAsync(int first, int count) =>
-        CallAsync(VolumeAct.Clear, first, count, [], () => volume.ClearAsync(first, count, durable: true));
+    /// <inheritdoc cref="WriteAsync"/>
+    public Task ClearAsync(int first, int count, bool durable) => CallAsync(VolumeAct.Clear, first, count, [],
+        () => volume.ClearAsync(first, count, durable), success: Acknowledged(durable));
 
     public async Task SnapshotAsync(string name)
     {
@@ -104,15 +107,18 @@ internal sealed class VolumeUser(SalusCluster cluster, SalusHistory history, IVo
 
     public Task FlushAsync() => CallAsync(VolumeAct.Flush, 0, 0, [], volume.FlushAsync);
 
+    private VolumeFate Acknowledged(bool durable) =>
+        durable || !cluster.Plan.IsOrdered ? VolumeFate.Done : VolumeFate.Placed;
+
     private async Task<bool> CallAsync(VolumeAct act, int first, int count, IReadOnlyList<long> values,
-        Func<ValueTask> call, Func<IReadOnlyList<long>>? seen = null)
+        Func<ValueTask> call, Func<IReadOnlyList<long>>? seen = null, VolumeFate success = VolumeFate.Done)
     {
         var place = history.Begin(mount, new VolumeCall(act, first, count, cluster.World.Steps) { Values = values });
         try
         {
             await call();
-            history.End(mount, place, VolumeFate.Done, seen?.Invoke());
-            cluster.Monitor.Mark($"{act} done");
+            history.End(mount, place, success, seen?.Invoke());
+            cluster.Monitor.Mark(success == VolumeFate.Done ? $"{act} done" : $"{act} placed");
             return true;
         }
         catch (VolumeException e)
