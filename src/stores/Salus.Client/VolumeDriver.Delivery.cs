@@ -112,7 +112,7 @@ internal sealed partial class VolumeDriver
                 return false;
             case SalusStatus.Diverged:
                 // The member computes otherwise than the driver, which is trusted: its region needs another one.
-                Suspect(part.Region, generation, primary, SuspicionKind.WrongAnswer);
+                _accusations.Accuse(part.Region, generation, primary, SuspicionKind.WrongAnswer);
                 return false;
             case SalusStatus.Gap:
                 // The batch before is under way: it was overtaken, or lost and is sent again by its own loop, unless a

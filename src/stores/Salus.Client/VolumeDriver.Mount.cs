@@ -15,8 +15,9 @@ internal sealed partial class VolumeDriver
         try
         {
             var signer = new Signer(new Incarnation(ports.Entropy.NewGuid()));
-            var asker = ports.Asker(options, static (_, _, _, _) => { });
-            var opener = new RunOpener(ports.Log, asker, ports.Time, ports.Logger, options.Patience);
+            var accusations = new Accusations(ports, options.StallTime, either.Token);
+            var asker = ports.Asker(options, accusations.Accuse);
+            var opener = new RunOpener(ports, options, asker, accusations);
             var opened = await opener.OpenAsync(lease.Token, signer.Incarnation, either.Token);
             var state = ports.Log.State;
             var trees = await RunOpener.ForRegionsAsync(opened.Regions.Length, region => RegionTrees.LoadAsync(

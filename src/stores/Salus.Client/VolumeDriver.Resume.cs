@@ -167,7 +167,7 @@ internal sealed partial class VolumeDriver
     {
         try
         {
-            var opener = new RunOpener(_ports.Log, _asker, _ports.Time, _ports.Logger, _options.Patience);
+            var opener = new RunOpener(_ports, _options, _asker, _accusations);
             var opened = await opener.OpenAsync(_lease.Token, _signer.Incarnation, _stop.Token);
             GoOn(opened, refused);
         }

@@ -5,7 +5,7 @@ internal sealed partial class VolumeDriver
 {
     private static readonly TimeSpan s_tick = TimeSpan.FromMilliseconds(250);
 
-    private readonly Accusations _accused;
+    private readonly Accusations _accusations;
     private readonly PieceReader _reader;
     private readonly PageLoader _pages;
 
@@ -115,6 +115,10 @@ internal sealed partial class VolumeDriver
                 lacking = part.Region;
                 SendAgainAbove(part.Region, status.Last, long.MaxValue);
             }
+            else if (status.Wait == RegionWait.Members)
+            {
+                lacking = part.Region;
+            }
         }
 
         if (oldest.IsEnded) return;
@@ -122,7 +126,7 @@ internal sealed partial class VolumeDriver
         var current = _ports.Log.State.Regions[lacking].Current;
         // A region that is being replaced is no news.
         if (current.IsAdmitted)
-            Suspect(lacking, current.Number, current.Members[0].Incarnation, SuspicionKind.Stall);
+            _accusations.Accuse(lacking, current.Number, current.Members[0].Incarnation, SuspicionKind.Stall);
     }
 
     // Null: the primary does not answer.

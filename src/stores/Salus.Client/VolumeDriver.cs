@@ -56,8 +56,8 @@ internal sealed partial class VolumeDriver : IVolume
     {
         (_ports, _options, _lease, _signer, _tree) = (ports, options, lease, signer, tree);
         _geometry = ports.Log.State.Head.Geometry!;
-        _asker = ports.Asker(options, Suspect);
-        _accused = new Accusations(ports.Time, options.StallTime);
+        _accusations = new Accusations(ports, options.StallTime, _stop.Token);
+        _asker = ports.Asker(options, _accusations.Accuse);
         _reader = new PieceReader(_asker, ports.Log.Volume, _geometry.BlockSize);
         _pages = new PageLoader(_asker, ports.Loops, ports.Log.Volume, _stop.Token);
         _queue = new BatchQueue(options.Window, options.WindowBytes);
@@ -133,30 +133,5 @@ internal sealed partial class VolumeDriver : IVolume
         if (!_isClosing) SalusClientTelemetry.LostLeases.Add(1);
         _stop.Cancel();
         for (var i = lost.Count - 1; i >= 0; i--) lost[i].Answer();
-    }
-
-    private void Suspect(int region, Epoch generation, Incarnation member, SuspicionKind kind)
-    {
-        if (kind == SuspicionKind.WrongAnswer)
-        {
-            SalusClientTelemetry.WrongAnswers.Add(1);
-            SalusClientLog.WrongAnswer(_ports.Logger, Volume, member, region);
-        }
-
-        if (!_accused.TryBegin(member, kind)) return;
-        _ports.Loops.Start(() => AccuseAsync(new Suspicion(region, generation, member, kind,
-            _ports.Time.GetUtcNow().ToUnixTimeMilliseconds())));
-    }
-
-    private async Task AccuseAsync(Suspicion suspicion)
-    {
-        try
-        {
-            await _ports.Log.SuspectAsync(suspicion, _stop.Token);
-        }
-        catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
-        {
-            // The member is accused again as long as it fails.
-        }
     }
 }

@@ -72,6 +72,23 @@ public sealed class MountTests
         await process.WriteAsync(0, 1);
     });
 
+    /// <summary>Seeds 43 and 56 of the simulator: a mute member held up the mount, and no batch was there to stall.
+    /// </summary>
+    [Fact]
+    public void Region_that_does_not_report_is_suspected() => DriverWorld.Run(26, static async world =>
+    {
+        world.Regions.WithoutReport.Add(1);
+        var mounting = world.MountAsync();
+        await world.SleepAsync(5000);
+        Assert.False(mounting.IsCompleted);
+        Assert.Contains(world.Regions.Log.State.Head.Suspicions, static suspicion => suspicion.Region == 1);
+        Assert.All(world.Regions.Log.State.Head.Suspicions,
+            static suspicion => Assert.Equal((1, SuspicionKind.Stall), (suspicion.Region, suspicion.Kind)));
+        world.Regions.WithoutReport.Clear();
+        await world.Regions.ReplaceAsync(1);
+        await (await mounting).WriteAsync(0, 1);
+    });
+
     [Fact]
     public void Volume_is_mounted_by_one_process_at_a_time() => DriverWorld.Run(4, static async world =>
     {

@@ -146,6 +146,25 @@ public sealed class WriteTests
             suspicion => suspicion is { Region: 0, Kind: SuspicionKind.Stall });
     });
 
+    /// <summary>Seed 53 of the simulator: both regions had the batch, one in two members alone, and the leader was
+    /// suspected for ever.</summary>
+    [Fact]
+    public void Region_that_waits_for_a_member_is_suspected_before_the_leader() =>
+        DriverWorld.Run(12, static async world =>
+        {
+            var process = await world.MountAsync();
+            world.Regions.IsHeld = true;
+            world.Regions.Waiting.Add(1);
+            // Two blocks of region 0, which leads, and one of region 1.
+            var write = process.WriteAsync(14, [1, 2, 3]);
+            await world.SleepAsync(5000);
+            Assert.NotEmpty(world.Regions.Log.State.Head.Suspicions);
+            Assert.All(world.Regions.Log.State.Head.Suspicions,
+                static suspicion => Assert.Equal((1, SuspicionKind.Stall), (suspicion.Region, suspicion.Kind)));
+            world.Regions.Release();
+            await write;
+        });
+
     [Fact]
     public void Clearing_a_whole_volume_empties_the_regions() => DriverWorld.Run(11, static async world =>
     {

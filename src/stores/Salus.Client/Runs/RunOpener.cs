@@ -5,7 +5,7 @@ namespace Salus.Runs;
 /// <summary>Begins a run: the regions report, the log decides, the regions open, and their roots are compared with the
 /// root of the decided batch (phases 3 and 4 of a recovery).</summary>
 internal sealed class RunOpener(
-    IVolumeLog log, MemberAsker asker, TimeProvider time, ILogger logger, TimeSpan patience)
+    VolumePorts ports, SalusClientOptions options, MemberAsker asker, Accusations accusations)
 {
     // Regions that are asked at once.
     public const int AtOnce = 32;
@@ -18,13 +18,16 @@ internal sealed class RunOpener(
     // A region that is recovered again needs stores that come back meanwhile.
     private static readonly TimeSpan s_recoveryPause = TimeSpan.FromSeconds(2);
 
+    private readonly IVolumeLog _log = ports.Log;
+    private readonly TimeProvider _time = ports.Time;
+
     /// <exception cref="VolumeException">Another writer has taken over; or regions lack something that is proven, or do
     /// not answer, for longer than the patience.</exception>
     public async Task<OpenedRun> OpenAsync(long token, Incarnation driver, CancellationToken cancellationToken)
     {
-        var begun = time.GetTimestamp();
+        var begun = _time.GetTimestamp();
         await PlacedAsync(begun, cancellationToken);
-        var start = await log.BeginRunAsync(token, driver, cancellationToken);
+        var start = await _log.BeginRunAsync(token, driver, cancellationToken);
         if (start.Refusal is { } refusal) throw new VolumeException(VolumeFault.LeaseLost, refusal + ".");
         var decision = await DecidedAsync(start.Run, begun, cancellationToken);
         while (true)
@@ -35,20 +38,20 @@ internal sealed class RunOpener(
                 regions = await WithoutLiarsAsync(start.Run, decision, regions, cancellationToken);
             if (RootOf(regions) == decision.VolumeRoot || Planted.Is("others-stay-ahead"))
             {
-                var why = await log.OpenedAsync(start.Run, decision.VolumeRoot,
+                var why = await _log.OpenedAsync(start.Run, decision.VolumeRoot,
                     [.. regions.Select(static region => region.Generation.Value)], cancellationToken);
                 if (why is null) return new OpenedRun(start.Run, decision, regions);
                 // A region was replaced meanwhile: it has been compared with nothing.
-                ThrowIfOver(await log.RefreshAsync(cancellationToken), start.Run);
+                ThrowIfOver(await _log.RefreshAsync(cancellationToken), start.Run);
             }
             else
             {
-                SalusClientLog.RootsDiffer(logger, log.Volume, decision.Batch.Number);
-                await RecoverAgainAsync(log.State.Regions.Keys, cancellationToken);
-                await Task.Delay(s_recoveryPause, time, cancellationToken);
+                SalusClientLog.RootsDiffer(ports.Logger, _log.Volume, decision.Batch.Number);
+                await RecoverAgainAsync(_log.State.Regions.Keys, cancellationToken);
+                await Task.Delay(s_recoveryPause, _time, cancellationToken);
             }
 
-            if (time.GetElapsedTime(begun) > patience)
+            if (_time.GetElapsedTime(begun) > options.Patience)
             {
                 throw new VolumeException(VolumeFault.Unverifiable, "The roots of the regions do not make the root of "
                     + $"batch {decision.Batch.Number}: bring back the stores that are away, or see 'corfu volume "
@@ -72,25 +75,26 @@ internal sealed class RunOpener(
 
     private async Task PlacedAsync(long begun, CancellationToken cancellationToken)
     {
-        while (!(await log.RefreshAsync(cancellationToken)).IsPlaced)
+        while (!(await _log.RefreshAsync(cancellationToken)).IsPlaced)
         {
-            if (time.GetElapsedTime(begun) > patience)
+            if (_time.GetElapsedTime(begun) > options.Patience)
             {
                 throw new VolumeException(VolumeFault.Unavailable,
                     "The volume's regions have no members yet: start as many nodes as the volume has copies.");
             }
 
-            await Task.Delay(s_pause, time, cancellationToken);
+            await Task.Delay(s_pause, _time, cancellationToken);
         }
     }
 
     private async Task<RunDecision> DecidedAsync(long run, long begun, CancellationToken cancellationToken)
     {
-        var state = log.State;
-        using var impatience = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
+        var state = _log.State;
+        using var impatience = new CancellationTokenSource(Timeout.InfiniteTimeSpan, _time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(impatience.Token, cancellationToken);
-        var left = patience - time.GetElapsedTime(begun);
+        var left = options.Patience - _time.GetElapsedTime(begun);
         impatience.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
+        var accused = _time.GetTimestamp();
         try
         {
             while (true)
@@ -98,14 +102,53 @@ internal sealed class RunOpener(
                 if (state.Head.Run > run) ThrowIfOver(state, run);
                 if (state.Head.Run == run && state.Head.Phase is RunPhase.Decided or RunPhase.Opened)
                     return state.Head.Decision!;
-                state = await log.WaitAsync(state.Revision, either.Token);
+                if (_time.GetElapsedTime(accused) >= options.StallTime)
+                {
+                    AccuseSilent(state);
+                    accused = _time.GetTimestamp();
+                }
+
+                state = await NextAsync(state, either.Token);
             }
         }
         catch (OperationCanceledException) when (impatience.IsCancellationRequested
             && !cancellationToken.IsCancellationRequested)
         {
-            throw new VolumeException(VolumeFault.Unavailable, Waiting(log.State));
+            throw new VolumeException(VolumeFault.Unavailable, Waiting(_log.State));
         }
+    }
+
+    // The next state, or the same one when the stall time is over.
+    private async Task<VolumeState> NextAsync(VolumeState state, CancellationToken cancellationToken)
+    {
+        using var stall = new CancellationTokenSource(options.StallTime, _time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(stall.Token, cancellationToken);
+        try
+        {
+            return await _log.WaitAsync(state.Revision, either.Token);
+        }
+        catch (OperationCanceledException) when (stall.IsCancellationRequested
+            && !cancellationToken.IsCancellationRequested)
+        {
+            return state;
+        }
+    }
+
+    // A mute member holds up the report of its region, and no batch is there whose stall would show it.
+    private void AccuseSilent(VolumeState state)
+    {
+        if (state.Head.Phase != RunPhase.Fencing) return;
+        foreach (var (number, region) in state.Regions)
+        {
+            if (region.Report is null) Accuse(number, region.Current);
+        }
+    }
+
+    // A region that is being recovered takes its time.
+    private void Accuse(int region, RegionGeneration current)
+    {
+        if (current.Opening is not null)
+            accusations.Accuse(region, current.Number, current.Members[0].Incarnation, SuspicionKind.Stall);
     }
 
     private static string Waiting(VolumeState state)
@@ -127,13 +170,14 @@ internal sealed class RunOpener(
     private async Task<RegionBeginning> StatusAsync(
         int region, long run, RunDecision decision, long begun, CancellationToken cancellationToken)
     {
+        var accused = _time.GetTimestamp();
         while (true)
         {
             var question = new StatusQuestion(
-                log.State.Key(region), run, 0, status => Fits(status, decision, region));
+                _log.State.Key(region), run, 0, status => Fits(status, decision, region));
             var end = await asker.AskOnceAsync(question, cancellationToken);
             if (end.Response is { } status) return new RegionBeginning(status.Last, status.Root, end.Generation);
-            if (time.GetElapsedTime(begun) > patience)
+            if (_time.GetElapsedTime(begun) > options.Patience)
             {
                 throw new VolumeException(VolumeFault.Unavailable, $"Region {region} does not open run {run}: see "
                     + "'corfu volume status' for the stores that it needs.");
@@ -142,11 +186,15 @@ internal sealed class RunOpener(
             if (question.IsLacking)
             {
                 await RecoverAgainAsync([region], cancellationToken);
-                await Task.Delay(s_recoveryPause, time, cancellationToken);
+                await Task.Delay(s_recoveryPause, _time, cancellationToken);
             }
 
-            await Task.Delay(s_lookPause, time, cancellationToken);
-            ThrowIfOver(await log.RefreshAsync(cancellationToken), run);
+            await Task.Delay(s_lookPause, _time, cancellationToken);
+            var state = await _log.RefreshAsync(cancellationToken);
+            ThrowIfOver(state, run);
+            if (_time.GetElapsedTime(accused) < options.StallTime) continue;
+            Accuse(region, state.Regions[region].Current);
+            accused = _time.GetTimestamp();
         }
     }
 
@@ -170,7 +218,7 @@ internal sealed class RunOpener(
         for (var region = 0; region < regions.Length; region++)
         {
             var told = regions[region];
-            var end = await asker.AskOnceAsync(new StatusQuestion(log.State.Key(region), run, 0,
+            var end = await asker.AskOnceAsync(new StatusQuestion(_log.State.Key(region), run, 0,
                 status => Fits(status, decision, region) && status.Root != told.Root), cancellationToken);
             if (end.Response is not { } other) continue;
             var tried = regions.SetItem(region, new RegionBeginning(other.Last, other.Root, end.Generation));
@@ -183,12 +231,12 @@ internal sealed class RunOpener(
     // Regions that were read from few stores: other stores may have come back since.
     private async Task RecoverAgainAsync(IEnumerable<int> regions, CancellationToken cancellationToken)
     {
-        var state = await log.RefreshAsync(cancellationToken);
+        var state = await _log.RefreshAsync(cancellationToken);
         foreach (var region in regions)
         {
             var current = state.Regions[region].Current;
             if (current.Opening is not { } opening || opening.StoresRead >= state.Head.Geometry!.Copies) continue;
-            await log.ReplaceAsync(region, current.Number.Value, current.Members, cancellationToken);
+            await _log.ReplaceAsync(region, current.Number.Value, current.Members, cancellationToken);
         }
     }
 

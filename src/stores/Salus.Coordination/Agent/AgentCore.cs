@@ -42,6 +42,7 @@ internal sealed class AgentCore
     /// <summary>A member has answered a probe, or has not.</summary>
     public void Record(AgentAction.ProbeMember probe, bool answers, TimeSpan now)
     {
+        _endings.Heard(probe.Node.Incarnation, answers, now);
         if (probe.Accusation is { } stall)
             _accusations.Record(probe.Region.Volume, stall, probe.Node.Incarnation, answers);
         else _endings.Record(probe.Region, probe.Generation, probe.Node, isSeal: false, answers, now);
@@ -161,8 +162,12 @@ internal sealed class AgentCore
         var returned = current.Members.Select(member => _view.Nodes.Find(member.Store)).OfType<BookedNode>()
             .Where(node => node.State == BookedState.Live && current.Find(node.Incarnation) is null);
         var stay = stays.Concat(returned).Select(static node => node.Incarnation).ToImmutableArray();
-        // A member that has just failed is taken again when no other is left, be it that all others were accused.
-        var members = Choose(key, copies, stay, accused.Value.Contains, store => !faults.ContainsKey(store));
+        // A process that was silent lately, and then a member that has just failed, is taken when no other is left, be
+        // it that all others were accused: two silent ones would take each other's place for ever.
+        var members = Choose(key, copies, stay, accused.Value.Contains,
+            store => !faults.ContainsKey(store) && !WasSilent(store, now));
+        if (members.Length < copies)
+            members = Choose(key, copies, stay, accused.Value.Contains, store => !faults.ContainsKey(store));
         if (members.Length < copies)
         {
             members = Choose(key, copies, stay, store => faults.ContainsKey(store) || accused.Value.Contains(store));
@@ -204,6 +209,9 @@ internal sealed class AgentCore
             node => node.Free <= 0 || isLast(node.Store));
         return [.. chosen.Select(static node => new RegionMember(node.Store, node.Incarnation, false))];
     }
+
+    private bool WasSilent(StoreId store, TimeSpan now) =>
+        _view.Nodes.Find(store) is { } node && _endings.WasSilent(node.Incarnation, now);
 
     private BookedNode? NodeOf(RegionMember member) =>
         _view.Nodes.IsLive(member) ? _view.Nodes.Find(member.Store) : null;

@@ -10,6 +10,9 @@ internal sealed class Endings(SalusAgentOptions options)
     private readonly Dictionary<(RegionKey Region, Epoch Generation, Incarnation Process, bool IsSeal), Answers>
         _answers = [];
 
+    // Processes whose last probe, of whatever region, had no answer, and when that was.
+    private readonly Dictionary<Incarnation, TimeSpan> _silent = [];
+
     /// <summary>Whether the process is to be asked now.</summary>
     public bool IsDue(RegionKey region, Epoch generation, BookedNode node, bool isSeal, TimeSpan now)
     {
@@ -19,6 +22,17 @@ internal sealed class Endings(SalusAgentOptions options)
 
     public bool IsMute(RegionKey region, Epoch generation, Incarnation process, bool isSeal) =>
         _answers.TryGetValue((region, generation, process, isSeal), out var known) && known.IsMute;
+
+    /// <summary>A process has answered the probe of a member, or has not.</summary>
+    public void Heard(Incarnation process, bool answers, TimeSpan now)
+    {
+        if (answers) _silent.Remove(process);
+        else _silent[process] = now;
+    }
+
+    /// <summary>Whether the process was silent when it was probed last, not long ago.</summary>
+    public bool WasSilent(Incarnation process, TimeSpan now) =>
+        _silent.TryGetValue(process, out var at) && now - at <= options.AccusedFor;
 
     /// <param name="isGood">The store has sealed; the member has answered.</param>
     public void Record(
@@ -31,6 +45,8 @@ internal sealed class Endings(SalusAgentOptions options)
     {
         foreach (var known in _answers.Keys.Where(known => !IsOpening(view, known.Region, known.Generation)).ToArray())
             _answers.Remove(known);
+        var booked = view.Nodes.Stores.Values.Select(static node => node.Incarnation).ToHashSet();
+        foreach (var gone in _silent.Keys.Where(process => !booked.Contains(process)).ToArray()) _silent.Remove(gone);
     }
 
     private static bool IsOpening(MapView view, RegionKey key, Epoch generation) =>

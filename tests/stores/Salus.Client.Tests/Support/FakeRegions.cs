@@ -54,6 +54,12 @@ internal sealed class FakeRegions
     /// <summary>Members that answer nothing.</summary>
     public HashSet<Incarnation> Mute { get; } = [];
 
+    /// <summary>Regions that do not report: a member does not answer the others.</summary>
+    public HashSet<int> WithoutReport { get; } = [];
+
+    /// <summary>Regions whose batches wait for members.</summary>
+    public HashSet<int> Waiting { get; } = [];
+
     /// <summary>Answers a batch before the region sees it; null: the region does.</summary>
     public Func<SubBatch, Status?>? OnPut { get; set; }
 
@@ -133,7 +139,8 @@ internal sealed class FakeRegions
                 continue;
             }
 
-            if (head.Phase == RunPhase.Fencing && known.Report is null) Report(region, head.Run, known.Current);
+            if (head.Phase == RunPhase.Fencing && known.Report is null && !WithoutReport.Contains(region.Number))
+                Report(region, head.Run, known.Current);
             if (head.Phase is RunPhase.Decided && region.Run < head.Run) Open(region, head.Decision!);
         }
     }
@@ -331,6 +338,7 @@ internal sealed class FakeRegions
                 Last = region.Last,
                 Root = WrongRoots.Contains(member) ? Hash128.Of([8]) : region.Root,
                 Commit = _proof,
+                Wait = Waiting.Contains(region.Number) ? RegionWait.Members : RegionWait.None,
             };
 
     private sealed class Network(FakeRegions world, CancellationToken dead) : ITransport

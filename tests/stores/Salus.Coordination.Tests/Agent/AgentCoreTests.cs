@@ -219,6 +219,33 @@ public sealed class AgentCoreTests
         Assert.DoesNotContain(replace.Members, member => member.Store == added.Store);
     }
 
+    /// <summary>Seed 100 of the simulator: two mute members took each other's place for ever, and the others had been
+    /// accused.</summary>
+    [Fact]
+    public void Silent_member_does_not_return_for_another_silent_one()
+    {
+        foreach (var number in (int[])[20, 21]) _nodes.Remove(number);
+        Set(11, node => node with { Free = 1 });
+        Decide(0);
+        Suspect(1, SuspicionKind.WrongAnswer, 0);
+        Take(Decide(3));
+        Decide(3);
+        foreach (var (second, mute) in ((int, int)[])[(13, 10), (25, 11)])
+        {
+            Assert.Equal(Store(mute), _volume[0].Current.Members[1].Store);
+            for (var i = 0; i < 2; i++)
+            {
+                foreach (var probe in Decide(second + i).OfType<AgentAction.ProbeMember>())
+                    _core.Record(probe, probe.Node.Store != Store(mute), At(second + i));
+            }
+
+            Take([.. Decide(second + 2).OfType<AgentAction.Replace>()]);
+            Decide(second + 2);
+        }
+
+        Assert.Equal([Store(0), Store(1)], _volume[0].Current.Members.Select(static member => member.Store));
+    }
+
     [Fact]
     public void Recovery_that_takes_long_is_not_begun_again()
     {
