@@ -41,7 +41,7 @@ internal sealed partial class CraqHandler
         {
             if (_failed) return true;
             var core = Find(config.Id);
-            if (core is null && (config.IndexOf(Id) < 0 || _chains.Count >= _options.MaxChains)) return true;
+            if (core is null && RefusesNew(config) is not null) return true;
             core ??= Add(config.Id);
             if (config.Epoch <= core.Epoch) return true;
             effects = Effects();

@@ -6,13 +6,17 @@ namespace Craq;
 internal sealed partial class CraqHandler
 {
     /// <summary>As <see cref="WithChain"/>, for a chain that the node may hold nothing of yet.</summary>
-    /// <returns>False: the node has no room for another chain.</returns>
+    /// <returns>False: the node has no room for another chain, or the chain is dropped.</returns>
     internal bool WithNewChain(ChainId chain, Action<ChainCore, ChainEffects> step)
     {
         lock (_gate)
         {
-            if (_failed || (Find(chain) is null && _chains.Count >= _options.MaxChains)) return false;
-            if (Find(chain) is null) Add(chain);
+            if (_failed) return false;
+            if (Find(chain) is null)
+            {
+                if (_chains.Count >= _options.MaxChains || !MayHold(chain)) return false;
+                Add(chain);
+            }
         }
 
         return WithChain(chain, step);

@@ -13,10 +13,16 @@ internal sealed partial class CraqHandler : INodeChains
     // The directory's chains in the last view whose configs were all taken. Only FollowAsync's loop uses the field.
     private ImmutableSortedDictionary<ChainId, ChainConfig> _followed = DirectoryView.Empty.Chains;
 
+    // The dropped chains of the last view of which none is held any more. Only FollowAsync's loop uses the field.
+    private ImmutableSortedSet<ChainId> _forgotten = DirectoryView.Empty.Dropped;
+
+    // The node's log had records when it started: it may have held chains that it has forgotten.
+    private bool _hasPast;
+
     /// <summary>Reads the chains back from the store.</summary>
     internal async ValueTask RecoverAsync()
     {
-        await _store.RecoverAsync(record =>
+        _hasPast = await _store.RecoverAsync(record =>
         {
             var core = Find(record.Chain) ?? Add(record.Chain);
             if (record.Kind != StoreRecordKind.Forget)
@@ -83,7 +89,7 @@ internal sealed partial class CraqHandler : INodeChains
             try
             {
                 // The log may have no room at the moment, and nothing else brings the config again.
-                if (AdoptAll(view)) view = await _directory.WaitAsync(view, _stop.Token);
+                if (ForgetDropped(view.Dropped) & AdoptAll(view)) view = await _directory.WaitAsync(view, _stop.Token);
                 else if (await PauseAsync()) view = _directory.View;
             }
             catch (OperationCanceledException) when (_stop.IsCancellationRequested)
@@ -95,6 +101,46 @@ internal sealed partial class CraqHandler : INodeChains
                 if (!await PauseAsync()) return;
             }
         }
+    }
+
+    // C12: a node that has forgotten a chain has forgotten its epoch too. So it takes no dropped chain again; and after
+    // a restart no chain that it does not hold, until the directory says which ones are dropped.
+    private bool MayHold(ChainId chain)
+    {
+        var view = _directory.View;
+        return !view.Dropped.Contains(chain) && (!_hasPast || view.Revision > 0);
+    }
+
+    // False: a chain is still held, for the log has no room at the moment.
+    private bool ForgetDropped(ImmutableSortedSet<ChainId> dropped)
+    {
+        if (ReferenceEquals(dropped, _forgotten)) return true;
+        ChainId[] held;
+        lock (_gate) held = [.. _chains.Keys.Where(dropped.Contains)];
+        var isWhole = true;
+        foreach (var chain in held) isWhole &= TryForget(chain);
+        if (isWhole) _forgotten = dropped;
+        return isWhole;
+    }
+
+    private bool TryForget(ChainId chain)
+    {
+        ChainEffects effects;
+        lock (_gate)
+        {
+            if (_failed || Find(chain) is not { } core) return true;
+            effects = Effects();
+            if (!core.TryForget(effects)) return false;
+            _chains.Remove(chain);
+            _active.Remove(chain);
+            _starting.Remove(core);
+            Enqueue(effects);
+            Settle(effects);
+            CommitNow();
+        }
+
+        Carry(effects);
+        return true;
     }
 
     // Takes the configs that have changed since the last view that was taken whole. False: a config was not taken.

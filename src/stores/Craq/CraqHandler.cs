@@ -324,10 +324,9 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
     {
         var config = request.View.Config;
         var core = Find(config.Id);
-        if (core is null && (config.IndexOf(Id) < 0 || _chains.Count >= _options.MaxChains))
+        if (core is null && RefusesNew(config) is { } refusal)
         {
-            effects.Answer(reply,
-                request.Fail(config.IndexOf(Id) < 0 ? CraqStatus.WrongRole : Status.Overloaded, Epoch.None));
+            effects.Answer(reply, request.Fail(refusal, Epoch.None));
             return;
         }
 
@@ -335,6 +334,12 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         core.Install(request, reply, effects);
         End(core, effects);
     }
+
+    // Why the node does not begin to hold the chain by this config; null: it does.
+    private Status? RefusesNew(ChainConfig config) => config.IndexOf(Id) < 0 ? CraqStatus.WrongRole
+        : _chains.Count >= _options.MaxChains ? Status.Overloaded
+        : MayHold(config.Id) ? null
+        : CraqStatus.NotFound;
 
     private ChainCore Add(ChainId chain)
     {

@@ -102,6 +102,28 @@ public abstract class NodeStoreConformance : IAsyncLifetime
         Assert.Null(slot);
     }
 
+    /// <summary>C22: the segments of a forgotten chain go while other chains write, also where the start between finds
+    /// its records and the one that forgets them.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Disk_of_a_forgotten_chain_comes_back(bool isRestarted)
+    {
+        var gone = TestNode.Chain(2);
+        var node = await OpenWithObjectsAsync(20, 100);
+        for (var i = 0; i < 250; i++) await node.WriteAsync(gone, TestNode.Put($"{i}", 3000));
+        await node.CleanUpAsync();
+        Assert.True(node.Store.Size.Log > 10 * TestNode.Small.SegmentSize);
+        node.Forget(gone);
+        await node.Store.WaitDurableAsync();
+        if (isRestarted) node = await ReopenAsync(node);
+        Assert.Equal(20, node.Store.Size.Objects);
+        await FillAsync(node, () => node.Store.Size.Log < 6 * TestNode.Small.SegmentSize);
+        node = await CheckRestartedAsync(node);
+        Assert.True(node.Store.TryFind(gone, "3", out var slot));
+        Assert.Null(slot);
+    }
+
     [Fact]
     public async Task Listing_goes_on_from_a_hash()
     {

@@ -18,10 +18,10 @@ internal sealed class ChainDisk : INodeStore
 
     public long DurableUntil => Log.Count;
 
-    public ValueTask RecoverAsync(Action<StoreRecord> visit)
+    public ValueTask<bool> RecoverAsync(Action<StoreRecord> visit)
     {
         foreach (var record in Log.ToArray()) visit(record);
-        return ValueTask.CompletedTask;
+        return new(Log.Count > 0);
     }
 
     public ValueTask AttachAsync(INodeChains? chains) => ValueTask.CompletedTask;

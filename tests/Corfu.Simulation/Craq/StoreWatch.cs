@@ -21,15 +21,16 @@ internal sealed class StoreWatch(INodeStore store, NodeLog log) : INodeStore, IN
 
     public long DurableUntil => store.DurableUntil;
 
-    public async ValueTask RecoverAsync(Action<StoreRecord> visit)
+    public async ValueTask<bool> RecoverAsync(Action<StoreRecord> visit)
     {
         log.Restart();
-        await store.RecoverAsync(record =>
+        var hadRecords = await store.RecoverAsync(record =>
         {
             log.Recovered(record);
             visit(record);
         });
         log.Recovered();
+        return hadRecords;
     }
 
     public ValueTask AttachAsync(INodeChains? chains) => store.AttachAsync(chains);

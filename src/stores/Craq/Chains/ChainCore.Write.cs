@@ -214,7 +214,7 @@ internal sealed partial class ChainCore
         {
             if (effects.Now.Stamp - answer.Since >= _options.WriteLimit.Ticks)
             {
-                Fail(answer, effects);
+                Fail(answer, Status.Failed, effects);
                 continue;
             }
 

@@ -283,19 +283,40 @@ internal sealed partial class ChainCore
     public void Fail(string reason, ChainEffects effects)
     {
         _fault ??= reason;
-        while (_untilMark.TryDequeue(out var answer, out _)) Fail(answer, effects);
-        while (_untilDurable.TryDequeue(out var answer, out _)) Fail(answer, effects);
-        while (_untilLsn.TryDequeue(out var waiting)) Fail(waiting.Answer, effects);
-        foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, Status.Failed, effects);
-        EndBlocked(Status.Failed, effects);
-        EndRelay(Status.Failed, effects);
+        EndAll(Status.Failed, effects);
     }
 
-    private void Fail(WaitingAnswer waiting, ChainEffects effects)
+    /// <summary>The directory has dropped the chain: what waits ends, and objects, records and memory go. The chain's
+    /// last step here.</summary>
+    /// <returns>False: the disk has no room for the record, and nothing has changed.</returns>
+    public bool TryForget(ChainEffects effects)
+    {
+        if (_store.Admit(0, StoreUse.Vital) != Status.Ok) return false;
+        var place = _store.Append(StoreRecordKind.Forget, Id, _mark, []);
+        effects.Appended.Add((place.Lsn, Id));
+        _fault ??= "the chain was dropped";
+        EndAll(CraqStatus.NotFound, effects);
+        _window.ForgetRefusals();
+        Restart(_mark);
+        _store.Forget(Id);
+        return true;
+    }
+
+    private void EndAll(Status status, ChainEffects effects)
+    {
+        while (_untilMark.TryDequeue(out var answer, out _)) Fail(answer, status, effects);
+        while (_untilDurable.TryDequeue(out var answer, out _)) Fail(answer, status, effects);
+        while (_untilLsn.TryDequeue(out var waiting)) Fail(waiting.Answer, status, effects);
+        foreach (var waiter in _rounds.Clear()) EndWaiter((RoundWaiter)waiter, status, effects);
+        EndBlocked(status, effects);
+        EndRelay(status, effects);
+    }
+
+    private void Fail(WaitingAnswer waiting, Status status, ChainEffects effects)
     {
         if (waiting is WaitingAnswer.Refused refused)
         {
-            EndWaiter(refused.Waiter, Status.Failed, effects);
+            EndWaiter(refused.Waiter, status, effects);
             return;
         }
 
@@ -303,9 +324,9 @@ internal sealed partial class ChainCore
         effects.Answer(waiting.To, waiting switch
         {
             WaitingAnswer.Written => new MutateResponse(CraqStatus.Unconfirmed, Epoch),
-            WaitingAnswer.Part => new PartResponse(Status.Failed, Epoch),
-            WaitingAnswer.Taken => new ReplicateResponse(Status.Failed, Epoch),
-            _ => new InstallChainResponse(Status.Failed, Epoch),
+            WaitingAnswer.Part => new PartResponse(status, Epoch),
+            WaitingAnswer.Taken => new ReplicateResponse(status, Epoch),
+            _ => new InstallChainResponse(status, Epoch),
         });
     }
 

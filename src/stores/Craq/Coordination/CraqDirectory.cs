@@ -18,7 +18,7 @@ internal sealed partial class CraqDirectory : TangoObject, ITangoLeased
     public const int MaxNodes = 10_000;
     public const int MaxKeyspaces = 10_000;
 
-    // Rises with every change of the four fields behind it, and no other one.
+    // Rises with every change of a view.
     private long _revision;
     private ImmutableSortedDictionary<ChainId, ChainConfig> _chains = DirectoryView.Empty.Chains;
     private ImmutableSortedDictionary<NodeId, DirectoryNode> _nodes = DirectoryView.Empty.Nodes;
@@ -46,7 +46,7 @@ internal sealed partial class CraqDirectory : TangoObject, ITangoLeased
     IEnumerable<LeaseInfo> ITangoLeased.Leases => _terms.Select(static term =>
         new LeaseInfo(term.Key, term.Value.Version, TimeSpan.FromMilliseconds(term.Value.Milliseconds)));
 
-    private DirectoryView View => new(_revision, _chains, _nodes, _keyspaces);
+    private DirectoryView View => new(_revision, _chains, _nodes, _keyspaces) { Dropped = _dropped };
 
     ValueTask ITangoLeased.ExpireAsync(long lease, long version, CancellationToken cancellationToken) =>
         ExpireAsync(lease, version, cancellationToken);

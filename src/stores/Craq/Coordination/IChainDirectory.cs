@@ -49,6 +49,9 @@ internal sealed record DirectoryView(long Revision, ImmutableSortedDictionary<Ch
     ImmutableSortedDictionary<NodeId, DirectoryNode> Nodes,
     ImmutableSortedDictionary<string, ImmutableArray<ChainId>> Keyspaces)
 {
+    /// <summary>Chains that were dropped: no chain has such an id again. It only grows.</summary>
+    public ImmutableSortedSet<ChainId> Dropped { get; init; } = [];
+
     public static DirectoryView Empty { get; } = new(0, ImmutableSortedDictionary<ChainId, ChainConfig>.Empty,
         ImmutableSortedDictionary<NodeId, DirectoryNode>.Empty,
         ImmutableSortedDictionary.Create<string, ImmutableArray<ChainId>>(StringComparer.Ordinal));

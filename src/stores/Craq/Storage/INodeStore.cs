@@ -16,9 +16,10 @@ internal interface INodeStore : IAsyncDisposable
     /// <see cref="StoreRecord.IsMoved"/> was copied by the cleaner: as a <see cref="StoreRecordKind.Chain"/> it may
     /// come after later records of its chain, as a <see cref="StoreRecordKind.Copy"/> it is an object that was clean.
     /// </remarks>
+    /// <returns>Whether the log had any record, of the store's own too: false for a new one.</returns>
     /// <exception cref="CorfuException">Something that was acknowledged is damaged or missing (C19): the node must not
     /// start.</exception>
-    ValueTask RecoverAsync(Action<StoreRecord> visit);
+    ValueTask<bool> RecoverAsync(Action<StoreRecord> visit);
 
     /// <summary>Must be set before the first append after recovery.</summary>
     INodeStoreObserver? Observer { get; set; }

@@ -10,7 +10,7 @@ internal sealed partial class NodeStore
 
     public bool StartedFromCheckpoint { get; private set; }
 
-    public async ValueTask RecoverAsync(Action<StoreRecord> visit)
+    public async ValueTask<bool> RecoverAsync(Action<StoreRecord> visit)
     {
         var image = new SegmentImage(_files, _options.SegmentSize);
         _log.SetBegin(image.Begin);
@@ -29,6 +29,7 @@ internal sealed partial class NodeStore
         await _log.SecureAsync(image, mark, found.End);
         if (found.TornBytes) await _log.WipeAsync(found.End, image.End);
         await GoOnFromAsync(found);
+        return found.Records > 0;
 
         void Visit(in FramedRecord framed, in FramedPlace at)
         {

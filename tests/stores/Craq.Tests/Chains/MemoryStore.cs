@@ -46,10 +46,10 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
     public MemoryStore With(IEnumerable<StoreRecord> records) => new(time, records.Select((record, index) =>
         record with { Place = new StorePlace(index, record.Body.Length, index + 1) }).ToArray());
 
-    public ValueTask RecoverAsync(Action<StoreRecord> visit)
+    public ValueTask<bool> RecoverAsync(Action<StoreRecord> visit)
     {
         foreach (var record in _log) visit(record);
-        return ValueTask.CompletedTask;
+        return new(_log.Count > 0);
     }
 
     public ValueTask AttachAsync(INodeChains? chains) => ValueTask.CompletedTask;

@@ -8,6 +8,7 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
 {
     private readonly SortedDictionary<ChainId, ChainState> _chains = [];
     private readonly Dictionary<Guid, TransactionDecision> _decisions = [];
+    private ImmutableSortedSet<ChainId> _dropped = [];
     private long _revision;
 
     /// <summary>Outcomes of transactions that are not dropped.</summary>
@@ -35,6 +36,13 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         return _chains[chain].Config;
     }
 
+    public void Drop(ChainId chain)
+    {
+        _chains.Remove(chain);
+        _dropped = _dropped.Add(chain);
+        Publish();
+    }
+
     public void SetState(int node, DirectoryNodeState state)
     {
         var id = Samples.Id(node);
@@ -51,7 +59,10 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
     private void Publish()
     {
         View = new DirectoryView(++_revision, _chains.ToImmutableSortedDictionary(chain => chain.Key,
-            chain => chain.Value.Config), nodes, DirectoryView.Empty.Keyspaces);
+            chain => chain.Value.Config), nodes, DirectoryView.Empty.Keyspaces)
+        {
+            Dropped = _dropped,
+        };
     }
 
     internal sealed class Access(TestDirectory directory) : IChainDirectory
@@ -62,7 +73,8 @@ internal sealed class TestDirectory(TimeProvider time, ImmutableSortedDictionary
         /// <summary>The lease of the node; null: it has none.</summary>
         public Func<ChainConfig, bool>? Lease { get; set; }
 
-        public DirectoryView View { get; private set; } = directory.View;
+        /// <summary>Empty until the log has answered a node that started without it.</summary>
+        public DirectoryView View { get; set; } = directory.View;
 
         public bool Proves(ChainConfig config) => Lease?.Invoke(config) ?? false;
 
