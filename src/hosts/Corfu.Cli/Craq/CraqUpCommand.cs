@@ -59,9 +59,14 @@ internal static class CraqUpCommand
         command.SetAction(async (result, cancellationToken) =>
         {
             var path = result.GetRequiredValue(directory).FullName;
-            var counts = CountsOf(result.GetValue(datacenters), result.GetValue(nodes));
             var self = NodeCommandLine.Self(NodeCommand.Name, NodeCommand.ConfigOption);
-            var known = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest.Log : null;
+            var there = CraqFolder.Exists(path) ? CraqFolder.Open(path).Manifest : null;
+            var isGiven = IsGiven(result, nodes) || IsGiven(result, datacenters);
+            var counts = there is not null && !isGiven
+                ? CountsOf(there)
+                : CountsOf(result.GetValue(datacenters), result.GetValue(nodes));
+            if (there is not null) RequireCounts(there, counts);
+            var known = there?.Log;
             var connection = await OwnLog.StartAsync(
                 path, known, result.GetValue(log), result.GetValue(tls), self, cancellationToken);
             var shape = new CraqShape(connection)
@@ -73,6 +78,8 @@ internal static class CraqUpCommand
             var (folder, problems) = await new ProcessCraq(self).UpAsync(path, shape, cancellationToken);
             var main = problems.IsEmpty ? PlacementOf(counts, result.GetValue(replicas)) : null;
             var overview = await ReadAsync(connection, main, cancellationToken);
+            if (main is not null && IsGiven(result, replicas) && ReplicasProblem(overview, main) is { } kept)
+                problems = problems.Add(kept);
             await CraqReport.WriteAsync(result.InvocationConfiguration.Output,
                 folder.ConnectionString().ToString(), connection, overview, folder, result.GetValue(json));
             foreach (var problem in problems)
@@ -108,6 +115,38 @@ internal static class CraqUpCommand
             await Task.Delay(s_interval, cancellationToken);
         }
     }
+
+    private static bool IsGiven(ParseResult result, Option option) => result.GetResult(option) is { Implicit: false };
+
+    private static ImmutableArray<(string Datacenter, int Nodes)> CountsOf(CraqManifest there) =>
+        [.. there.Nodes.GroupBy(node => node.Datacenter).Select(own => (own.Key, own.Count()))];
+
+    // Nodes of a folder may have chains: they are never taken away by a smaller number.
+    private static void RequireCounts(
+        CraqManifest there, ImmutableArray<(string Datacenter, int Nodes)> counts)
+    {
+        foreach (var own in there.Nodes.GroupBy(node => node.Datacenter))
+        {
+            var wanted = counts.Where(one => one.Datacenter == own.Key).Sum(one => one.Nodes);
+            if (wanted < own.Count())
+                throw new UsageException($"The folder has {own.Count()} nodes in the datacenter '{own.Key}', not "
+                    + $"{wanted}, and 'up' takes none away: 'corfu craq drain' empties a node.");
+        }
+    }
+
+    // Chains that are there keep their placement. Null: it is the one that is asked for.
+    private static string? ReplicasProblem(CraqOverview overview, Placement wanted)
+    {
+        var first = $"{CraqConnections.MainKeyspace}-0";
+        return overview.Chains.FirstOrDefault(chain => chain.Name == first) is not { } chain
+            || SizesOf(chain.Placement).SequenceEqual(SizesOf(wanted))
+            ? null
+            : $"The chains of '{CraqConnections.MainKeyspace}' are there and keep their replicas: "
+                + $"'corfu craq chain set -c LOG {first} --replicas N' changes one.";
+    }
+
+    private static IEnumerable<int> SizesOf(Placement placement) =>
+        placement.Groups.IsEmpty ? [placement.Size] : placement.Groups.Select(group => group.Size);
 
     internal static ImmutableArray<(string Datacenter, int Nodes)> CountsOf(string? datacenters, int nodes)
     {

@@ -79,6 +79,8 @@ public sealed class CraqFolder
             var folder = Exists(full) ? Open(full) : new CraqFolder(full, new CraqManifest(
                 CraqManifest.CurrentFormat, shape.Log, []));
             PrivateFolder.Create(full);
+            folder.RequireMemcached(shape);
+            folder.RequireAuthority(shape);
             folder = folder.Extend(shape);
             folder.RequireAuthority(shape);
             foreach (var node in folder.Manifest.Nodes.Where(node => !node.Formed))
@@ -164,10 +166,24 @@ public sealed class CraqFolder
                 CraqNodeRole.Instance.Name, settings.ToJson()), cancellationToken);
     }
 
+    // The listeners of a node are its operator's once it is formed.
+    private void RequireMemcached(CraqShape shape)
+    {
+        if (shape.Memcached.IsEmpty || Manifest.Nodes is not [{ Formed: true } first, ..]) return;
+        var role = NodeConfig.Load(ConfigPath(first), Roles).Roles.First(own => own.Role == CraqNodeRole.Instance.Role);
+        var there = CraqNodeSettings.Read(role.Settings).Memcached;
+        if (!there.IsDefault && there.ToHashSet().SetEquals(shape.Memcached)) return;
+        throw new NodeStartException($"{Path} has nodes already, and listeners are chosen with the first one: "
+            + $"'{string.Join(", ", shape.Memcached)}' would have no effect. Write them to 'memcached' in "
+            + $"{ConfigPath(first)} and start that node again.");
+    }
+
     private void RequireAuthority(CraqShape shape)
     {
         var isTls = Corfu.Client.ConnectionString.Parse(Manifest.Log).IsTls;
-        if (isTls == shape.Authority is not null || Manifest.Nodes.All(node => node.Formed)) return;
+        if (isTls == shape.Authority is not null) return;
+        // Nodes that are there keep the certificates that they have.
+        if (isTls && Manifest.Nodes.All(node => node.Formed)) return;
         throw new NodeStartException(isTls
             ? $"The log {Manifest.Log} has TLS: new nodes need certificates of its authority. Name its folder (--ca)."
             : $"The log {Manifest.Log} has no TLS: nodes with certificates cannot use it.");
