@@ -10,6 +10,7 @@ namespace Corfu.Cli;
 [JsonSerializable(typeof(CraqChainJson))]
 [JsonSerializable(typeof(CraqChainJson[]))]
 [JsonSerializable(typeof(CraqObjectJson))]
+[JsonSerializable(typeof(CraqCheckJson))]
 internal sealed partial class CraqCliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line.</summary>

@@ -18,5 +18,6 @@ internal static class CraqCommand
             CraqObjectCommand.Increment(),
             CraqObjectCommand.CompareAndSet(),
             CraqDrainCommand.Create(),
+            CraqCheckCommand.Create(),
         };
 }

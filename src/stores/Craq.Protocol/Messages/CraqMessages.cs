@@ -13,7 +13,7 @@ public static class CraqMessages
         Add(table, CraqOpcode.Confirm, ConfirmRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Install, InstallChainRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Fetch, FetchRequest.Read, AccessRole.Node);
-        Add(table, CraqOpcode.Reconcile, ReconcileRequest.Read, AccessRole.Node);
+        Add(table, CraqOpcode.Reconcile, ReconcileRequest.Read, AccessRole.Admin);
         Add(table, CraqOpcode.Values, ValuesRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Marked, MarkedRequest.Read, AccessRole.Node);
         Add(table, CraqOpcode.Ping, PingNodeRequest.Read, AccessRole.Node);

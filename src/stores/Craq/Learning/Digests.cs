@@ -29,6 +29,15 @@ internal static class Digests
         return count <= most ? new HashBucket(all ? [.. sums] : [], keys.ToImmutable()) : new HashBucket([.. sums], []);
     }
 
+    /// <summary>The digests of a bucket whose objects are listed.</summary>
+    public static ImmutableArray<ulong> Sum(HashPrefix prefix, ImmutableArray<KeyVersion> keys)
+    {
+        var sums = new ulong[HashBucket.Fan];
+        foreach (var (hash, version) in keys)
+            sums[prefix.NextOf(hash.High)] ^= Of(new ObjectHash(hash.High, hash.Low), version);
+        return [.. sums];
+    }
+
     // The sum of a bucket is the exclusive or of these: it does not depend on the order, and an object that differs
     // in its version alone changes half of the bits.
     private static ulong Of(ObjectHash hash, ObjectVersion version)

@@ -1,0 +1,138 @@
+using System.Globalization;
+using System.Text.Json;
+using Craq;
+using Craq.Hosting;
+
+namespace Corfu.Cli;
+
+/// <summary><c>corfu craq check</c>.</summary>
+internal static class CraqCheckCommand
+{
+    private const int ShownObjects = 20;
+
+    private const string Description =
+        """
+        Compare the replicas of chains: the versions of all their objects, by digests, while the chains are used. Values
+        are not read. With TLS it takes an administrator's certificate. Exit code 0 if all replicas are equal, else 1;
+        objects that differ are named with the version that each replica has.
+        """;
+
+    private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(1);
+
+    public static Command Create()
+    {
+        var names = new Argument<string[]>("chains")
+        { Description = "Chains to compare (default: all).", Arity = ArgumentArity.ZeroOrMore };
+        var json = CommonOptions.JsonOption();
+        var connect = CraqConnections.LogOption();
+        var command = Commands.New("check", Description, [connect, names, json]);
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            var text = result.GetRequiredValue(connect);
+            if (text.StartsWith("craq", StringComparison.Ordinal))
+                throw new UsageException("'check' takes the chains from the directory in the log: give the log's "
+                    + "connection string (corfu://...), which 'craq up' prints too.");
+            await using var log = await Connections.ConnectAsync(text, cancellationToken);
+            await using var admin = await CraqAdmin.OpenAsync(log, cancellationToken);
+            var overview = await admin.ReadAsync(cancellationToken);
+            var chains = Select(overview, result.GetValue(names) ?? []);
+            var compared = await CompareAsync(overview.ConnectionString(Connections.Parse(text)), overview, chains,
+                result.InvocationConfiguration.Error, cancellationToken);
+            await WriteAsync(result.InvocationConfiguration.Output, compared, result.GetValue(json));
+            return compared.All(one => one.IsEqual) ? ExitCode.Ok : ExitCode.Failed;
+        });
+        return command;
+    }
+
+    private static ImmutableArray<ChainConfig> Select(CraqOverview overview, string[] names)
+    {
+        if (names.Length == 0) return overview.Chains;
+        foreach (var name in names)
+        {
+            if (overview.Chains.All(chain => chain.Name != name))
+                throw new CraqRefusedException(
+                    $"There is no chain '{name}': 'corfu craq chain list' lists the chains.");
+        }
+
+        return [.. overview.Chains.Where(chain => names.Contains(chain.Name))];
+    }
+
+    private static async Task<List<ChainComparison>> CompareAsync(CraqConnectionString nodes, CraqOverview overview,
+        ImmutableArray<ChainConfig> chains, TextWriter error, CancellationToken cancellationToken)
+    {
+        var compared = new List<ChainComparison>(chains.Length);
+        var reported = TimeProvider.System.GetTimestamp();
+        await foreach (var one in CraqReplicas.CompareAsync(nodes, overview, chains, cancellationToken))
+        {
+            compared.Add(one);
+            if (TimeProvider.System.GetElapsedTime(reported) < s_interval) continue;
+            reported = TimeProvider.System.GetTimestamp();
+            await error.WriteLineAsync($"compared {compared.Count} of {chains.Length} chains");
+        }
+
+        return compared;
+    }
+
+    private static async Task WriteAsync(TextWriter output, List<ChainComparison> compared, bool json)
+    {
+        if (json)
+        {
+            await output.WriteLineAsync(JsonSerializer.Serialize(
+                CraqCheckJson.Of(compared), CraqCliJson.Indented.CraqCheckJson));
+            return;
+        }
+
+        await TextTable.WriteAsync(output, ["CHAIN", "EPOCH", "REPLICAS", "STATE"], compared.Select(one => new[]
+        {
+            one.Chain.Name,
+            one.Chain.Epoch.Value.ToString(CultureInfo.InvariantCulture),
+            one.Chain.Members.Length.ToString(CultureInfo.InvariantCulture),
+            StateOf(one),
+        }));
+        foreach (var one in compared.Where(one => one.Differences.Length > 0))
+        {
+            await output.WriteLineAsync();
+            await output.WriteLineAsync($"{one.Chain.Name}:");
+            foreach (var difference in one.Differences.Take(ShownObjects))
+                await output.WriteLineAsync($"  {difference.Key}  " + string.Join("  ", difference.Replicas.Select(
+                    own => $"{own.Node.ToString()[..8]}={own.Version?.ToString() ?? "-"}")));
+            if (one.Differences.Length > ShownObjects)
+                await output.WriteLineAsync($"  ... and {one.Differences.Length - ShownObjects} more (--json)");
+        }
+
+        await output.WriteLineAsync();
+        await output.WriteLineAsync(VerdictOf(compared));
+    }
+
+    private static string StateOf(ChainComparison one) => one.Problem is { } why ? $"not compared: {why}"
+        : one.Differences.Length > 0 ? $"{one.Differences.Length} objects DIFFER"
+        : one.Unsettled > 0 ? $"{one.Unsettled} objects are written all the time"
+        : "equal";
+
+    private static string VerdictOf(List<ChainComparison> compared)
+    {
+        var equal = compared.Count(one => one.IsEqual);
+        var differing = compared.Count(one => one.Differences.Length > 0);
+        var text = $"{equal} of {compared.Count} chains have equal replicas";
+        if (differing > 0) text += $"; {differing} chains differ";
+        var rest = compared.Count - equal - differing;
+        return rest > 0 ? $"{text}; {rest} chains are not compared in full" : text;
+    }
+}
+
+/// <summary>A comparison as JSON.</summary>
+internal sealed record CraqCheckJson(bool Equal, IReadOnlyList<CraqChainCheckJson> Chains)
+{
+    public static CraqCheckJson Of(IReadOnlyList<ChainComparison> compared) => new(
+        compared.All(one => one.IsEqual),
+        [.. compared.Select(one => new CraqChainCheckJson(one.Chain.Name, one.Chain.Epoch.Value, one.IsEqual,
+            [.. one.Differences.Select(own => new CraqDifferenceJson(own.IsKeyKnown ? own.Key : null,
+                own.IsKeyKnown ? null : own.Key,
+                own.Replicas.ToDictionary(replica => replica.Node.ToString(), replica => replica.Version?.Value)))],
+            one.Unsettled, one.Problem))]);
+}
+
+internal sealed record CraqChainCheckJson(string Name, long Epoch, bool Equal,
+    IReadOnlyList<CraqDifferenceJson> Differences, int Unsettled, string? Problem);
+
+internal sealed record CraqDifferenceJson(string? Key, string? Hash, IReadOnlyDictionary<string, long?> Versions);
