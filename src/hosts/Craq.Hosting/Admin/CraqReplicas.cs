@@ -12,7 +12,7 @@ public static class CraqReplicas
     /// <param name="nodes">The connection string of the nodes, for its encryption: with TLS an administrator's
     /// certificate.</param>
     /// <param name="overview">The nodes as the directory has them.</param>
-    /// <param name="chains">Of the overview.</param>
+    /// <param name="chains">Chains of the overview.</param>
     /// <exception cref="CertificateException">The certificates are missing or of no use.</exception>
     public static async IAsyncEnumerable<ChainComparison> CompareAsync(CraqConnectionString nodes,
         CraqOverview overview, IEnumerable<ChainConfig> chains,

@@ -153,5 +153,5 @@ internal sealed class ReplicaComparison(ChainConfig config,
 }
 
 /// <param name="Key">Null: the member that has the object cannot read it.</param>
-/// <param name="Versions">Of each member, in the chain's order; none: the member has no such object.</param>
+/// <param name="Versions">Versions in the chain's order; none: the member has no such object.</param>
 internal sealed record FoundDifference(KeyHash Hash, ObjectKey? Key, ImmutableArray<ObjectVersion> Versions);

@@ -9,7 +9,7 @@ namespace Corfu.Integration.Tests.Tool;
 public sealed class CraqCheckCommandTests
 {
     [Fact]
-    public async Task Equal_replicas_are_said_to_be_so_and_a_stopped_one_fails_the_check()
+    public async Task Equal_replicas_are_told_and_an_unknown_chain_fails()
     {
         await using var log = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         await using var craq = await EmbeddedCraq.StartAsync(log.ConnectionString);
@@ -28,9 +28,5 @@ public sealed class CraqCheckCommandTests
         Assert.Equal("orders", (string)json["chains"]![0]!["name"]!);
         Assert.Equal(2, (await CorfuTool.RunAsync("craq", "check", "-c", craq.ConnectionString)).ExitCode);
         Assert.Equal(1, (await CorfuTool.RunAsync("craq", "check", "-c", c, "nothing")).ExitCode);
-        await craq.StopNodeAsync(craq.Nodes.First());
-        var lacking = await CorfuTool.RunAsync("craq", "check", "-c", c);
-        Assert.Equal(1, lacking.ExitCode);
-        Assert.Equal("0 of 1 chains have equal replicas; 1 chains are not compared in full", lacking.Lines[^1]);
     }
 }

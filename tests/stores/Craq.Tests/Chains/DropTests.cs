@@ -56,7 +56,7 @@ public sealed class DropTests
         await chain.UntilAsync(() => chain.LastOf(2) == chain.LastOf(1) && chain.LastOf(2) > chain.MarkOf(2));
         chain.Directory.Drop(chain.Id);
         await chain.UntilAsync(() => write.IsCompleted);
-        // Its record may have been committed: its outcome is unknown.
+        // The record may have been committed: the outcome is unknown.
         Assert.Equal(CraqStatus.Unconfirmed, (await write).Status);
         chain.Store(3).GoOn();
         await chain.DelayAsync(200);
@@ -79,7 +79,7 @@ public sealed class DropTests
     /// <summary>C22: the drop is in the log, so a node that lost power before it had forgotten the chain forgets it
     /// after its start.</summary>
     [Fact]
-    public void Node_that_loses_power_before_the_record_is_durable_forgets_the_chain_after_its_start() =>
+    public void Node_forgets_the_chain_after_a_power_cut_before_the_record_is_durable() =>
         TestChain.Run(async chain =>
         {
             await chain.PutAsync("x", "old");
