@@ -67,12 +67,24 @@ public sealed class SalusClient
     }
 
     /// <summary>Takes a snapshot. A volume that this client has not mounted is mounted for the time.</summary>
-    /// <exception cref="VolumeException">There is no such volume, another process has mounted it, or its regions do not
-    /// answer.</exception>
+    /// <exception cref="VolumeException">There is no such volume, another process has mounted it, or its regions or the
+    /// log do not answer. The snapshot may have been taken when the log does not answer.</exception>
     public async ValueTask SnapshotAsync(
         string volume, string snapshot, CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(snapshot);
+        try
+        {
+            await TakeAsync(volume, snapshot, cancellationToken);
+        }
+        catch (Exception e) when (e is CorfuException and not VolumeException)
+        {
+            throw LogAway(e);
+        }
+    }
+
+    private async Task TakeAsync(string volume, string snapshot, CancellationToken cancellationToken)
+    {
         var entry = await EntryAsync(volume, cancellationToken)
             ?? throw new VolumeException(VolumeFault.Unavailable,
                 $"There is no volume '{volume}': 'corfu volume list' shows those that there are.");
@@ -85,6 +97,9 @@ public sealed class SalusClient
         await using var driver = await MountAsync(entry.Id, cancellationToken);
         await driver.SnapshotAsync(snapshot, cancellationToken);
     }
+
+    private static VolumeException LogAway(Exception e) => new(VolumeFault.Unavailable,
+        "The log does not answer: see 'corfu status' for its nodes.", e);
 
     private async ValueTask<VolumeEntry?> EntryAsync(string name, CancellationToken cancellationToken) =>
         await _directory.FindAsync(name, cancellationToken) is { Stage: VolumeStage.Ready } entry ? entry : null;
@@ -164,8 +179,7 @@ public sealed class SalusClient
             }
             catch (Exception e) when (e is CorfuException and not VolumeException)
             {
-                throw new VolumeException(VolumeFault.Unavailable,
-                    "The log does not answer: see 'corfu status' for its nodes.", e);
+                throw LogAway(e);
             }
         }
     }
