@@ -5,7 +5,9 @@ namespace Salus.Store;
 
 /// <summary>A machine's store as a role of a process: what it shows to recoveries and copies, and seals. Region servers
 /// of the process use <see cref="StoreLog"/> itself. No thread and no clock of its own.</summary>
-public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IGenerations generations) : IRoleHandler
+/// <param name="scrub">Tells how the store's data is; null: nothing looks for damage.</param>
+public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IGenerations generations,
+    IScrubState? scrub = null) : IRoleHandler
 {
     public NodeRole Role => SalusRoles.BlockStore;
 
@@ -147,11 +149,15 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
         }
     }
 
+    private StoredRegion Counted(StoredRegion region) => scrub?.CountOf(region.Region) is { } count
+        ? region with { Damaged = count.Damaged, Mended = count.Mended }
+        : region;
+
     private StoreInfoResponse InfoOf(StoreInfoRequest request) => new(Status.Ok, request.Epoch)
     {
         State = log.State,
         Free = log.Free,
         LogBytes = log.Bytes,
-        Regions = [.. log.Regions.Take(StoredRegion.Most)],
+        Regions = [.. log.Regions.Take(StoredRegion.Most).Select(Counted)],
     };
 }

@@ -14,6 +14,8 @@ public sealed class SettingsTests
             LeaseTime = TimeSpan.FromSeconds(7),
             SegmentSize = 16 << 20,
             LogLimit = 128 << 20,
+            ScrubSpeed = 0,
+            ScrubPause = TimeSpan.FromSeconds(9),
         };
         Assert.Equal(settings, SalusNodeSettings.Read(settings.ToJson()));
         Assert.Equal(new SalusNodeSettings(), SalusNodeSettings.Read(null));
@@ -25,6 +27,7 @@ public sealed class SettingsTests
     [InlineData("""{ "leaseTime": "00:00:00.1" }""", "LeaseTime")]
     [InlineData("""{ "logLimit": 4096 }""", "LogLimit")]
     [InlineData("""{ "domain": 3 }""", "domain")]
+    [InlineData("""{ "scrubSpeed": -1 }""", "ScrubSpeed")]
     [InlineData("""{ "racks": 3 }""", "racks")]
     public void Fault_names_the_setting(string settings, string named)
     {

@@ -78,6 +78,44 @@ public sealed class VolumeTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Flipped_byte_of_a_file_at_rest_is_found_and_mended_from_another_node()
+    {
+        await using (var volume = await MountAsync())
+        {
+            for (var i = 0; i < 64; i++) await WriteAsync(volume, i, i);
+        }
+
+        // The end of a mount writes checkpoint files at every member.
+        var files = Array.Empty<string>();
+        while (files.Length != 3)
+        {
+            await Task.Delay(20);
+            files = Directory.GetFiles(_salus.Folder, "*.ckp", SearchOption.AllDirectories);
+        }
+
+        var name = _salus.Nodes.Keys.Single(name => files[0].Split(Path.DirectorySeparatorChar).Contains(name));
+        await _salus.StopNodeAsync(name);
+        var whole = await File.ReadAllBytesAsync(files[0]);
+        Assert.Equal(whole, await File.ReadAllBytesAsync(files[1]));
+        var damaged = whole.ToArray();
+        damaged[(17 * Block) + 5] ^= 1;
+        await File.WriteAllBytesAsync(files[0], damaged);
+        await _salus.StartNodeAsync(name);
+        while (!Enumerable.SequenceEqual(whole, await File.ReadAllBytesAsync(files[0]))) await Task.Delay(20);
+        var entry = (await _connection.Log.Map.Directory.FindAsync("v"))!;
+        while (true)
+        {
+            var notes = (await _connection.CopiesAsync(entry.Id)).Select(copy => copy.Note).OfType<string>().ToList();
+            if (notes.Count == 1 && notes[0].EndsWith("1 damaged files have come whole from other stores",
+                StringComparison.Ordinal)) break;
+            await Task.Delay(20);
+        }
+
+        await using var again = await MountAsync();
+        for (var i = 0; i < 64; i++) await ReadAsync(again, i, i);
+    }
+
+    [Fact]
     public async Task Volume_that_is_mounted_elsewhere_is_not_deleted()
     {
         await using (await MountAsync())

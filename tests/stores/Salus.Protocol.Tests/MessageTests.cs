@@ -65,13 +65,14 @@ public sealed class MessageTests
     }
 
     [Fact]
-    public void Driver_puts_gets_reads_trees_asks_and_cuts_only()
+    public void Client_puts_gets_reads_trees_asks_and_cuts_only()
     {
         var allowed = SampleMessages.All().Select(sample => sample.Request.Opcode)
             .Where(opcode => SampleMessages.Table.Judge(opcode, AccessRole.Client) == AccessVerdict.Allowed);
         Assert.Equal(
             [
                 SalusOpcode.PutBatch, SalusOpcode.Get, SalusOpcode.ReadTree, SalusOpcode.RegionStatus, SalusOpcode.Cut,
+                SalusOpcode.StoreInfo,
             ],
             allowed);
     }

@@ -200,7 +200,8 @@ internal static class SampleMessages
         [
             new StoreInfoResponse(Status.Ok, Epoch)
             {
-                State = StoreState.Salvaged, Free = 5, LogBytes = 6, Regions = [new StoredRegion(Region, Epoch, 9)],
+                State = StoreState.Salvaged, Free = 5, LogBytes = 6,
+                Regions = [new StoredRegion(Region, Epoch, 9) { Damaged = 2, Mended = 3 }],
             },
             new StoreInfoResponse(Status.Failed, Epoch),
         ]),

@@ -148,6 +148,11 @@ public sealed class MaintenanceTests
         await UntilAsync(() => member.RegionFiles.Files.ContainsKey(file));
         Assert.Equal(whole, member.RegionFiles.Find(file));
         Assert.Equal(3, member.Scrub.Found);
+        member.RegionFiles.Delete(file);
+        member.Scrub.Want(file);
+        await UntilAsync(() => member.RegionFiles.Files.ContainsKey(file));
+        Assert.Equal(whole, member.RegionFiles.Find(file));
+        Assert.Equal(3, member.Scrub.Found);
     }
 
     private static Task<TestWorld> StartAsync(int copies, int regions = 2) =>

@@ -13,8 +13,9 @@ internal static class VolumeCheckCommand
         """
         Read all that a volume, or a snapshot as VOL@NAME, holds, and compare each block with the volume's hash tree. A
         copy that is wrong is passed over and accused, and the next one is read. The volume is mounted for that: it is
-        refused while another process serves the volume, a snapshot is not. Exit code 0 if every block has a copy that
-        is right, else 1.
+        refused while another process serves the volume, a snapshot is not. The stores search for damage by
+        themselves: the command also says how many damaged files each store has, and how many have come whole from
+        other stores. Exit code 0 if every block has a copy that is right, else 1.
         """;
 
     public static Command Create()
@@ -34,7 +35,8 @@ internal static class VolumeCheckCommand
             await using var mounted = await source.MountAsync(cancellationToken);
             CommandDeadline.Connected();
             var verdict = await VolumeCheck.RunAsync(mounted, cancellationToken: cancellationToken);
-            await WriteAsync(result.InvocationConfiguration.Output, volume, mounted.BlockSize, verdict,
+            var copies = await VolumeReport.CopiesAsync(salus, volume, cancellationToken);
+            await WriteAsync(result.InvocationConfiguration.Output, volume, mounted.BlockSize, verdict, copies,
                 result.GetValue(json));
             return verdict.Damaged.IsEmpty ? ExitCode.Ok : ExitCode.Failed;
         });
@@ -42,12 +44,14 @@ internal static class VolumeCheckCommand
     }
 
     private static async Task WriteAsync(
-        TextWriter output, string volume, int blockSize, VolumeVerdict verdict, bool json)
+        TextWriter output, string volume, int blockSize, VolumeVerdict verdict, ImmutableArray<StoreCopy> copies,
+        bool json)
     {
         if (json)
         {
             await output.WriteLineAsync(JsonSerializer.Serialize(new VolumeCheckJson(volume, blockSize, verdict.Blocks,
-                verdict.Verified, verdict.Damaged), SalusCliJson.Indented.VolumeCheckJson));
+                verdict.Verified, verdict.Damaged, [.. copies.Select(StoreCopyJson.Of)]),
+                SalusCliJson.Indented.VolumeCheckJson));
             return;
         }
 
@@ -57,9 +61,22 @@ internal static class VolumeCheckCommand
             await output.WriteLineAsync($"block {block} has no copy that is right: restore it from a backup");
         if (verdict.Damaged.Length > MostNamed)
             await output.WriteLineAsync($"{verdict.Damaged.Length} such blocks in all; --json names them");
+        foreach (var copy in copies)
+        {
+            if (copy.Note is { } note) await output.WriteLineAsync(note);
+        }
     }
 }
 
 /// <param name="Verified">Blocks that were read and match the volume's tree. The others are empty, or damaged.</param>
 internal sealed record VolumeCheckJson(
-    string Volume, int BlockSize, long Blocks, long Verified, IReadOnlyList<long> Damaged);
+    string Volume, int BlockSize, long Blocks, long Verified, IReadOnlyList<long> Damaged,
+    IReadOnlyList<StoreCopyJson> Copies);
+
+/// <param name="Damaged">Files that are damaged or missing at the store; null: it does not answer.</param>
+/// <param name="Mended">Damaged files that have come from other stores, since its process has started.</param>
+internal sealed record StoreCopyJson(string Store, long? Damaged, long? Mended)
+{
+    public static StoreCopyJson Of(StoreCopy copy) => new(copy.Store.Value.ToString("D"),
+        copy.Answers ? copy.Damaged : null, copy.Answers ? copy.Mended : null);
+}

@@ -1,3 +1,5 @@
+using Salus;
+
 namespace Corfu.Cli;
 
 /// <summary><c>corfu volume list</c>.</summary>
@@ -28,13 +30,22 @@ internal static class VolumeStatusCommand
     public static Command Create()
     {
         var (name, json) = (VolumeCommand.NameArgument(), CommonOptions.JsonOption());
-        return SalusConnections.WithLog("status", Description, [name, json],
-            async (salus, result, cancellationToken) =>
+        var connect = SalusConnections.LogOption();
+        var command = Commands.New("status", Description, [connect, name, json]);
+        command.SetAction(async (result, cancellationToken) =>
+        {
+            await using var salus = await SalusConnection.OpenAsync(
+                Connections.Parse(result.GetRequiredValue(connect)).ToString(), cancellationToken: cancellationToken);
+            var volume = await salus.Log.Admin.StatusAsync(result.GetRequiredValue(name), cancellationToken);
+            var copies = await salus.CopiesAsync(volume.Entry.Id, cancellationToken);
+            volume = volume with
             {
-                var volume = await salus.Admin.StatusAsync(result.GetRequiredValue(name), cancellationToken);
-                await VolumeReport.WriteAsync(
-                    result.InvocationConfiguration.Output, salus, volume, result.GetValue(json));
-                return VolumeReport.IsWell(volume) ? ExitCode.Ok : ExitCode.Failed;
-            });
+                Notes = [.. volume.Notes, .. copies.Select(static copy => copy.Note).OfType<string>()],
+            };
+            await VolumeReport.WriteAsync(
+                result.InvocationConfiguration.Output, salus.Log, volume, result.GetValue(json));
+            return VolumeReport.IsWell(volume) ? ExitCode.Ok : ExitCode.Failed;
+        });
+        return command;
     }
 }

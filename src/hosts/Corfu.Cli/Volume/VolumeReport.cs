@@ -67,6 +67,13 @@ internal static class VolumeReport
         await output.WriteLineAsync(IsWell(volume) ? "it serves" : $"it does not serve: {WordOf(volume.Health)}");
     }
 
+    /// <param name="name">The volume, or a snapshot of it.</param>
+    public static async Task<ImmutableArray<StoreCopy>> CopiesAsync(
+        SalusConnection salus, string name, CancellationToken cancellationToken) =>
+        await salus.Log.Map.Directory.FindAsync(name.Split('@')[0], cancellationToken) is { } entry
+            ? await salus.CopiesAsync(entry.Id, cancellationToken)
+            : [];
+
     /// <summary>Whether requests to the volume are served.</summary>
     public static bool IsWell(VolumeCondition volume) => volume.Health == VolumeHealth.Ready;
 

@@ -1,9 +1,11 @@
 using Corfu;
 using Corfu.Client;
+using Corfu.Detection;
 using Corfu.Protocol;
 using Corfu.Transport;
 using Microsoft.Extensions.Logging;
 using Salus.Coordination;
+using Salus.Protocol;
 using Tango;
 using Tango.Collections;
 
@@ -13,6 +15,8 @@ namespace Salus;
 /// that it has mounted.</summary>
 public sealed class SalusConnection : IAsyncDisposable
 {
+    private static readonly TimeSpan s_limit = TimeSpan.FromSeconds(5);
+
     private readonly TcpTransport _transport;
     private readonly ClusterTls? _tls;
 
@@ -84,6 +88,22 @@ public sealed class SalusConnection : IAsyncDisposable
         else await Client.SnapshotAsync(volume, snapshot, cancellationToken);
     }
 
+    /// <summary>Asks the stores that have something of the volume how their copies are.</summary>
+    public async Task<ImmutableArray<StoreCopy>> CopiesAsync(
+        VolumeId volume, CancellationToken cancellationToken = default)
+    {
+        var nodes = (await Log.Admin.NodesAsync(cancellationToken)).Stores.Values;
+        var asked = nodes.OrderBy(static node => node.Endpoint).Select(async node =>
+        {
+            var info = await _transport.TryCallAsync(node.StoreAddress, new StoreInfoRequest(Epoch.None), s_limit,
+                TimeProvider.System, cancellationToken);
+            var regions = info is { IsOk: true } ? info.Regions.Where(region => region.Region.Volume == volume) : [];
+            return new StoreCopy(node.Store, info is { IsOk: true },
+                regions.Sum(static region => region.Damaged), regions.Sum(static region => region.Mended));
+        });
+        return [.. await Task.WhenAll(asked)];
+    }
+
     public async ValueTask DisposeAsync()
     {
         await Log.DisposeAsync();
@@ -105,4 +125,20 @@ public sealed class SalusConnection : IAsyncDisposable
             throw new CorfuException($"The lock of volume {volume} cannot be read: {e.Message}", e);
         }
     }
+}
+
+/// <summary>A store's copies of a volume's regions.</summary>
+/// <param name="Answers">False: the rest is not known.</param>
+/// <param name="Damaged">Files that are damaged or missing there, and that no other store has given yet.</param>
+/// <param name="Mended">Files that other stores have given, since the process has started.</param>
+public readonly record struct StoreCopy(StoreId Store, bool Answers, long Damaged, long Mended)
+{
+    /// <summary>A sentence for people; null: there is nothing to say.</summary>
+    public string? Note => !Answers
+        ? $"store {Store} does not answer: how its copies are is not known"
+        : Damaged > 0
+            ? $"store {Store}: {Damaged} damaged files, which come from other stores; {Mended} have come"
+            : Mended > 0
+                ? $"store {Store}: {Mended} damaged files have come whole from other stores"
+                : null;
 }

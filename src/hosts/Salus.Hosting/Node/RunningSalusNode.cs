@@ -1,6 +1,7 @@
 using Corfu.Storage;
 using Salus.Coordination;
 using Salus.Region.Body;
+using Salus.Region.Scrub;
 using Salus.Store;
 using Salus.Store.Log;
 using Salus.Store.Shell;
@@ -13,6 +14,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
 {
     private readonly StoreFolder _store;
     private readonly RegionBodies _bodies;
+    private readonly FileScrub _scrub;
     private readonly TcpTransport _transport;
     private readonly MapGenerations _generations = new();
     private readonly NodeTerms _terms;
@@ -24,11 +26,15 @@ internal sealed class RunningSalusNode : IAsyncDisposable
         _store = store;
         Fault = FirstOf(store.Log.Fault, failed.Task);
         _bodies = new RegionBodies(store.Files, ThreadWorkers.Instance,
-            file => SalusHostingLog.Damaged(logger, file.Region.ToString(), file.Number), e => failed.TrySetResult(e),
-            settings.IndexCache, settings.Memtables);
+            file => _scrub!.Report(file), e => failed.TrySetResult(e), settings.IndexCache, settings.Memtables,
+            file => _scrub!.Want(file));
         _transport = new TcpTransport(new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
             logger: start.Loggers.CreateLogger<TcpTransport>());
-        Handler = new StoreHandler(start.Id, store.Log, store.Files, _generations);
+        _scrub = new FileScrub(new StoreId(start.Id.Value), store.Files, _bodies, () => _generations.View, _transport,
+            start.Time, LoopContext.Pool, settings.Scrub);
+        _scrub.Broken += file => SalusHostingLog.Damaged(logger, file.Region.ToString(), file.Number);
+        _scrub.Mended += file => SalusHostingLog.Mended(logger, file.Region.ToString(), file.Number);
+        Handler = new StoreHandler(start.Id, store.Log, store.Files, _generations, _scrub);
         _terms = new NodeTerms(new NodeParts(start, settings, store, _bodies, _transport, _generations));
     }
 
@@ -57,7 +63,9 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     public string Warning => _store.Log.State == StoreState.Salvaged
         ? "the store's log is not whole: the store shows what has a certificate to recoveries and takes nothing new. "
             + "Make a new node; this one may go when 'corfu volume list' shows every volume ready without it"
-        : _terms.Trouble ?? "";
+        : _terms.Trouble ?? (_scrub.Damaged.Count is > 0 and var damaged
+            ? $"{damaged} files are damaged or missing, and come from other nodes as soon as one has them whole"
+            : "");
 
     /// <summary>Reads the store's log back. The log that coordinates may be away, and the process does not listen
     /// yet.</summary>
@@ -67,6 +75,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
         var store = await StoreFolder.OpenAsync(start.Folder, start.Id, settings.Store, mustExist: !start.IsNew);
         var node = new RunningSalusNode(start, settings, store);
         SalusNodeTelemetry.Nodes.Add(node);
+        node._scrub.Start();
         node._terms.Start();
         return node;
     }
@@ -75,6 +84,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     {
         SalusNodeTelemetry.Nodes.Remove(this);
         await _terms.DisposeAsync();
+        await _scrub.DisposeAsync();
         await _bodies.DisposeAsync();
         _transport.Dispose();
         await _store.DisposeAsync();

@@ -27,6 +27,9 @@ internal static partial class SalusHostingLog
     [LoggerMessage(7, LogLevel.Information, "The store has dropped {Regions} regions that it has no longer to keep")]
     public static partial void Dropped(ILogger logger, int regions);
 
+    [LoggerMessage(9, LogLevel.Information, "File {File} of region {Region} has come whole from another node")]
+    public static partial void Mended(ILogger logger, string region, long file);
+
     [LoggerMessage(8, LogLevel.Error, "Region {Region} is not served here by a fault of this program")]
     public static partial void Broken(ILogger logger, string region, Exception error);
 }

@@ -3,6 +3,7 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using Salus.Coordination;
 using Salus.Region.Body;
+using Salus.Region.Scrub;
 using Salus.Store.Log;
 
 namespace Salus.Hosting;
@@ -18,7 +19,9 @@ public sealed record SalusNodeSettings
             $"a name of at most {CoordinationLimits.MaxName} bytes")
         .Between(o => o.LeaseTime, TimeSpan.FromSeconds(1), TimeSpan.FromMinutes(1))
         .AtLeast(o => o.IndexCache, 1L << 20)
-        .AtLeast(o => o.Memtables, 1L << 20);
+        .AtLeast(o => o.Memtables, 1L << 20)
+        .AtLeast(o => o.ScrubSpeed, 0)
+        .Above(o => o.ScrubPause, TimeSpan.Zero);
 
     /// <summary>Machines that fail together have the same, a rack or a host of virtual machines for instance: the
     /// copies of a region are placed in different ones. Default: the machine fails alone.</summary>
@@ -39,6 +42,15 @@ public sealed record SalusNodeSettings
     /// Default 256 MiB.</summary>
     public long Memtables { get; set; } = 256 << 20;
 
+    /// <summary>Bytes of checkpoint files that are read in a second to find damage before it matters; damaged files
+    /// come from other nodes. 0: none are read for that, and files that reads find damaged are mended alone. Default 8
+    /// MiB.</summary>
+    public long ScrubSpeed { get; set; } = 8 << 20;
+
+    /// <summary>Pause between two searches, and before a file is asked for again that no node has given. Default 1
+    /// minute.</summary>
+    public TimeSpan ScrubPause { get; set; } = TimeSpan.FromMinutes(1);
+
     /// <inheritdoc cref="StoreOptions.LogMemory"/>
     public long? LogMemory { get; init; }
 
@@ -50,6 +62,8 @@ public sealed record SalusNodeSettings
 
     /// <inheritdoc cref="StoreOptions.Headroom"/>
     public long? Headroom { get; init; }
+
+    internal ScrubOptions Scrub => new() { BytesPerSecond = ScrubSpeed, Pause = ScrubPause };
 
     internal StoreOptions Store
     {

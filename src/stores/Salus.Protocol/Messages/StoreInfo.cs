@@ -62,14 +62,26 @@ public readonly record struct StoredRegion(RegionKey Region, Epoch Sealed, long 
     /// <summary>Regions of one store.</summary>
     public const int Most = 65536;
 
-    internal const int Size = 16 + 4 + 8 + 8;
+    internal const int Size = 16 + 4 + 8 + 8 + 8 + 8;
+
+    /// <summary>Damaged pieces, files or records, that no other store has given yet.</summary>
+    public long Damaged { get; init; }
+
+    /// <summary>Damaged pieces that other stores have given, since the process has started.</summary>
+    public long Mended { get; init; }
 
     internal void Write(ref WireWriter w)
     {
         w.Region(Region);
         w.Epoch(Sealed);
         w.Int64(LastIndex);
+        w.Int64(Damaged);
+        w.Int64(Mended);
     }
 
-    internal static StoredRegion Read(ref WireReader r) => new(r.Region(), r.Epoch(), r.Number());
+    internal static StoredRegion Read(ref WireReader r) => new(r.Region(), r.Epoch(), r.Number())
+    {
+        Damaged = r.Number(),
+        Mended = r.Number(),
+    };
 }

@@ -14,13 +14,16 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
     private readonly ConcurrentDictionary<RegionKey, RegionBody> _bodies = new();
 
     /// <param name="damaged">A file is damaged or missing, and is to come from a peer. Any thread; quick.</param>
+    /// <param name="missing">A region that was opened needs the file, and its recovery has not copied it. As of
+    /// <paramref name="damaged"/>, which counts where this is null.</param>
     /// <param name="failed">A bug has ended the work at files: the process is to end.</param>
     /// <param name="indexCache">Bytes.</param>
     /// <param name="memtables">Bytes of blocks in memory, of all regions, from which on cuts come earlier.</param>
     public RegionBodies(IRegionFiles files, IWorkers workers, Action<RegionFile> damaged, Action<Exception> failed,
-        long indexCache = DefaultIndexCache, long memtables = MemtableBudget.DefaultLimit) => _ports = new BodyPorts(
+        long indexCache = DefaultIndexCache, long memtables = MemtableBudget.DefaultLimit,
+        Action<RegionFile>? missing = null) => _ports = new BodyPorts(
         files, new IndexPages(files, indexCache), new FileWork(workers, failed), new MemtableBudget(memtables),
-        damaged);
+        damaged, missing ?? damaged);
 
     public async ValueTask<OpenedBody?> OpenAsync(RegionKey region, VolumeGeometry geometry,
         ImmutableArray<CheckpointName> kept, CheckpointName from, CancellationToken cancellationToken)
@@ -38,6 +41,10 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
             return null;
         }
     }
+
+    /// <summary>Whether a region needs the file, as far as is known: a region that is not open may.</summary>
+    public bool Needs(RegionFile file) =>
+        !_bodies.TryGetValue(file.Region, out var body) || body.Needs(file.Number);
 
     /// <summary>A file of the store is whole again.</summary>
     public async ValueTask MendedAsync(RegionFile file)

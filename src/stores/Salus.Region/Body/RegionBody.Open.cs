@@ -60,6 +60,13 @@ internal sealed partial class RegionBody
             $"File {file.Number} of {file.Region} is not the checkpoint that is recorded: take it from a peer.");
     }
 
+    /// <summary>Whether a kept checkpoint refers to the file, or one that cannot be read may. A closed body knows
+    /// no checkpoint that others have made since.</summary>
+    public bool Needs(long file)
+    {
+        lock (_gate) return _held < 0 || _unread.Count > 0 || Missing.Contains(file) || _book.IsNeeded(file);
+    }
+
     /// <summary>A file has come from a peer: what failed for it is tried again.</summary>
     public async ValueTask MendedAsync(long file)
     {
@@ -86,7 +93,8 @@ internal sealed partial class RegionBody
         foreach (var checkpoint in kept)
         {
             needed.Add(checkpoint.Number);
-            if (await TryOpenAsync(checkpoint.Number, checkpoint) is not { } opened)
+            if (!there.Contains(checkpoint.Number)
+                || await TryOpenAsync(checkpoint.Number, checkpoint) is not { } opened)
             {
                 _unread.Add(checkpoint.Number, checkpoint);
                 continue;
@@ -103,6 +111,8 @@ internal sealed partial class RegionBody
         }
 
         Missing = [.. needed.Except(there).Order()];
+        // A member of a new generation takes what the recovery has not copied while it serves.
+        foreach (var file in Missing) _ports.Missing(new RegionFile(Region, file));
     }
 
     // Null: damaged or not there, which is reported.

@@ -5,16 +5,17 @@ namespace Salus.Region.Scrub;
 /// <summary>Takes a file of a region from the store of another member. Files are equal at all members (S17), so any
 /// intact one will do: it is named by the log of the cluster, or by the hashes that lead to its blocks.</summary>
 internal sealed class FileMender(
-    StoreId self, IRegionFiles files, IRegionMap map, ITransport transport, TimeProvider time, TimeSpan callLimit)
+    StoreId self, IRegionFiles files, ITransport transport, TimeProvider time, TimeSpan callLimit)
 {
-    /// <summary>Whether this store has a part of the file's region.</summary>
-    public bool IsWanted(RegionFile file) =>
-        RegionOf(file) is { } region && region.Current.Members.Any(member => member.Store == self);
+    /// <summary>False: the file's region has moved away, or its volume is being deleted. True, too, where the process
+    /// has not played the region yet.</summary>
+    public bool IsWanted(RegionFile file, MapView map) => !map.IsOver(file.Region.Volume)
+        && (RegionOf(file, map) is not { } region || region.Current.Members.Any(member => member.Store == self));
 
     /// <returns>False: no peer has given an intact one.</returns>
-    public async Task<bool> TryMendAsync(RegionFile file, CancellationToken cancellationToken)
+    public async Task<bool> TryMendAsync(RegionFile file, MapView map, CancellationToken cancellationToken)
     {
-        if (RegionOf(file) is not { } region) return false;
+        if (RegionOf(file, map) is not { } region) return false;
         var expected = region.Checkpoints.FirstOrDefault(checkpoint => checkpoint.Number == file.Number);
         var stores = region.Past.Add(region.Current).Reverse().SelectMany(generation => generation.Members)
             .Select(member => member.Store).Distinct();
@@ -39,8 +40,8 @@ internal sealed class FileMender(
         return false;
     }
 
-    private RegionState? RegionOf(RegionFile file) =>
-        map.Find(file.Region.Volume)?.Regions.GetValueOrDefault(file.Region.Region);
+    private static RegionState? RegionOf(RegionFile file, MapView map) =>
+        map.Volumes.GetValueOrDefault(file.Region.Volume)?.Regions.GetValueOrDefault(file.Region.Region);
 
     // The pieces are compared with the hashes at the file's end before it gets its name.
     private async Task<bool> TryCopyAsync(

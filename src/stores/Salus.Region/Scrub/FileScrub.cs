@@ -1,48 +1,63 @@
 using System.Collections.Concurrent;
+using Salus.Region.Body;
 using Salus.Store.Files;
 
 namespace Salus.Region.Scrub;
 
 /// <summary>Keeps a store's checkpoint files whole: reads all of them, slowly and for ever, and takes damaged ones from
 /// peers, as well as those that a reader has found damaged. Has no thread of its own.</summary>
-public sealed class FileScrub : IAsyncDisposable
+public sealed class FileScrub : IScrubState, IAsyncDisposable
 {
+    private static readonly TimeSpan s_firstPause = TimeSpan.FromSeconds(1);
+
     private readonly IRegionFiles _files;
+    private readonly RegionBodies _bodies;
     private readonly FileMender _mender;
-    private readonly Func<RegionFile, ValueTask> _mended;
+    private readonly Func<MapView?> _map;
     private readonly TimeProvider _time;
     private readonly LoopContext _loops;
     private readonly ScrubOptions _options;
     private readonly CancellationTokenSource _stop = new();
 
-    // Damaged files that are to come from a peer; a file is there once, however often it is found.
+    // Damaged and missing files that are to come from a peer; a file is there once, however often it is found.
     private readonly ConcurrentDictionary<RegionFile, bool> _damaged = new();
+    private readonly ConcurrentDictionary<RegionKey, long> _mended = new();
     private readonly SemaphoreSlim _signal = new(0);
+    private readonly Lock _gate = new();
     private Task _running = Task.CompletedTask;
+    private bool _isOver;
+
+    // Grows while no peer gives what is asked for.
+    private TimeSpan _pause = s_firstPause;
     private long _found;
-    private long _mendedFiles;
 
     /// <param name="self">The store of the files.</param>
-    /// <param name="mended">A file is whole again: called before the next one is read.</param>
-    public FileScrub(StoreId self, IRegionFiles files, IRegionMap map, ITransport transport,
-        Func<RegionFile, ValueTask> mended, TimeProvider time, LoopContext loops, ScrubOptions options)
+    /// <param name="bodies">The regions of the files, which are told when one is whole again.</param>
+    /// <param name="map">The map as far as it is played; null: the process does not follow the log now, and nothing is
+    /// mended.</param>
+    public FileScrub(StoreId self, IRegionFiles files, RegionBodies bodies, Func<MapView?> map, ITransport transport,
+        TimeProvider time, LoopContext loops, ScrubOptions options)
     {
         ScrubOptions.Rules.Check(options);
-        (_files, _mended, _time, _loops, _options) = (files, mended, time, loops, options);
-        _mender = new FileMender(self, files, map, transport, time, options.CallLimit);
+        (_files, _bodies, _map, _time, _loops, _options) = (files, bodies, map, time, loops, options);
+        _mender = new FileMender(self, files, transport, time, options.CallLimit);
     }
+
+    /// <summary>A file is damaged or missing. Any thread; handlers are short.</summary>
+    public event Action<RegionFile>? Broken;
+
+    /// <summary>A peer has given a file. As of <see cref="Broken"/>.</summary>
+    public event Action<RegionFile>? Mended;
 
     /// <summary>Damaged files that were found.</summary>
     public long Found => Interlocked.Read(ref _found);
 
-    /// <summary>Files that a peer has given.</summary>
-    public long Mended => Interlocked.Read(ref _mendedFiles);
-
-    /// <summary>Files that no peer has given yet.</summary>
+    /// <summary>Files, damaged or missing, that no peer has given yet.</summary>
     public IReadOnlyCollection<RegionFile> Damaged => [.. _damaged.Keys];
 
     public void Start() => _running = Task.WhenAll(
-        _loops.RunAsync(() => RunAsync(SearchAsync)), _loops.RunAsync(() => RunAsync(MendAsync)));
+        _options.BytesPerSecond > 0 ? _loops.RunAsync(() => RunAsync(SearchAsync)) : Task.CompletedTask,
+        _loops.RunAsync(() => RunAsync(MendAsync)));
 
     /// <summary>A reader has found the file damaged, or missing. Any thread; quick.</summary>
     public void Report(RegionFile file)
@@ -50,8 +65,18 @@ public sealed class FileScrub : IAsyncDisposable
         if (!_damaged.TryAdd(file, true)) return;
         Interlocked.Increment(ref _found);
         RegionTelemetry.DamagedFiles.Add(1);
-        _signal.Release();
+        Broken?.Invoke(file);
+        Signal();
     }
+
+    /// <summary>A region needs the file, and the store has not got it yet: no damage. Any thread; quick.</summary>
+    public void Want(RegionFile file)
+    {
+        if (_damaged.TryAdd(file, true)) Signal();
+    }
+
+    public ScrubCount CountOf(RegionKey region) =>
+        new(_damaged.Keys.Count(file => file.Region == region), _mended.GetValueOrDefault(region));
 
     /// <summary>Reads all files of some regions at once, and reports those that are damaged.</summary>
     public async Task<ImmutableArray<RegionFile>> CheckAsync(
@@ -71,8 +96,22 @@ public sealed class FileScrub : IAsyncDisposable
     {
         _stop.Cancel();
         await _running;
-        _signal.Dispose();
+        lock (_gate)
+        {
+            _isOver = true;
+            _signal.Dispose();
+        }
+
         _stop.Dispose();
+    }
+
+    // Regions that are being closed report to the end.
+    private void Signal()
+    {
+        lock (_gate)
+        {
+            if (!_isOver) _signal.Release();
+        }
     }
 
     private async Task RunAsync(Func<Task> loop)
@@ -102,24 +141,32 @@ public sealed class FileScrub : IAsyncDisposable
     private async Task MendAsync()
     {
         await _signal.WaitAsync(_stop.Token);
+        var mended = 0;
         foreach (var file in _damaged.Keys)
         {
-            if (!_mender.IsWanted(file))
+            if (_map() is not { } map) break;
+            // A file that was released meanwhile is nowhere any more.
+            if (!_mender.IsWanted(file, map) || !_bodies.Needs(file))
             {
                 _damaged.TryRemove(file, out _);
             }
-            else if (await _mender.TryMendAsync(file, _stop.Token))
+            else if (await _mender.TryMendAsync(file, map, _stop.Token))
             {
-                Interlocked.Increment(ref _mendedFiles);
                 RegionTelemetry.MendedFiles.Add(1);
+                _mended.AddOrUpdate(file.Region, 1, static (_, before) => before + 1);
                 _damaged.TryRemove(file, out _);
-                await _mended(file);
+                await _bodies.MendedAsync(file);
+                Mended?.Invoke(file);
+                mended++;
             }
         }
 
+        if (_damaged.IsEmpty || mended > 0) _pause = s_firstPause;
         if (_damaged.IsEmpty) return;
-        await Task.Delay(_options.Pause, _time, _stop.Token);
-        _signal.Release();
+        if (_pause > _options.Pause) _pause = _options.Pause;
+        await Task.Delay(_pause, _time, _stop.Token);
+        _pause *= 2;
+        Signal();
     }
 
     private async ValueTask<bool> IsDamagedAsync(RegionFile file)

@@ -113,6 +113,8 @@ public sealed class BodyDamageTests
         member.Files.Files = member.Files.Files.Remove(s_first);
         Assert.True(await member.OpenAsync());
         Assert.Equal([1L], member.Body.Missing);
+        Assert.Equal([s_first], member.Missing);
+        Assert.Empty(member.Damaged);
         Assert.Equal(Status.Ok, (await member.Body.ReadAsync(1, 1, 0, default)).Status);
         Assert.Equal(Status.Corrupt, (await member.Body.ReadAsync(2, 1, 0, default)).Status);
     }

@@ -21,6 +21,8 @@ internal sealed class BodyMember
 
     public List<RegionFile> Damaged { get; } = [];
 
+    public List<RegionFile> Missing { get; } = [];
+
     /// <summary>Opens the body and replays what the log has above the checkpoint.</summary>
     /// <param name="from">Null: the newest kept one.</param>
     public async Task<bool> OpenAsync(CheckpointName? from = null)
@@ -31,7 +33,8 @@ internal sealed class BodyMember
         _workers = new ManualWorkers();
         // Room for two pages: they come and go.
         _bodies = new RegionBodies(
-            Files, _workers, Damaged.Add, static error => Assert.Fail(error.ToString()), indexCache: 14_000);
+            Files, _workers, Damaged.Add, static error => Assert.Fail(error.ToString()), indexCache: 14_000,
+            missing: Missing.Add);
         var opened = await _bodies.OpenAsync(BodyHistory.Key, BodyHistory.Geometry, [.. _history.Kept],
             from ?? _history.Kept.LastOrDefault(), default);
         if (opened is null) return false;

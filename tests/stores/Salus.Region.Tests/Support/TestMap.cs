@@ -72,6 +72,12 @@ internal sealed class TestMap
 
         public IReadOnlyCollection<VolumeId> Volumes => [map.State.Head.Id];
 
+        public MapView View => MapView.Empty with
+        {
+            Nodes = map.Nodes,
+            Volumes = MapView.Empty.Volumes.Add(map.State.Head.Id, map.State),
+        };
+
         public void Tell()
         {
             if (Lags) return;

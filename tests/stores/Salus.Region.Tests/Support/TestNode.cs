@@ -30,8 +30,8 @@ internal sealed class TestNode : IAsyncDisposable
         Map = world.Map.For(() => IsHeld);
         Bodies = new RegionBodies(RegionFiles, ThreadWorkers.Instance, file => Scrub!.Report(file),
             static error => throw new InvalidOperationException("The work at files has ended.", error),
-            memtables: world.Memtables);
-        Scrub = new FileScrub(Store, RegionFiles, Map, world.Network.Transport, Bodies.MendedAsync,
+            memtables: world.Memtables, missing: file => Scrub!.Want(file));
+        Scrub = new FileScrub(Store, RegionFiles, Bodies, () => Map.View, world.Network.Transport,
             TimeProvider.System, LoopContext.Pool, new ScrubOptions { Pause = TimeSpan.FromMilliseconds(20) });
         Recovery = new TestRecovery(Log, Bodies, world.Geometry, world.IsReadyAsync);
         Server = new RegionServer(new ServerIdentity(Store, Signer), Log, Map, Recovery, world.Network.Transport,
