@@ -4,7 +4,8 @@ using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 using Corfu.Simulation.Salus;
 
-var seeds = new Option<int>("--seeds") { Description = "how many seeds to run", DefaultValueFactory = _ => 200 };
+var seeds = new Option<int?>("--seeds")
+{ Description = $"how many seeds to run: 200, or with --planted at most {HuntCommand.MostSeeds} for each bug" };
 var start = new Option<ulong?>("--start")
 { Description = "the first seed: 1, or with --planted near the one where each bug was found last" };
 var seed = new Option<ulong?>("--seed") { Description = "run this one seed, in this process" };
@@ -56,10 +57,10 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => SalusBugs.All,
-            // The block store's are hunted on demand: not all of them have been found by a seed.
-            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. bugs == HuntCommand.All ? [] : SalusBugs.All],
+            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. bugs == HuntCommand.All ? SalusBugs.Found : SalusBugs.All],
         };
-        return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(workers), Console.Out);
+        return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
+            result.GetValue(workers), Console.Out);
     }
 
     if (result.GetValue(seed) is { } one)
@@ -73,7 +74,7 @@ root.SetAction(result =>
         };
     }
 
-    return SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds), result.GetValue(workers), kind,
+    return SeedSweep.Run(result.GetValue(start) ?? 1, result.GetValue(seeds) ?? 200, result.GetValue(workers), kind,
         results => kind switch
         {
             CraqRun.Kind => CraqSituations.MissingIn(results, result.GetValue(require)!),

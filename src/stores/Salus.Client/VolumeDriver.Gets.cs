@@ -17,13 +17,9 @@ internal sealed partial class VolumeDriver
             pieces = Plan(firstBlock, count);
         }
 
-        if (Planted.Is("lease-checked-when-sent") && !_lease.IsHeld) ThrowIfOver();
         await ReadAsync(pieces, firstBlock, into, empty, cancellationToken);
         // Between the members' answers and now another writer may have taken over, with other members (S13).
-        if (!Planted.Is("lease-checked-when-sent"))
-        {
-            lock (_gate) ThrowIfLost();
-        }
+        lock (_gate) ThrowIfLost();
 
         for (var i = 0; i < count && extents is not null; i++) extents.Add(1, empty![i]);
         SalusClientTelemetry.Read(_ports.Time.GetElapsedTime(begun), into.Length);

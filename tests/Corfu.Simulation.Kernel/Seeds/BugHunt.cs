@@ -7,11 +7,9 @@ namespace Corfu.Simulation.Kernel.Seeds;
 /// without it, in two processes that all hunts share. Bounded by seeds that are run, never by time.
 /// </summary>
 /// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
-internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWriter output)
+/// <param name="most">Seeds per bug and start.</param>
+internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers, TextWriter output)
 {
-    // Per bug.
-    private const int MostSeeds = 2000;
-
     private readonly SeedProcess _clean = new();
     private readonly SeedProcess _cleanToo = new();
     // Several bugs are found on one seed.
@@ -60,7 +58,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         SortedDictionary<string, int> others = [];
         using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
         int tried = 0;
-        for (ulong seed = first; tried < MostSeeds; seed++)
+        for (ulong seed = first; tried < most; seed++)
         {
             if (!bug.MayShowIn(seed)) continue;
             tried++;
@@ -84,7 +82,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int workers, TextWrit
         }
 
         Tell(
-            $"{bug.Name}: NOT found by {bug.Checker} in {MostSeeds} seeds from {first}; others fired: "
+            $"{bug.Name}: NOT found by {bug.Checker} in {most} seeds from {first}; others fired: "
             + $"{string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
         return null;
     }

@@ -9,6 +9,9 @@ public static class HuntCommand
     /// <summary>The table's medians are taken from so many starts.</summary>
     public const int TableStarts = 5;
 
+    /// <summary>A bug that none of so many seeds shows is not found.</summary>
+    public const int MostSeeds = 2000;
+
     private const string NoneInThisBuild = "no planted bugs in this build: build with -p:Planted=true";
 
     /// <summary>Switches a bug on in this process. False, with a message, where the build has none.</summary>
@@ -19,13 +22,14 @@ public static class HuntCommand
         return false;
     }
 
-    /// <param name="which">A bug's name, <c>all</c>, or <c>table</c>: all of them from several starts, and a
-    /// table.</param>
+    /// <param name="which">Names of bugs with commas between, <c>all</c>, or <c>table</c>: all of them from several
+    /// starts, and a table.</param>
     /// <param name="start">First seed for every bug; null begins near the seed where each was found last, and the table
     /// at 1.</param>
+    /// <param name="most">Seeds per bug and start; null: <see cref="MostSeeds"/>.</param>
     /// <param name="workers">Bugs hunted at once.</param>
     public static int Run(
-        IReadOnlyList<PlantedBug> all, string which, ulong? start, int workers, TextWriter output)
+        IReadOnlyList<PlantedBug> all, string which, ulong? start, int? most, int workers, TextWriter output)
     {
         if (!PlantedSwitch.IsBuiltIn)
         {
@@ -34,7 +38,7 @@ public static class HuntCommand
         }
 
         bool table = which == "table";
-        PlantedBug[] bugs = table || which == All ? [.. all] : [.. all.Where(b => b.Name == which)];
+        PlantedBug[] bugs = table || which == All ? [.. all] : [.. all.Where(b => which.Split(',').Contains(b.Name))];
         if (bugs.Length == 0)
         {
             output.WriteLine(
@@ -46,7 +50,7 @@ public static class HuntCommand
         ulong[] starts = table
             ? [.. Enumerable.Range(0, TableStarts).Select(i => (start ?? 1) + ((ulong)i * 10_000))]
             : start is { } one ? [one] : [];
-        var hunt = new BugHunt(starts, workers, output);
+        var hunt = new BugHunt(starts, most ?? MostSeeds, workers, output);
         int found = hunt.Run(bugs);
         if (table) WriteTable(bugs, hunt.Needed, output);
         output.WriteLine($"planted {bugs.Length} found {found}");
