@@ -21,15 +21,23 @@ internal sealed class CallerSession : IAsyncDisposable
         SessionService.SessionServiceClient sessions, TimeSpan timeToLive, string owner, Holding[] held)
     {
         var call = sessions.Keep();
-        await call.RequestStream.WriteAsync(new KeepRequest
+        try
         {
-            Open = new OpenSession
+            await call.RequestStream.WriteAsync(new KeepRequest
             {
-                TimeToLive = Duration.FromTimeSpan(timeToLive),
-                Owner = owner,
-                Held = { held },
-            },
-        });
+                Open = new OpenSession
+                {
+                    TimeToLive = Duration.FromTimeSpan(timeToLive),
+                    Owner = owner,
+                    Held = { held },
+                },
+            });
+        }
+        catch (RpcException)
+        {
+            // A refusal that came before the write ended: reading tells its reason.
+        }
+
         Assert.True(await call.ResponseStream.MoveNext());
         return new CallerSession(call, call.ResponseStream.Current.Opened);
     }
