@@ -57,7 +57,8 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => SalusBugs.All,
-            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. bugs == HuntCommand.All ? SalusBugs.Found : SalusBugs.All],
+            // The block store's are hunted on demand: not all of them have been found by a seed.
+            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. bugs == HuntCommand.All ? [] : SalusBugs.All],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
             result.GetValue(workers), Console.Out);

@@ -56,7 +56,4 @@ internal static class SalusBugs
         new("discard-frees-at-once", "S23", "a discard takes the block from snapshots", CheckerNames.Snapshot, None),
         new("void-keeps-leaves", "S24", "undone batches leave their leaves", CheckerNames.Root, 3),
     };
-
-    /// <summary>The bugs that a seed is known to show.</summary>
-    public static IReadOnlyList<PlantedBug> Found { get; } = [.. All.Where(bug => bug.Hint != None)];
 }
