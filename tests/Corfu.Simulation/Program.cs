@@ -57,8 +57,9 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => SalusBugs.All,
-            // The block store's are hunted on demand: not all of them have been found by a seed.
-            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. bugs == HuntCommand.All ? [] : SalusBugs.All],
+            // Bugs that no seed is known to show are hunted on demand, and those of the block store.
+            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found],
+            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
             result.GetValue(workers), Console.Out);
