@@ -1,5 +1,5 @@
-using Salus.Hosting;
 using Salus;
+using Salus.Hosting;
 
 namespace Corfu.Cli;
 

@@ -1,7 +1,7 @@
-using Salus;
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using Salus;
 using Salus.Coordination;
 using Salus.Hosting;
 
