@@ -56,8 +56,8 @@ internal static class CraqBugs
         new("cleaner-drops-live-version", "C22", "the cleaner drops live objects", CheckerNames.NodeDurable, 4),
     };
 
-    // Learners that are killed have changed the plans of the seeds that showed these.
-    private static readonly string[] s_unseen = ["copy-over-newer", "empty-node-is-full"];
+    // The seeds that showed these pass since plans and product changed: 2,000 seeds from their hints show none of them.
+    private static readonly string[] s_unseen = ["joins-a-running-round", "copy-over-newer", "empty-node-is-full"];
 
     /// <summary>The bugs that a seed is known to show.</summary>
     public static IReadOnlyList<PlantedBug> Found { get; } = [.. All.Where(bug => !s_unseen.Contains(bug.Name))];
