@@ -1,8 +1,8 @@
 namespace Corfu.Checkers;
 
 /// <summary>The signatures of members (`unanimous`): a correct member signs one content for an index, nothing for a
-/// generation that has ended (`one-generation`), and every certificate that counts has the signatures of all members of
-/// its generation.</summary>
+/// generation that has ended, and prepares in none that was not admitted (`one-generation`), and every certificate that
+/// counts has the signatures of all members of its generation.</summary>
 public sealed class SignatureCheck
 {
     private readonly Dictionary<(string Region, long Generation, long Index), (string Content, string By)> _logged = [];
@@ -12,11 +12,23 @@ public sealed class SignatureCheck
     private readonly Dictionary<string, long> _opened = [];
     private readonly HashSet<(string Signer, string Region, long Generation, string Statement)> _signed = [];
 
+    private readonly HashSet<(string Region, long Generation)> _admitted = [];
+
     public void Recorded(string region, long generation, IReadOnlyList<string> members) =>
         _members[(region, generation)] = members;
 
     public void Opened(string region, long generation) =>
         _opened[region] = Math.Max(generation, _opened.GetValueOrDefault(region));
+
+    /// <summary>A generation may commit batches.</summary>
+    public void Admitted(string region, long generation) => _admitted.Add((region, generation));
+
+    /// <summary>A correct member counts a batch as prepared.</summary>
+    public Violation? Prepared(string by, string region, long generation, string batch) =>
+        _admitted.Contains((region, generation))
+            ? null
+            : new Violation(CheckerNames.OneGeneration,
+                $"{by} prepares {batch} of {region} in generation {generation}, which was not admitted");
 
     /// <summary>A correct member has signed; repetitions count once.</summary>
     /// <param name="statement">All that is signed, for people.</param>

@@ -70,4 +70,31 @@ internal enum SalusFault
 
     /// <summary>A region server answers reads with wrong bytes.</summary>
     WrongAnswer,
+
+    /// <summary>A region server takes batches, and sends records, in another order.</summary>
+    Reorder,
+
+    /// <summary>Bits of what a region server has checked turn over in its memory.</summary>
+    FlipMemory,
+
+    /// <summary>A region server tells wrong hashes of its tree.</summary>
+    FlipTree,
+
+    /// <summary>A primary sends two contents of one index.</summary>
+    Equivocate,
+
+    /// <summary>A region server answers reads as it did once.</summary>
+    OldAnswer,
+
+    /// <summary>A machine leaves out its newest batches: its region server in reports, its store in lists.</summary>
+    ShortReport,
+
+    /// <summary>A region server passes on certificates without the signatures of all.</summary>
+    ShortCertificate,
+
+    /// <summary>A store sends files with turned bits.</summary>
+    WrongFile,
+
+    /// <summary>A primary has others delete what is needed.</summary>
+    AskDelete,
 }

@@ -9,7 +9,7 @@ namespace Corfu.Simulation.Salus;
 // Messages: what members sign, and what is said to be committed.
 internal sealed partial class SalusMonitor
 {
-    private readonly HashSet<(VolumeId Volume, int Leader, BatchName Batch, Epoch Generation)> _seen = [];
+    private readonly HashSet<(VolumeId Volume, int Leader, BatchName Batch, Certificate Certificate)> _seen = [];
 
     public void Refused(Opcode opcode, Status status) => Mark("request denied");
 
@@ -40,6 +40,12 @@ internal sealed partial class SalusMonitor
             case PreparedRequest prepared:
                 Signed(caller.Name, prepared.Region, prepared.Epoch, $"{prepared.Batch} prepared", prepared.Signature,
                     Statement.Prepared(prepared.Region, prepared.Epoch, prepared.Batch));
+                if (IsCorrect(caller.Name))
+                {
+                    Found(_signatures.Prepared(caller.Name, $"{prepared.Region}", prepared.Epoch.Value,
+                        $"{prepared.Batch}"));
+                }
+
                 break;
             case AdoptRequest adopt:
                 Logged(caller.Name, adopt.Head, [.. adopt.Signatures.Select(signature => signature.Logged)]);
@@ -82,6 +88,9 @@ internal sealed partial class SalusMonitor
                 Mark("log listed");
                 Proven(by, list.Region.Volume, answer.Commit);
                 break;
+            case (ForwardRequest forward, ForwardResponse { IsOk: true } answer):
+                Logged(by, forward.Head, answer.Signatures);
+                break;
             case (FenceRequest fence, FenceResponse answer):
                 Proven(by, fence.Region.Volume, answer.Commit);
                 break;
@@ -104,13 +113,14 @@ internal sealed partial class SalusMonitor
     }
 
     // The sender's own signature is new; those of members before it were seen when they were sent.
-    private void Logged(string sender, in RecordHead head, ImmutableArray<WeakSignature> signatures)
+    private void Logged(string sender, RecordHead head, ImmutableArray<WeakSignature> signatures)
     {
         if (!_members.TryGetValue((head.Region, head.Generation), out var members)) return;
-        for (var i = 0; i < Math.Min(signatures.Length, members.Length); i++)
+        foreach (var signer in members.Select(member => member.Incarnation))
         {
-            var signer = members[i].Incarnation;
-            if (MachineOf(signer) != sender || !IsCorrect(sender) || !signatures[i].IsOf(signer, head.Logged)) continue;
+            if (MachineOf(signer) != sender || !IsCorrect(sender)) continue;
+            var statement = head.Logged;
+            if (!signatures.Any(signature => signature.IsOf(signer, statement))) continue;
             Found(_signatures.Logged(NameOf(signer), $"{head.Region}", head.Generation.Value, head.Index,
                 $"{head.Kind} {head.Chain}"));
         }
@@ -130,7 +140,7 @@ internal sealed partial class SalusMonitor
     private void Proven(string by, VolumeId volume, CommitProof? proof)
     {
         if (proof is null || (_machines.TryGetValue(by, out var machine) && machine.IsBad)
-            || !_seen.Add((volume, proof.Leader, proof.Batch, proof.Certificate.Generation))) return;
+            || !_seen.Add((volume, proof.Leader, proof.Batch, proof.Certificate))) return;
         var region = new RegionKey(volume, proof.Leader);
         var statement = Statement.Committed(region, proof.Certificate.Generation, proof.Batch);
         var members = _members.GetValueOrDefault((region, proof.Certificate.Generation), []);

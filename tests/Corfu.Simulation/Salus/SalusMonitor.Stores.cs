@@ -79,12 +79,14 @@ internal sealed partial class SalusMonitor
         OrderOf(file.Region.Volume).Covered(file.Region.Region, machine.Name, state.Batch.Number);
     }
 
-    // A store that has no part of the region any more drops all of it.
+    // A store drops all of a region when no generation that a recovery may read names it. One that it has not played
+    // may name it already.
     private void Deleted(SimSalusMachine machine, RegionFile file)
     {
         Mark("file deleted");
         if (machine.IsBad || !truth.StateOf(file.Region.Volume).Regions.TryGetValue(file.Region.Region, out var region)
-            || region.Current.Members.All(member => member.Store != machine.Store)) return;
+            || region.Past.Add(region.Current).All(generation =>
+                generation.Members.All(member => member.Store != machine.Store))) return;
         Found(_files.Deleted(machine.Name, $"{file.Region}", file.Number));
     }
 

@@ -125,6 +125,7 @@ internal sealed partial class SalusMonitor(World world, SalusTruth truth) : IMes
             }
         }
 
+        if (region.Current.IsAdmitted) _signatures.Admitted($"{key}", region.Current.Number.Value);
         if (region.Current.Opening is not null) _signatures.Opened($"{key}", region.Current.Number.Value);
         if (region.Current is { Opening.Index: > 0 } && before?.Current.Opening is null) Mark("region recovered");
         if (before is not null && region.Past.Length > 0 && region.Past[^1].Opening is null

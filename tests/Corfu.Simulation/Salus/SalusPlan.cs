@@ -10,12 +10,20 @@ namespace Corfu.Simulation.Salus;
 /// sizes.</summary>
 internal sealed record SalusPlan
 {
+    /// <summary>Wrong behaviour of a machine's servers that few seeds have.</summary>
+    private static readonly SalusFault[] s_rare =
+    [
+        SalusFault.Reorder, SalusFault.FlipMemory, SalusFault.FlipTree, SalusFault.Equivocate, SalusFault.OldAnswer,
+        SalusFault.ShortReport, SalusFault.ShortCertificate, SalusFault.WrongFile, SalusFault.AskDelete,
+    ];
+
     /// <summary>Faults of one machine that copies elsewhere make good. At most <see cref="MostBad"/> machines of a seed
     /// have any.</summary>
     public static readonly SortedSet<SalusFault> Lasting =
     [
         SalusFault.LoseDisk, SalusFault.OldDisk, SalusFault.CutLog, SalusFault.FlipLog, SalusFault.FlipFile,
         SalusFault.Misread, SalusFault.LyingDisk, SalusFault.Mute, SalusFault.FlipForward, SalusFault.WrongAnswer,
+        .. s_rare,
     ];
 
     /// <summary>Machines with faults that last: what three copies bear.</summary>
@@ -166,6 +174,8 @@ internal sealed record SalusPlan
         };
     }
 
+    private static double ShareOf(SalusFault fault) => s_rare.Contains(fault) ? 0.1 : Lasting.Contains(fault) ? 0.5 : 1;
+
     private static SortedSet<SalusFault> FaultsOf(ulong seed)
     {
         SortedSet<SalusFault> faults = [];
@@ -174,7 +184,7 @@ internal sealed record SalusPlan
         {
             // Each kind of fault has a choice of its own, so that a later kind leaves the seeds without it as they
             // were.
-            if (new SimRandom(seed).Split($"{fault}").Chance(Lasting.Contains(fault) ? density / 2 : density))
+            if (new SimRandom(seed).Split($"{fault}").Chance(density * ShareOf(fault)))
                 faults.Add(fault);
         }
 

@@ -49,6 +49,9 @@ internal sealed class SimSalusMachine
     /// <summary>Wrong behaviour of its region servers; null: none.</summary>
     public SalusFault? Sabotage { get; set; }
 
+    /// <summary>Its region servers' present incarnation.</summary>
+    public Incarnation Incarnation { get; set; }
+
     /// <summary>After its disk has failed, the time until it is started again.</summary>
     public long AwayAfterFailure { get; set; }
 

@@ -26,13 +26,14 @@ internal sealed class SimSalusNode(
 
     public async Task RunAsync()
     {
-        var transport = new SabotagedTransport(machine, cluster.TransportOf(process, machine.Name),
+        var transport = new SabotagedTransport(machine, cluster.TransportOf(process, machine.Name), process.Time,
             cluster.World.Random.Split($"sabotaged {machine.Name} {process.Id}"));
         var runtime = cluster.OpenRuntime(process, machine.Name, _entropy);
         var map = await cluster.PatientlyAsync(process,
             () => VolumeMap.OpenAsync(runtime, process.Time, process.Loops));
         var store = new StoreHandler(new NodeId(machine.Store.Value), log, files, new Generations(map));
-        machine.Host.Listen(process, [store], OpenGate.Instance);
+        var asked = new Saboteur(machine, store, cluster.World.Random.Split($"store {machine.Name} {process.Id}"));
+        machine.Host.Listen(process, [asked], OpenGate.Instance);
         var agent = await cluster.PatientlyAsync(process, () => SalusAgent.StartAsync(runtime, map,
             new AgentParts(transport, process.Time, process.Loops, _logger), cluster.AgentOptions));
         // A store that lacks something hosts no member.
@@ -43,11 +44,12 @@ internal sealed class SimSalusNode(
         {
             var incarnation = await HeldAsync(lease, after: default);
             var server = Serve(map, lease, incarnation, transport);
-            machine.Host.Listen(process, [store, new Saboteur(machine, server,
+            machine.Host.Listen(process, [asked, new Saboteur(machine, server,
                 cluster.World.Random.Split($"saboteur {incarnation}"))], OpenGate.Instance);
+            machine.Incarnation = incarnation;
             server.Start();
             await HeldAsync(lease, after: incarnation);
-            machine.Host.Listen(process, [store], OpenGate.Instance);
+            machine.Host.Listen(process, [asked], OpenGate.Instance);
             await server.DisposeAsync();
         }
     }
@@ -57,11 +59,18 @@ internal sealed class SimSalusNode(
         var regions = new RegionMap(map, lease, incarnation);
         var self = new ServerIdentity(machine.Store, new Signer(incarnation));
         var bodies = new RegionBodies(files, new SimWorkers(process), static _ => { },
-            error => process.World.Fail($"{machine.Name}: {error}"), memtables: cluster.Plan.Memtables);
+            Failed, memtables: cluster.Plan.Memtables);
         var recovery = new RegionRecovery(machine.Store, self.Signer, log, files, bodies, regions, transport,
             new RecoveryTimes(process.Time, process.Loops, cluster.RecoveryOptions));
         return new RegionServer(self, log, regions, recovery, transport, process.Time, process.Loops,
             cluster.ServerOptions);
+    }
+
+    // What a machine with faults that last finds in its memory is no fault of the code.
+    private void Failed(Exception error)
+    {
+        if (machine.Sabotage == SalusFault.FlipMemory) cluster.Monitor.Mark("memory found damaged");
+        else process.World.Fail($"{machine.Name}: {error}");
     }
 
     private async Task<Incarnation> HeldAsync(NodeLease lease, Incarnation after)

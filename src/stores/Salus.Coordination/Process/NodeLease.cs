@@ -68,7 +68,9 @@ public sealed partial class NodeLease : IAsyncDisposable
     private async Task<Term> RegisterAsync(CancellationToken cancellationToken)
     {
         var incarnation = new Incarnation(
-            Planted.Is("restart-keeps-generation") ? _self.Store.Value : _entropy.NewGuid());
+            Planted.Is("restart-keeps-generation")
+                ? new Guid(_self.Store.Value.ToByteArray(bigEndian: true))
+                : _entropy.NewGuid());
         var free = Volatile.Read(ref _free);
         var lease = await _book.RegisterAsync(new BookedNode(_self.Store, incarnation, _self.Endpoint, _self.Domain,
             free, BookedState.Live, 0), _self.TimeToLive, cancellationToken);
