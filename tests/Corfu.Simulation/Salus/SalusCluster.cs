@@ -7,6 +7,7 @@ using Salus.Coordination;
 using Salus.Protocol;
 using Salus.Region;
 using Salus.Region.Recovery;
+using Salus.Region.Scrub;
 using Tango;
 
 namespace Corfu.Simulation.Salus;
@@ -112,6 +113,13 @@ internal sealed class SalusCluster
             };
         }
     }
+
+    // Rounds follow one another faster than the shipped ones: a seed is short.
+    public ScrubOptions ScrubOptions => new()
+    {
+        Pause = Plan.At(TimeSpan.FromSeconds(10)),
+        CallLimit = Plan.At(new ScrubOptions().CallLimit),
+    };
 
     public SalusClientOptions ClientOptions
     {

@@ -14,13 +14,16 @@ internal sealed class SimRegionFiles(SimDisk disk, SimProcess process, IRegionFi
 
     private const string Fresh = ".new";
 
+    // Files that the process is writing: no rests.
+    private readonly HashSet<string> _writing = new(StringComparer.Ordinal);
+
     public IReadOnlyList<RegionFile> List()
     {
         List<RegionFile> found = [];
         foreach (var name in disk.Names(Prefix))
         {
-            if (name.EndsWith(Fresh, StringComparison.Ordinal)) disk.Delete(name);
-            else found.Add(FileOf(name));
+            if (!name.EndsWith(Fresh, StringComparison.Ordinal)) found.Add(FileOf(name));
+            else if (!_writing.Contains(name)) disk.Delete(name);
         }
 
         return found;
@@ -70,6 +73,7 @@ internal sealed class SimRegionFiles(SimDisk disk, SimProcess process, IRegionFi
         public Writer(SimRegionFiles files, RegionFile target)
         {
             (_files, _target, _fresh) = (files, target, NameOf(target) + Fresh);
+            if (!files._writing.Add(_fresh)) throw new IOException($"the file {_fresh} is being written");
             _file = files.Disk.Open(_fresh);
             files.Disk.Truncate(_file, 0);
         }
@@ -90,6 +94,7 @@ internal sealed class SimRegionFiles(SimDisk disk, SimProcess process, IRegionFi
 
         public void Dispose()
         {
+            _files._writing.Remove(_fresh);
             if (!_isPublished) _files.Disk.Delete(_fresh);
         }
     }

@@ -9,6 +9,7 @@ using Salus.Protocol;
 using Salus.Region;
 using Salus.Region.Body;
 using Salus.Region.Recovery;
+using Salus.Region.Scrub;
 using Salus.Store;
 using Salus.Store.Files;
 using Salus.Store.Log;
@@ -31,7 +32,8 @@ internal sealed class SimSalusNode(
         var runtime = cluster.OpenRuntime(process, machine.Name, _entropy);
         var map = await cluster.PatientlyAsync(process,
             () => VolumeMap.OpenAsync(runtime, process.Time, process.Loops));
-        var store = new StoreHandler(new NodeId(machine.Store.Value), log, files, new Generations(map));
+        var (bodies, scrub) = Files(map, transport);
+        var store = new StoreHandler(new NodeId(machine.Store.Value), log, files, new Generations(map), scrub);
         var asked = new Saboteur(machine, store, cluster.World.Random.Split($"store {machine.Name} {process.Id}"));
         machine.Host.Listen(process, [asked], OpenGate.Instance);
         var agent = await cluster.PatientlyAsync(process, () => SalusAgent.StartAsync(runtime, map,
@@ -43,7 +45,7 @@ internal sealed class SimSalusNode(
         while (true)
         {
             var incarnation = await HeldAsync(lease, after: default);
-            var server = Serve(map, lease, incarnation, transport);
+            var server = Serve(map, lease, incarnation, transport, bodies);
             machine.Host.Listen(process, [asked, new Saboteur(machine, server,
                 cluster.World.Random.Split($"saboteur {incarnation}"))], OpenGate.Instance);
             machine.Incarnation = incarnation;
@@ -54,12 +56,25 @@ internal sealed class SimSalusNode(
         }
     }
 
-    private RegionServer Serve(VolumeMap map, NodeLease lease, Incarnation incarnation, ITransport transport)
+    // The regions' files and the search for damage outlive the process's incarnations.
+    private (RegionBodies Bodies, FileScrub Scrub) Files(VolumeMap map, ITransport transport)
+    {
+        FileScrub? scrub = null;
+        var bodies = new RegionBodies(files, new SimWorkers(process), file => scrub!.Report(file), Failed,
+            memtables: cluster.Plan.Memtables, missing: file => scrub!.Want(file));
+        scrub = new FileScrub(machine.Store, files, bodies, () => map.View, transport, process.Time, process.Loops,
+            cluster.ScrubOptions);
+        scrub.Broken += _ => cluster.Monitor.Mark("file found damaged");
+        scrub.Mended += _ => cluster.Monitor.Mark("file mended");
+        scrub.Start();
+        return (bodies, scrub);
+    }
+
+    private RegionServer Serve(VolumeMap map, NodeLease lease, Incarnation incarnation, ITransport transport,
+        RegionBodies bodies)
     {
         var regions = new RegionMap(map, lease, incarnation);
         var self = new ServerIdentity(machine.Store, new Signer(incarnation));
-        var bodies = new RegionBodies(files, new SimWorkers(process), static _ => { },
-            Failed, memtables: cluster.Plan.Memtables);
         var recovery = new RegionRecovery(machine.Store, self.Signer, log, files, bodies, regions, transport,
             new RecoveryTimes(process.Time, process.Loops, cluster.RecoveryOptions));
         return new RegionServer(self, log, regions, recovery, transport, process.Time, process.Loops,
