@@ -131,7 +131,6 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
         RegionStatusRequest status => status.Region,
         FenceRequest fence => fence.Region,
         AdoptRequest adopt => adopt.Region,
-        AttestRequest attest => attest.Region,
         ReleaseRequest release => release.Region,
         CheckpointedRequest checkpointed => checkpointed.Region,
         CutRequest cut => cut.Region,

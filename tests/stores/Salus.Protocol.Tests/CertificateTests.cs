@@ -32,7 +32,6 @@ public sealed class CertificateTests
             Statement.Prepared(s_region, s_generation, name with { Number = 43 }),
             Statement.Prepared(s_region, s_generation, name with { Digest = SampleMessages.Hash(1) }),
             Statement.Committed(s_region, s_generation, name),
-            Statement.Attest(s_region, s_generation, 42, name.Digest),
             Statement.Logged(s_region, s_generation, 42, name.Digest),
         })
         {

@@ -154,7 +154,6 @@ internal static class SampleMessages
                 },
                 new AdoptResponse(SalusStatus.Pending, Epoch),
             ]),
-            (new AttestRequest(Epoch, Region, 9, Hash(3), Signatures(1)), answers),
             (new ReleaseRequest(Epoch, Region, 2, 90, Signatures(1)), answers),
             (new CheckpointedRequest(Epoch, Region, Checkpoint(), new Incarnation(Id(2)), new WeakSignature(Hash(4))),
                 [new AckResponse(Status.Ok, Epoch)]),

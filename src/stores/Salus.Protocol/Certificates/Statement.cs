@@ -28,9 +28,6 @@ public enum StatementKind : byte
 
     /// <summary>By a member: files or records may go.</summary>
     Release = 8,
-
-    /// <summary>By a member: at this index the region has this root.</summary>
-    Attest = 9,
 }
 
 /// <summary>A fact of one kind about one region in one generation. Each is part of what is signed: a signature counts
@@ -97,14 +94,6 @@ public readonly record struct Statement(StatementKind Kind, RegionKey Region, Ep
         facts.Int64(checkpoint);
         facts.Int64(floor);
         return new Statement(StatementKind.Release, region, generation, facts.ToHash());
-    }
-
-    public static Statement Attest(RegionKey region, Epoch generation, long index, Hash128 root)
-    {
-        var facts = new FactWriter(stackalloc byte[MostFacts]);
-        facts.Int64(index);
-        facts.Hash(root);
-        return new Statement(StatementKind.Attest, region, generation, facts.ToHash());
     }
 
     // Everything that is signed, and the signer: the hash is seeded with half of its identity and covers the whole.

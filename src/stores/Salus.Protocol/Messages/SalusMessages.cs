@@ -20,7 +20,6 @@ public static class SalusMessages
         Add(table, SalusOpcode.Commit, CommitRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Fence, FenceRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Adopt, AdoptRequest.Read, AccessRole.Node);
-        Add(table, SalusOpcode.Attest, AttestRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Release, ReleaseRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Checkpointed, CheckpointedRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Seal, SealRegionRequest.Read, AccessRole.Node);

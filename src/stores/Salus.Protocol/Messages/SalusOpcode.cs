@@ -16,7 +16,6 @@ public static class SalusOpcode
     public const Opcode ReadTree = (Opcode)153;
     public const Opcode Fence = (Opcode)154;
     public const Opcode Adopt = (Opcode)155;
-    public const Opcode Attest = (Opcode)156;
     public const Opcode Release = (Opcode)157;
     public const Opcode Checkpointed = (Opcode)158;
     public const Opcode Cut = (Opcode)159;
