@@ -5,8 +5,9 @@ using Corfu.Transport;
 
 namespace Corfu.FaultRuns.Permissions;
 
-/// <summary>Each kind of peer sends every opcode to every role of a node behind TLS. What it is allowed is compared
-/// with docs/permissions.md; what a client's projections need is tried both ways.</summary>
+/// <summary>Each kind of peer sends every opcode to every role of a node behind TLS, and those of CRAQ and Salus to
+/// theirs. What it is allowed is compared with docs/permissions.md; what a client's projections need is tried both
+/// ways.</summary>
 internal sealed class PermissionRun(UndoList undo, TextWriter output)
 {
     public const string AnotherAuthority = "another CA";
@@ -29,11 +30,21 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
         var page = PermissionPage.Read();
         await using var node = await SecureNode.StartAsync(Path.Combine(undo.Folder, "permissions"), stop);
         var requests = Requests(node.Projection).ToDictionary(request => request.Opcode);
-        Compare("docs/permissions.md", "its opcodes", Names(requests.Keys), Names(page.Opcodes));
+        Compare("docs/permissions.md", "its opcodes", Names(requests.Keys.Concat(SecureStores.Opcodes)),
+            Names(page.Opcodes));
         foreach (var (peer, role) in s_peers)
         {
             foreach (var target in node.Roles)
-                await AskAllAsync(node, page, peer, role, target.Role, requests.Values, stop);
+                await AskAllAsync(node, page, peer, role, new PermissionTarget(
+                    $"{target.Role}", node.AddressOf(target.Role), [.. requests.Values]), stop);
+        }
+
+        await using (var stores = await node.ServeStoresAsync(stop))
+        {
+            foreach (var (peer, role) in s_peers)
+            {
+                foreach (var target in stores.Targets) await AskAllAsync(node, page, peer, role, target, stop);
+            }
         }
 
         await using (var frontEnd = await node.ServeGrpcAsync(stop))
@@ -51,17 +62,17 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
     }
 
     private async Task AskAllAsync(SecureNode node, PermissionPage page, string peer, AccessRole role,
-        NodeRole target, IEnumerable<Request> requests, CancellationToken stop)
+        PermissionTarget target, CancellationToken stop)
     {
-        await using var connection = await ConnectAsync(node, peer, target, stop);
-        foreach (var request in requests)
+        await using var connection = await ConnectAsync(node, peer, target.Address, stop);
+        foreach (var request in target.Requests)
         {
             var answer = await connection.AskAsync(request, stop);
             var isAllowed = answer is not null && answer.Status != Status.Denied;
 
             // A condition is met: the sample is a projection that the agent knows.
             var expected = page.Of(request.Opcode, role) == "no" ? "no" : "yes";
-            Compare($"{peer} to {target}", $"{request.Opcode}", isAllowed ? "yes" : "no", expected);
+            Compare($"{peer} to {target.Name}", $"{request.Opcode}", isAllowed ? "yes" : "no", expected);
         }
     }
 
@@ -112,7 +123,11 @@ internal sealed class PermissionRun(UndoList undo, TextWriter output)
     }
 
     private static Task<RawPeer> ConnectAsync(SecureNode node, string peer, NodeRole target, CancellationToken stop) =>
-        RawPeer.ConnectAsync(node.AddressOf(target), node.Cluster,
+        ConnectAsync(node, peer, node.AddressOf(target), stop);
+
+    private static Task<RawPeer> ConnectAsync(
+        SecureNode node, string peer, NodeAddress target, CancellationToken stop) =>
+        RawPeer.ConnectAsync(target, node.Cluster,
             peer == NoCertificate ? null : node.CredentialsOf(peer), stop);
 
     private static Projection Like(Projection p, Epoch epoch) => new(p.Cluster, epoch, p.Sequencer, p.Start,

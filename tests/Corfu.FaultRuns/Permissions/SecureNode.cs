@@ -97,6 +97,14 @@ internal sealed class SecureNode : IAsyncDisposable
             NullLoggerFactory.Instance, stop);
     }
 
+    /// <summary>Nodes of the systems beside the log.</summary>
+    public Task<SecureStores> ServeStoresAsync(CancellationToken stop)
+    {
+        var certs = Path.Combine(_folder, "peers", "client");
+        return SecureStores.StartAsync(
+            _folder, $"corfus://{_node.Endpoint}?certs={certs}", Path.Combine(_folder, "ca"), stop);
+    }
+
     public async ValueTask DisposeAsync()
     {
         await _node.DisposeAsync();

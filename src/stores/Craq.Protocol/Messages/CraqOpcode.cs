@@ -17,10 +17,6 @@ public static class CraqOpcode
     public const Opcode Transact = (Opcode)138;
     public const Opcode Prepare = (Opcode)139;
     public const Opcode Settle = (Opcode)140;
-
-    /// <summary>Reserved for reports to tools.</summary>
-    public const Opcode Info = (Opcode)141;
-
     public const Opcode Ping = (Opcode)142;
 }
 

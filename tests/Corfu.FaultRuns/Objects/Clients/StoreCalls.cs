@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using Corfu.Client;
 using Craq;
+using WriteOutcome = Craq.WriteOutcome;
 
 namespace Corfu.FaultRuns.Objects.Clients;
 

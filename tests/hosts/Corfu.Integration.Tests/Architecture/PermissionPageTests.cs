@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Corfu.Grpc;
 using Corfu.Protocol;
+using Craq.Protocol;
 using Salus.Protocol;
 
 namespace Corfu.Integration.Tests.Architecture;
@@ -12,6 +13,7 @@ public sealed class PermissionPageTests
 {
     private static readonly string s_path = Path.Combine(Repository.Root, "docs", "permissions.md");
 
+    private static readonly RequestTable s_craq = new(CraqMessages.AddTo);
     private static readonly RequestTable s_salus = new(SalusMessages.AddTo);
     private static readonly AccessRole[] s_roles = [AccessRole.Client, AccessRole.Admin, AccessRole.Node];
 
@@ -64,8 +66,19 @@ public sealed class PermissionPageTests
               at once, and the client tries again. A projection that contradicts a decided one is `Denied`.
             - *own row*: the answer tells of the caller's own identity alone.
 
-            Opcodes from 128 on belong to other systems' roles, which state the lowest role beside each message
-            (`RequestTable.Add`); without one the process does not start.
+            Opcodes from 128 on belong to the systems beside the log, whose messages state the lowest role each
+            (`RequestTable.Add`); without one the process does not start. No condition stands beside them.
+
+            ## CRAQ
+
+            Opcodes of a node's chains. Memcached's ports are behind no certificate: [craq](craq.md).
+
+            | number | opcode | client | admin | node |
+            |---|---|---|---|---|
+
+            """.ReplaceLineEndings("\n"));
+        AddMessages(page, typeof(CraqOpcode), s_craq);
+        page.Append("""
 
             ## Salus
 
@@ -73,19 +86,11 @@ public sealed class PermissionPageTests
             behind it, a client reads and writes every export. A program that appends to the log may create, snapshot
             and delete volumes: these are records of the log, with no right of their own.
 
-            | opcode | sent by | client | admin | node |
+            | number | opcode | client | admin | node |
             |---|---|---|---|---|
 
             """.ReplaceLineEndings("\n"));
-        foreach (var own in typeof(SalusOpcode).GetFields())
-        {
-            var opcode = (Opcode)own.GetValue(null)!;
-            page.Append(CultureInfo.InvariantCulture, $"| `{own.Name}` ({(int)opcode}) ")
-                .Append(CultureInfo.InvariantCulture, $"| {(May(opcode, AccessRole.Client) ? "a driver" : "nodes")} ");
-            foreach (var role in s_roles) page.Append(May(opcode, role) ? "| yes " : "| no ");
-            page.Append("|\n");
-        }
-
+        AddMessages(page, typeof(SalusOpcode), s_salus);
         page.Append("""
 
             ## Methods of the gRPC front end
@@ -106,8 +111,17 @@ public sealed class PermissionPageTests
         }
     }
 
-    private static bool May(Opcode opcode, AccessRole role) =>
-        s_salus.Judge(opcode, role) == AccessVerdict.Allowed;
+    private static void AddMessages(StringBuilder page, Type opcodes, RequestTable table)
+    {
+        foreach (var own in opcodes.GetFields())
+        {
+            var opcode = (Opcode)own.GetValue(null)!;
+            page.Append(CultureInfo.InvariantCulture, $"| {(int)opcode} | `{own.Name}` ");
+            foreach (var role in s_roles)
+                page.Append(table.Judge(opcode, role) == AccessVerdict.Allowed ? "| yes " : "| no ");
+            page.Append("|\n");
+        }
+    }
 
     private static string Cell(MethodRow row, AccessRole role) => (role, row.Policy) switch
     {
