@@ -27,7 +27,7 @@ public sealed class StoredFormatTests
         AssertRefused(new VolumeEntry(Id, VolumeGeometry.Create(1 << 20), (VolumeStage)9));
         AssertRefused(new BookedNode(Store(1), Name(2), new NodeEndpoint("h", 7), "", -1, BookedState.Live, 9));
         AssertRefused(new Suspicion(1, new Epoch(2), Name(3), SuspicionKind.None, 4));
-        AssertRefused(new RegionReport(3, null, Reported(1, 2), []));
+        AssertRefused(new RegionReport(3, null, Reported(1, 2), [Reported(1, 2)]));
         AssertRefused(new RegionReport(3, null, null, [Reported(1, 3), Reported(1, 2)]));
         AssertRefused(new RegionReport(3, null, null, [Reported(1, 3, 2, 1)]));
         AssertRefused(new RegionReport(3, null, null,

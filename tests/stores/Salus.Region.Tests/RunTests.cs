@@ -43,6 +43,30 @@ public sealed class RunTests
         await second.CheckAsync();
     }
 
+    /// <summary>A report has what no decision has settled, however many runs have ended without a proof.</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Region_reports_behind_runs_that_have_proven_nothing()
+    {
+        await using var world = await TestWorld.StartAsync();
+        world.Network.Drops = static (_, request) => request is DecideRequest;
+        for (var run = 0; run < 4; run++)
+        {
+            var driver = world.Driver();
+            await driver.MountAsync();
+            Assert.Equal(32 * run, driver.Number);
+            var window = Enumerable.Range(0, 32).Select(i => driver.Make((0, i % 16, (byte)(i + 1)))).ToArray();
+            while (world.Primary(0).Log.Find(world.Key(0))!.Last.Index < 33 * (run + 1))
+                await Task.WhenAll(window.Select(batch => driver.TrySendAsync(batch.Parts[0])));
+        }
+
+        world.Network.Drops = null;
+        var last = world.Driver();
+        await last.MountAsync();
+        Assert.Equal(128, last.Number);
+        await last.CommitAsync((0, 1, 1), (1, 1, 2));
+        await last.CheckAsync();
+    }
+
     [Theory(Timeout = TestWorld.Timeout)]
     [InlineData(1)]
     [InlineData(2)]

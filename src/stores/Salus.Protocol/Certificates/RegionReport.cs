@@ -44,8 +44,9 @@ public sealed record ReportedBatch(BatchName Name, Hash128 VolumeRoot, Immutable
 /// accepted of them (S12).</summary>
 /// <param name="Run">The run that begins.</param>
 /// <param name="Committed">The highest proof that any member has; null: none.</param>
-/// <param name="Last">The region's last batch at or below that proof; null: none.</param>
-/// <param name="Above">The region's batches above that proof, ascending.</param>
+/// <param name="Last">The region's last batch at or below that proof, or a later one that an earlier run has decided;
+/// null: none.</param>
+/// <param name="Above">The region's batches above both, ascending.</param>
 public sealed record RegionReport(
     long Run, CommitProof? Committed, ReportedBatch? Last, ImmutableArray<ReportedBatch> Above)
 {
@@ -86,13 +87,11 @@ public sealed record RegionReport(
         var report = new RegionReport(r.Number(), CommitProof.ReadOptional(ref r),
             r.Bool() ? ReportedBatch.Read(ref r) : null,
             r.Array(ReportedBatch.SmallestSize, ReportedBatch.Read, MaxBatches));
-        var before = report.Committed?.Batch.Number ?? 0;
-        if (report.Last is { } last && last.Name.Number > before)
-            throw new MalformedDataException("The last committed batch of a report is above its proof.");
+        var before = Math.Max(report.Committed?.Batch.Number ?? 0, report.Last?.Name.Number ?? 0);
         foreach (var batch in report.Above)
         {
             if (batch.Name.Number <= before)
-                throw new MalformedDataException("The batches of a report are not ascending above its proof.");
+                throw new MalformedDataException("The batches of a report are not ascending above its committed ones.");
             before = batch.Name.Number;
         }
 

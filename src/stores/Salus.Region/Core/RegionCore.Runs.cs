@@ -93,16 +93,21 @@ internal sealed partial class RegionCore
         }));
     });
 
-    // The same at all members that have the same log and the same proof.
+    // The same at all members that have the same log and the same proof. Runs that end without a proof, one behind the
+    // other, leave more decided batches than a report holds: the last of those that are left out stands for all below.
     private RegionReport ReportOf(long run)
     {
         var proven = _commit?.Batch.Number ?? 0;
-        var last = _settled.FindLast(batch => batch.Name.Number <= proven);
-        return new RegionReport(run, _commit, last,
+        List<ReportedBatch> above =
         [
             .. _settled.Where(batch => batch.Name.Number > proven),
             .. _batches.Select(static batch => ReportedBatch.Of(batch.Header)),
-        ]);
+        ];
+        var surplus = above.Count - RegionReport.MaxBatches;
+        return surplus > 0
+            ? new RegionReport(run, _commit, above[surplus - 1], [.. above[surplus..]])
+            : new RegionReport(
+                run, _commit, _settled.FindLast(batch => batch.Name.Number <= proven), [.. above]);
     }
 
     // At the other members: behind all records of the primary.

@@ -15,7 +15,7 @@ namespace Salus.Region.Core;
 internal sealed partial class RegionCore
 {
     // Records that are not signed by all members, and batches that are not committed: more than a driver has in flight.
-    // A report holds twice as many, for those of the run before that were decided without a proof.
+    // A report holds twice as many, so that all that it leaves out is committed.
     private const int MaxOpen = RegionReport.MaxBatches / 2;
 
     // Answers that the sender may still ask for again: more than are open.

@@ -119,6 +119,19 @@ public sealed class BodyDamageTests
         Assert.Equal(Status.Corrupt, (await member.Body.ReadAsync(2, 1, 0, default)).Status);
     }
 
+    /// <summary>A report that comes late, of files that later generations may have made.</summary>
+    [Fact]
+    public async Task Closed_body_lets_no_file_go()
+    {
+        var (_, member) = await StartAsync();
+        var later = s_first with { Number = 9 };
+        Assert.True(member.Needs(s_first));
+        Assert.False(member.Needs(later));
+        await member.Body.DisposeAsync();
+        Assert.True(member.Needs(s_first));
+        Assert.True(member.Needs(later));
+    }
+
     [Fact]
     public async Task Damaged_input_holds_the_compaction_back_until_mended()
     {

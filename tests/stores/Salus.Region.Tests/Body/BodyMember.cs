@@ -23,6 +23,9 @@ internal sealed class BodyMember
 
     public List<RegionFile> Missing { get; } = [];
 
+    /// <summary>The files are searched beside the body.</summary>
+    public bool Needs(RegionFile file) => _bodies!.Needs(file);
+
     /// <summary>Opens the body and replays what the log has above the checkpoint.</summary>
     /// <param name="from">Null: the newest kept one.</param>
     public async Task<bool> OpenAsync(CheckpointName? from = null)
