@@ -53,9 +53,15 @@ public sealed class SalusClient
     /// <summary>A volume, or a snapshot for reading. Linearizable.</summary>
     /// <param name="name"><c>volume</c> or <c>volume@snapshot</c>.</param>
     /// <returns>Null: there is none, or it is being made or deleted.</returns>
+    /// <exception cref="VolumeException">The log does not answer.</exception>
     public async ValueTask<IVolumeSource?> FindAsync(string name, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(name);
+        return await AskAsync(() => SourceAsync(name, cancellationToken));
+    }
+
+    private async Task<Source?> SourceAsync(string name, CancellationToken cancellationToken)
+    {
         var at = name.LastIndexOf('@');
         if (await EntryAsync(at < 0 ? name : name[..at], cancellationToken) is not { } entry) return null;
         if (at < 0) return new Source(this, entry, null);
@@ -73,17 +79,10 @@ public sealed class SalusClient
         string volume, string snapshot, CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(snapshot);
-        try
-        {
-            await TakeAsync(volume, snapshot, cancellationToken);
-        }
-        catch (Exception e) when (e is CorfuException and not VolumeException)
-        {
-            throw LogAway(e);
-        }
+        await AskAsync(() => TakeAsync(volume, snapshot, cancellationToken));
     }
 
-    private async Task TakeAsync(string volume, string snapshot, CancellationToken cancellationToken)
+    private async Task<bool> TakeAsync(string volume, string snapshot, CancellationToken cancellationToken)
     {
         var entry = await EntryAsync(volume, cancellationToken)
             ?? throw new VolumeException(VolumeFault.Unavailable,
@@ -91,15 +90,27 @@ public sealed class SalusClient
         if (_mounted.TryGetValue(entry.Id, out var mounted))
         {
             await mounted.SnapshotAsync(snapshot, cancellationToken);
-            return;
+            return true;
         }
 
         await using var driver = await MountAsync(entry.Id, cancellationToken);
         await driver.SnapshotAsync(snapshot, cancellationToken);
+        return true;
     }
 
-    private static VolumeException LogAway(Exception e) => new(VolumeFault.Unavailable,
-        "The log does not answer: see 'corfu status' for its nodes.", e);
+    // Callers know volumes by one kind of exception.
+    private static async Task<T> AskAsync<T>(Func<Task<T>> call)
+    {
+        try
+        {
+            return await call();
+        }
+        catch (Exception e) when (e is (CorfuException or TangoException) and not VolumeException)
+        {
+            throw new VolumeException(VolumeFault.Unavailable,
+                "The log does not answer: see 'corfu status' for its nodes.", e);
+        }
+    }
 
     private async ValueTask<VolumeEntry?> EntryAsync(string name, CancellationToken cancellationToken) =>
         await _directory.FindAsync(name, cancellationToken) is { Stage: VolumeStage.Ready } entry ? entry : null;
@@ -169,18 +180,9 @@ public sealed class SalusClient
 
         public bool IsReadOnly => snapshot is not null;
 
-        public async ValueTask<IVolume> MountAsync(CancellationToken cancellationToken)
-        {
-            try
-            {
-                return snapshot is null
-                    ? await client.MountAsync(entry.Id, cancellationToken)
-                    : await client.MountAsync(entry.Id, snapshot, cancellationToken);
-            }
-            catch (Exception e) when (e is CorfuException and not VolumeException)
-            {
-                throw LogAway(e);
-            }
-        }
+        public async ValueTask<IVolume> MountAsync(CancellationToken cancellationToken) =>
+            await AskAsync<IVolume>(async () => snapshot is null
+                ? await client.MountAsync(entry.Id, cancellationToken)
+                : await client.MountAsync(entry.Id, snapshot, cancellationToken));
     }
 }

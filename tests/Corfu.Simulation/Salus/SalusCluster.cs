@@ -175,7 +175,7 @@ internal sealed class SalusCluster
             {
                 return await call();
             }
-            catch (Exception e) when (e is LogUnavailableException or TangoException)
+            catch (Exception e) when (e is LogUnavailableException or TangoException or VolumeException)
             {
                 Monitor.Mark("opening failed");
                 await Task.Delay(TimeSpan.FromMilliseconds(20), process.Time);
