@@ -173,6 +173,26 @@ public sealed class RunTests
         await driver.CheckAsync();
     }
 
+    /// <summary>Seed 194 of the simulator: the generation that had proven the batch before was forgotten, and no leader
+    /// decided again.</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Batch_is_decided_behind_a_note_whose_proof_is_forgotten()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var driver = world.Driver();
+        await driver.MountAsync();
+        var before = driver.Make((0, 1, 1));
+        await driver.CommitAsync(before);
+        var proof = driver.Commit!;
+        await world.ReplaceAsync(0, [.. world.Nodes]);
+        world.Map.Must(state => RegionRules.Admit(state, 0, new Epoch(2), driver.Run));
+        world.Map.Must(state => VolumeRules.Note(state, driver.Run, proof, before.Header.VolumeRoot, stable: 1));
+        Assert.False(world.Map.State.Proves(proof));
+        await driver.CommitAsync((1, 2, 2));
+        await driver.CommitAsync((0, 3, 3), (1, 3, 3));
+        await driver.CheckAsync();
+    }
+
     [Theory(Timeout = TestWorld.Timeout)]
     [InlineData(1)]
     [InlineData(2)]

@@ -136,7 +136,13 @@ internal sealed partial class RegionCore
     private Status Judge(DecideRequest request)
     {
         var first = request.Batches[0].Header;
-        if (!IsCommitted(first, request.Predecessor)) return Status.BadRequest;
+        if (!IsCommitted(first, request.Predecessor))
+        {
+            // The primary may have played a newer note of the driver.
+            Refresh();
+            return SalusStatus.Pending;
+        }
+
         for (var i = 0; i < request.Batches.Length; i++)
         {
             var (header, votes) = request.Batches[i];
@@ -188,6 +194,8 @@ internal sealed partial class RegionCore
     }
 
     /// <summary>Whether all batches before this one are committed: proven, or the run begins above them (S4).</summary>
+    // The driver's note counts too: a generation whose batches the stable point has passed is forgotten, and what it has
+    // signed proves nothing any more.
     private bool IsCommitted(BatchHeader header, CommitProof? proof)
     {
         if (Planted.Is("leader-skips-predecessor")) return true;
@@ -197,8 +205,11 @@ internal sealed partial class RegionCore
                 && decision.Batch.Number == header.Number - 1;
         }
 
+        if (Volume is not { } volume) return false;
+        if (volume.Head.Note is { } note && note.Batch.Run == header.Run && note.Batch.Number >= header.Number - 1)
+            return true;
         return proof is not null && proof.Batch.Run == header.Run && proof.Batch.Number == header.Number - 1
-            && Volume?.Proves(proof) == true;
+            && volume.Proves(proof);
     }
 
     private void Confirm(BatchHeader header)
