@@ -115,10 +115,10 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
     [Fact]
     public async Task Console_without_a_cluster_names_each_endpoint()
     {
-        var unused = new UnusedEndpoint();
+        var unused = TestPorts.Address();
         var fault = await Assert.ThrowsAsync<ClusterNotFoundException>(() => ConsoleServer.StartAsync(
-            new IPEndPoint(IPAddress.Loopback, 0), new ConsoleOptions { Connection = unused.Connection }));
-        Assert.Contains(unused.Address, fault.Message);
+            new IPEndPoint(IPAddress.Loopback, 0), new ConsoleOptions { Connection = $"corfu://{unused}" }));
+        Assert.Contains(unused, fault.Message);
     }
 
     private HttpClient NewClient() => new(new HttpClientHandler { CookieContainer = new CookieContainer() })
@@ -136,20 +136,5 @@ public sealed class AccessTests(AccessTests.SmallCluster cluster)
             new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
 
         public ValueTask DisposeAsync() => _cluster?.DisposeAsync() ?? ValueTask.CompletedTask;
-    }
-
-    /// <summary>A port that was free a moment ago.</summary>
-    private sealed class UnusedEndpoint
-    {
-        public UnusedEndpoint()
-        {
-            using var listener = new System.Net.Sockets.TcpListener(IPAddress.Loopback, 0);
-            listener.Start();
-            Address = listener.LocalEndpoint.ToString()!;
-        }
-
-        public string Address { get; }
-
-        public string Connection => $"corfu://{Address}";
     }
 }

@@ -71,7 +71,7 @@ public sealed partial class EndpointTests
     [Fact]
     public async Task Node_without_open_roles_lives_and_is_not_ready()
     {
-        var listen = NodeUnderTest.FreeEndpoint();
+        var listen = TestPorts.Address();
         var options = new NodeOptions { Name = "n", Cluster = Guid.NewGuid(), Http = new NodeHttpOptions(listen) };
         await using var running = await new NodeOperations().StartAsync(
             new NodeSurroundings(options, () => null, NullLoggerFactory.Instance, TimeProvider.System), default);
@@ -115,7 +115,7 @@ public sealed partial class EndpointTests
     {
         var folder = Directory.CreateTempSubdirectory("corfu-http-");
         using var tls = IssueIn(folder);
-        var listen = NodeUnderTest.FreeEndpoint();
+        var listen = TestPorts.Address();
         await using (await StartAsync(tls, listen))
         {
             Assert.Equal(HttpStatusCode.OK, await AskAsync(null, "/health/live"));
@@ -140,7 +140,7 @@ public sealed partial class EndpointTests
     {
         var folder = Directory.CreateTempSubdirectory("corfu-http-");
         using var tls = IssueIn(folder);
-        var listen = NodeUnderTest.FreeEndpoint();
+        var listen = TestPorts.Address();
         await using (var running = await StartAsync(tls, listen))
         {
             var reloadable = Assert.IsAssignableFrom<IReloadable>(running);
@@ -164,7 +164,7 @@ public sealed partial class EndpointTests
     {
         var folder = Directory.CreateTempSubdirectory("corfu-http-");
         using var tls = IssueIn(folder);
-        var listen = NodeUnderTest.FreeEndpoint();
+        var listen = TestPorts.Address();
         await using (await StartAsync(tls, listen))
         {
             using var client = ClientOf(folder, "admin", tls);

@@ -1,5 +1,3 @@
-using System.Net;
-using System.Net.Sockets;
 using System.Text.Json.Nodes;
 using Corfu.Hosting;
 
@@ -16,9 +14,9 @@ internal sealed class NodeUnderTest : IAsyncDisposable
     {
     }
 
-    public string Http { get; } = FreeEndpoint();
+    public string Http { get; } = TestPorts.Address();
 
-    public string Listen { get; } = FreeEndpoint();
+    public string Listen { get; } = TestPorts.Address();
 
     public HttpClient Client { get; } = new();
 
@@ -39,13 +37,6 @@ internal sealed class NodeUnderTest : IAsyncDisposable
         if (await Task.WhenAny(ready.Line, node._running) == node._running) await node._running;
         node.Client.BaseAddress = new Uri($"http://{node.Http}");
         return node;
-    }
-
-    public static string FreeEndpoint()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return listener.LocalEndpoint.ToString()!;
     }
 
     public async ValueTask DisposeAsync()

@@ -36,7 +36,7 @@ public sealed class DoctorRunTests
     [Fact]
     public async Task Cluster_that_does_not_answer_is_a_fault()
     {
-        var address = FreePorts.Endpoint();
+        var address = TestPorts.Endpoint();
         var result = await CorfuTool.RunAsync("doctor", "--connect", $"corfu://{address}");
         Assert.Equal(1, result.ExitCode);
         Assert.Equal($"faults=1 cluster(corfu://{address})", result.Lines[^1]);
@@ -49,7 +49,7 @@ public sealed class DoctorRunTests
         using var disk = SmallDisk.TryMount(nodes.PathOf("small"), 8);
         Assert.SkipWhen(disk is null, "needs root, to mount a tmpfs");
         Directory.CreateDirectory(nodes.PathOf("small/unit"));
-        new NodeConfig("small", Guid.NewGuid(), LocalNodes.FreeAddress(), false, null,
+        new NodeConfig("small", Guid.NewGuid(), TestPorts.Address(), false, null,
             [new NodeConfigRole("Unit", Guid.NewGuid(), "unit")]).Save(nodes.PathOf("small/node.json"));
         var left = (int)new DriveInfo(nodes.PathOf("small")).AvailableFreeSpace;
         await File.WriteAllBytesAsync(Path.Combine(nodes.PathOf("small"), "ballast"), new byte[left - (256 << 10)]);

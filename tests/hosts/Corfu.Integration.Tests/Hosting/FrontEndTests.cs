@@ -15,7 +15,7 @@ public sealed class FrontEndTests
     public async Task Node_serves_a_front_end_that_the_program_brings()
     {
         using var folder = new TempFolder();
-        var listen = FreePorts.Endpoint();
+        var listen = TestPorts.Endpoint();
         var config = await NewNodeAsync(folder, new JsonObject
         {
             ["kind"] = "tail",
@@ -45,7 +45,7 @@ public sealed class FrontEndTests
     {
         using var folder = new TempFolder();
         var config = await NewNodeAsync(
-            folder, new JsonObject { ["kind"] = "gopher", ["listen"] = FreePorts.Endpoint().ToString() });
+            folder, new JsonObject { ["kind"] = "gopher", ["listen"] = TestPorts.Address() });
         var fault = await Assert.ThrowsAsync<NodeStartException>(
             () => NodeRunner.RunAsync(config, TextWriter.Null, NodeRoles.Log, [new TailFrontEnd()], default));
         Assert.Contains("the front end 'gopher'", fault.Message, StringComparison.Ordinal);
@@ -72,7 +72,7 @@ public sealed class FrontEndTests
 
     private static async Task<string> NewNodeAsync(TempFolder folder, params JsonNode[] frontEnds)
     {
-        await NodeInit.FirstAsync(folder.File("node"), new NodeListen(FreePorts.Endpoint().ToString()));
+        await NodeInit.FirstAsync(folder.File("node"), new NodeListen(TestPorts.Address()));
         var path = folder.File("node/node.json");
         var config = JsonNode.Parse(await File.ReadAllTextAsync(path))!;
         config["frontEnds"] = new JsonArray(frontEnds);

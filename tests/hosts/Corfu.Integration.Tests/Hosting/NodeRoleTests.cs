@@ -15,7 +15,7 @@ public sealed class NodeRoleTests
     public async Task Node_serves_a_role_that_the_program_brings()
     {
         using var folder = new TempFolder();
-        var (at, other) = (FreePorts.Endpoint(), FreePorts.Endpoint());
+        var (at, other) = (TestPorts.Endpoint(), TestPorts.Endpoint());
         var cluster = await NodeInit.FirstAsync(folder.File("log"), new NodeListen(other.ToString()));
         await using var log = await StartAsync(folder.File("log"), NodeRoles.Log);
         var role = new NoteRole();
@@ -56,7 +56,7 @@ public sealed class NodeRoleTests
     public async Task Role_serves_a_second_handler_while_the_role_wants()
     {
         using var folder = new TempFolder();
-        var (at, other) = (FreePorts.Endpoint(), FreePorts.Endpoint());
+        var (at, other) = (TestPorts.Endpoint(), TestPorts.Endpoint());
         var cluster = await NodeInit.FirstAsync(folder.File("log"), new NodeListen(other.ToString()));
         await using var log = await StartAsync(folder.File("log"), NodeRoles.Log);
         var role = new NoteRole();
@@ -84,7 +84,7 @@ public sealed class NodeRoleTests
     public async Task Role_whose_data_is_gone_never_serves_again()
     {
         using var folder = new TempFolder();
-        var at = FreePorts.Endpoint();
+        var at = TestPorts.Endpoint();
         var path = folder.File("node");
         var cluster = await NodeInit.FirstAsync(path, new NodeListen(at.ToString()));
         var config = JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(path, "node.json")))!;
@@ -109,7 +109,7 @@ public sealed class NodeRoleTests
     {
         using var folder = new TempFolder();
         var path = folder.File("node");
-        await NodeInit.FirstAsync(path, new NodeListen(FreePorts.Endpoint().ToString()));
+        await NodeInit.FirstAsync(path, new NodeListen(TestPorts.Address()));
         var file = Path.Combine(path, "node.json");
         var config = JsonNode.Parse(await File.ReadAllTextAsync(file))!;
         config["roles"]!.AsArray().Add(new JsonObject { ["role"] = "note", ["folder"] = "note" });

@@ -17,7 +17,7 @@ public sealed class NodeStartTests
     public async Task A_node_in_a_host_of_ones_own_serves_and_is_healthy()
     {
         using var folder = new TempFolder();
-        using var host = BuildHost(folder.File("unit"), FreePort());
+        using var host = BuildHost(folder.File("unit"), TestPorts.Take());
         await host.StartAsync();
         var health = await host.Services.GetRequiredService<HealthCheckService>().CheckHealthAsync();
         Assert.Equal(HealthStatus.Healthy, health.Status);
@@ -33,7 +33,7 @@ public sealed class NodeStartTests
         using var folder = new TempFolder();
         using var disk = SmallDisk.TryMount(folder.File("small"), 64);
         Assert.SkipWhen(disk is null, "needs root, to mount a tmpfs");
-        using var host = BuildHost(folder.File("small/unit"), FreePort(), store: new PageStoreOptions
+        using var host = BuildHost(folder.File("small/unit"), TestPorts.Take(), store: new PageStoreOptions
         {
             LogPageSize = 256 << 10,
             LogMemory = 2 << 20,
@@ -67,7 +67,7 @@ public sealed class NodeStartTests
         var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
         Assert.Contains($"The port {port} of 127.0.0.1 is occupied", fault.Message, StringComparison.Ordinal);
 
-        using var elsewhere = BuildHost(folder.File("unit"), FreePort(), cluster);
+        using var elsewhere = BuildHost(folder.File("unit"), TestPorts.Take(), cluster);
         await elsewhere.StartAsync();
         await elsewhere.StopAsync();
     }
@@ -77,7 +77,7 @@ public sealed class NodeStartTests
     {
         using var folder = new TempFolder();
         File.WriteAllText(folder.File("file"), "in the way");
-        using var host = BuildHost(folder.File("file/unit"), FreePort());
+        using var host = BuildHost(folder.File("file/unit"), TestPorts.Take());
         var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
         Assert.Contains(folder.File("file/unit"), fault.Message, StringComparison.Ordinal);
     }
@@ -87,7 +87,7 @@ public sealed class NodeStartTests
     {
         // The kernel's own file system takes no new folders, not even from root.
         Assert.SkipUnless(OperatingSystem.IsLinux(), "needs /proc");
-        using var host = BuildHost("/proc/corfu-unit", FreePort());
+        using var host = BuildHost("/proc/corfu-unit", TestPorts.Take());
         var fault = await Assert.ThrowsAsync<NodeStartException>(() => host.StartAsync());
         Assert.Contains("/proc/corfu-unit cannot be made", fault.Message, StringComparison.Ordinal);
     }
@@ -96,7 +96,7 @@ public sealed class NodeStartTests
     public async Task A_folder_that_was_never_formatted_is_not_taken()
     {
         using var folder = new TempFolder();
-        var options = Options(folder.Path, FreePort());
+        var options = Options(folder.Path, TestPorts.Take());
         options.FormatNewFolders = false;
         var fault =
             await Assert.ThrowsAsync<NodeStartException>(
@@ -108,13 +108,13 @@ public sealed class NodeStartTests
     public async Task A_folder_of_another_cluster_is_not_taken()
     {
         using var folder = new TempFolder();
-        await using (await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
+        await using (await CorfuNode.StartAsync(Options(folder.Path, TestPorts.Take()), NullLoggerFactory.Instance,
             TimeProvider.System))
         {
         }
 
         var fault = await Assert.ThrowsAsync<NodeStartException>(
-            () => CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
+            () => CorfuNode.StartAsync(Options(folder.Path, TestPorts.Take()), NullLoggerFactory.Instance,
                 TimeProvider.System));
         Assert.Contains("belongs to the cluster", fault.Message, StringComparison.Ordinal);
     }
@@ -124,8 +124,8 @@ public sealed class NodeStartTests
     {
         using var folder = new TempFolder();
         var time = new BreakableTime();
-        await using var node = await CorfuNode.StartAsync(Options(folder.Path, FreePort()), NullLoggerFactory.Instance,
-            time);
+        await using var node = await CorfuNode.StartAsync(
+            Options(folder.Path, TestPorts.Take()), NullLoggerFactory.Instance, time);
         Assert.Empty(node.Faults);
         time.IsBroken = true;
         while (node.Faults.Length < 2) await Task.Yield();
@@ -170,12 +170,5 @@ public sealed class NodeStartTests
         };
         options.Roles.Add(new NodeRoleOptions { Role = NodeRole.Unit, Folder = folder });
         return options;
-    }
-
-    private static int FreePort()
-    {
-        using var socket = new TcpListener(IPAddress.Loopback, 0);
-        socket.Start();
-        return ((IPEndPoint)socket.LocalEndpoint).Port;
     }
 }

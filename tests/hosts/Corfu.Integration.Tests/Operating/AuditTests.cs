@@ -199,7 +199,7 @@ public sealed class AuditTests
     public async Task Changes_at_a_node_are_audited_with_the_sender()
     {
         using var nodes = new LocalNodes();
-        var address = LocalNodes.FreeAddress();
+        var address = TestPorts.Address();
         await nodes.InitAsync("a", address);
         var connection = $"corfu://{address}";
         (await CorfuTool.RunWithInputAsync("x\ny\nz\n", "log", "append", "--connect", connection, "--lines")).Require();

@@ -10,7 +10,7 @@ public sealed class ReloadTests
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "needs signals");
         using var nodes = new LocalNodes();
-        await nodes.InitAsync("a", LocalNodes.FreeAddress());
+        await nodes.InitAsync("a", TestPorts.Address());
         Assert.Equal("nothing to change\n", (await ReloadAsync(nodes)).Require().Output);
 
         var config = Change(nodes, json =>

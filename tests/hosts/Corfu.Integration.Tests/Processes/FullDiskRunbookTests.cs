@@ -27,7 +27,7 @@ public sealed class FullDiskRunbookTests
         Assert.SkipWhen(cluster is null, "needs root, to mount a tmpfs");
         var c = cluster.Connection;
         var runbook = new Runbook("A disk is full", c);
-        var room = LocalNodes.FreeAddress();
+        var room = TestPorts.Address();
         await cluster.Nodes.JoinAsync("room", cluster.Address, room, "unit");
         await using var program = await StockProgram.StartAsync(c);
         await AppendOrderAsync(c);

@@ -11,7 +11,7 @@ public sealed class MachinesTests
     public async Task Three_nodes_made_one_by_one_become_a_cluster()
     {
         using var nodes = new LocalNodes();
-        string[] at = [LocalNodes.FreeAddress(), LocalNodes.FreeAddress(), LocalNodes.FreeAddress()];
+        string[] at = [TestPorts.Address(), TestPorts.Address(), TestPorts.Address()];
         await nodes.InitAsync("a", at[0]);
         await nodes.JoinAsync("b", at[0], at[1]);
         await nodes.JoinAsync("c", at[0], at[2]);
@@ -35,7 +35,7 @@ public sealed class MachinesTests
     public async Task Limits_of_a_configuration_file_hold_in_the_process()
     {
         using var nodes = new LocalNodes();
-        var (a, b) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
+        var (a, b) = (TestPorts.Address(), TestPorts.Address());
         await nodes.InitAsync("a", a);
         await nodes.JoinAsync("b", a, b, "unit", """{ "unit": { "maxPayload": 1000 } }""");
         await using var client = await CorfuClient.ConnectAsync($"corfu://{a}");

@@ -19,7 +19,7 @@ public sealed class MoveTests
         await Entries.AppendAsync(client, 0, 50);
         var before = client.Projection;
         var folder = Path.Combine(cluster.Folder, "unit-1");
-        var there = LocalNodes.FreeAddress();
+        var there = TestPorts.Address();
         Assert.Contains("in use", (await MoveAsync(folder, there, exitCode: 1)).Error);
         // On a busy machine what follows takes longer than agents wait before they replace a unit.
         (await CorfuTool.RunAsync("reconfigure", "auto", "--connect", cluster.ConnectionString, "off")).Require();
@@ -47,7 +47,7 @@ public sealed class MoveTests
         await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
         await Entries.AppendAsync(client, 0, 10);
         await StopAsync((await cluster.ProcessIdsAsync())["sequencer"]);
-        var there = LocalNodes.FreeAddress();
+        var there = TestPorts.Address();
         await MoveAsync(Path.Combine(cluster.Folder, "sequencer"), there);
         await cluster.UpAgainAsync();
         await Entries.AppendAsync(client, 10, 10);
@@ -67,9 +67,9 @@ public sealed class MoveTests
         }
 
         (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
-        var peer = LocalNodes.FreeAddress();
+        var peer = TestPorts.Address();
         foreach (var name in new[] { "unit-0", "unit-1", "unit-2", "sequencer" })
-            await MoveAsync(Path.Combine(cluster.Folder, name), name == "unit-0" ? peer : LocalNodes.FreeAddress(), 0,
+            await MoveAsync(Path.Combine(cluster.Folder, name), name == "unit-0" ? peer : TestPorts.Address(), 0,
                 "--peer", peer);
         await cluster.UpAgainAsync();
         await using var after = await CorfuClient.ConnectAsync(cluster.ConnectionString);
@@ -84,7 +84,7 @@ public sealed class MoveTests
     public async Task The_only_acceptor_and_sequencer_move_together()
     {
         using var nodes = new LocalNodes();
-        var (a, b, there) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
+        var (a, b, there) = (TestPorts.Address(), TestPorts.Address(), TestPorts.Address());
         await nodes.InitAsync("a", a);
         await nodes.JoinAsync("b", a, b, "unit");
         await using (var client = await CorfuClient.ConnectAsync($"corfu://{a}"))
@@ -120,7 +120,7 @@ public sealed class MoveTests
         CopyFolder(Path.Combine(cluster.Folder, "unit-1"), nodes.PathOf("copy"));
         await cluster.UpAgainAsync();
         await Entries.AppendAsync(client, 10, 10);
-        await MoveAsync(nodes.PathOf("copy"), LocalNodes.FreeAddress());
+        await MoveAsync(nodes.PathOf("copy"), TestPorts.Address());
         await nodes.StartAsync("copy");
         await WaitAsync(() => Task.FromResult(ReadShared(nodes.PathOf("copy/unit-1.log")).Contains("that is a copy",
             StringComparison.Ordinal)));

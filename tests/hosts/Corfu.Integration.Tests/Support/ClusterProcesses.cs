@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Text.Json;
 using Corfu.Client;
 using Corfu.Protocol;
@@ -8,6 +9,8 @@ namespace Corfu.Integration.Tests.Support;
 /// <summary>A cluster of real processes in a folder of its own; whatever of it still runs dies with the test.</summary>
 internal sealed class ClusterProcesses : IAsyncDisposable
 {
+    private const int MostPorts = 16;
+
     private readonly TempFolder _folder = new();
 
     public string Folder => _folder.File("cluster");
@@ -66,13 +69,17 @@ internal sealed class ClusterProcesses : IAsyncDisposable
     public static void Signal(int processId, string signal)
     {
         using var kill = Process.Start("kill",
-            ["-" + signal, processId.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+            ["-" + signal, processId.ToString(CultureInfo.InvariantCulture)]);
         kill.WaitForExit();
     }
 
     public async Task<ToolResult> UpAgainAsync(params string[] more)
     {
-        var result = (await CorfuTool.RunAsync(["cluster", "up", "--dir", Folder, .. more])).Require();
+        // A cluster chooses ports once, for good.
+        string[] ports = Directory.Exists(Folder)
+            ? []
+            : ["--port", TestPorts.Take(MostPorts).ToString(CultureInfo.InvariantCulture)];
+        var result = (await CorfuTool.RunAsync(["cluster", "up", "--dir", Folder, .. ports, .. more])).Require();
         ConnectionString = result.Lines[0];
         return result;
     }

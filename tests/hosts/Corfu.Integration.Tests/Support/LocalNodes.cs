@@ -1,6 +1,4 @@
 using System.Diagnostics;
-using System.Net;
-using System.Net.Sockets;
 using System.Text.Json.Nodes;
 
 namespace Corfu.Integration.Tests.Support;
@@ -13,26 +11,6 @@ internal sealed class LocalNodes : IDisposable
     private readonly Dictionary<string, Process> _running = [];
 
     public string PathOf(string name) => _folder.File(name);
-
-    /// <summary>An address that nothing uses. Its port is below those that the system gives to clients, of which one
-    /// would take it meanwhile.</summary>
-    public static string FreeAddress()
-    {
-        while (true)
-        {
-            var port = Random.Shared.Next(10_000, 20_000);
-            try
-            {
-                using var listener = new TcpListener(IPAddress.Loopback, port);
-                listener.Start();
-                return $"127.0.0.1:{port}";
-            }
-            catch (SocketException)
-            {
-                // The port is in use.
-            }
-        }
-    }
 
     /// <summary>The first node of a cluster.</summary>
     public async Task InitAsync(string name, string listen)

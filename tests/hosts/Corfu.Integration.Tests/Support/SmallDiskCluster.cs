@@ -48,7 +48,7 @@ internal sealed class SmallDiskCluster : IDisposable
                 return null;
             }
 
-            var (first, address) = (LocalNodes.FreeAddress(), LocalNodes.FreeAddress());
+            var (first, address) = (TestPorts.Address(), TestPorts.Address());
             await nodes.InitAsync("first", first);
             await nodes.JoinAsync(Name, first, address, "unit,acceptor,sequencer", Limits);
             await ReconfigureAsync(first, "auto", "off");

@@ -23,7 +23,7 @@ public sealed class SiloProcessTests
         await using var log = await EmbeddedCluster.StartAsync();
         await using var silos = new SiloProcesses(log.ConnectionString, Cluster);
         var started = await Task.WhenAll(Enumerable.Range(0, 3).Select(
-            _ => silos.StartAsync(SiloProcesses.FreePort(), SiloProcesses.FreePort())));
+            _ => silos.StartAsync(TestPorts.Take(), TestPorts.Take())));
         using var host = NewClient(log.ConnectionString);
         await host.StartAsync();
         var client = host.Services.GetRequiredService<IClusterClient>();

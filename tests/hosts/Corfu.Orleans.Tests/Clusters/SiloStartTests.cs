@@ -14,7 +14,7 @@ public sealed class SiloStartTests
     public async Task Silo_without_a_log_does_not_start_and_reports_the_reason()
     {
         var failure = await FailureAsync(silo => silo
-            .UseCorfuClustering($"corfu://127.0.0.1:{SiloProcesses.FreePort()}")
+            .UseCorfuClustering($"corfu://127.0.0.1:{TestPorts.Take()}")
             .UseCorfu(static options => options.ConnectTimeout = TimeSpan.Zero));
 
         Assert.Contains("does not reach its log", failure, StringComparison.Ordinal);
@@ -78,7 +78,7 @@ public sealed class SiloStartTests
         builder.Logging.ClearProviders();
         builder.UseOrleans(silo => configure(silo
             .Configure<ClusterOptions>(static options => (options.ClusterId, options.ServiceId) = ("start", "tests"))
-            .ConfigureEndpoints(IPAddress.Loopback, SiloProcesses.FreePort(), SiloProcesses.FreePort())));
+            .ConfigureEndpoints(IPAddress.Loopback, TestPorts.Take(), TestPorts.Take())));
         using var host = builder.Build();
 
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => host.StartAsync());

@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Net;
-using System.Net.Sockets;
 
 namespace Corfu.Orleans.Tests.Support;
 
@@ -28,13 +26,6 @@ internal sealed class SiloProcesses(string connectionString, string clusterId) :
         lock (_all) _all.Add(silo);
         await silo.WaitUntilReadyAsync().WaitAsync(s_startLimit);
         return silo;
-    }
-
-    public static int FreePort()
-    {
-        using var listener = new TcpListener(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 
     public ValueTask DisposeAsync()

@@ -1,5 +1,3 @@
-using System.Net;
-using System.Net.Sockets;
 using Corfu.Client;
 
 namespace Craq.Hosting.Tests.Memcached;
@@ -10,16 +8,10 @@ public sealed class MemcachedNodes : IAsyncLifetime
     private EmbeddedCluster _cluster = null!;
     private EmbeddedCraq _craq = null!;
 
-    public int Port { get; private set; }
+    public int Port { get; } = TestPorts.Take();
 
     public async ValueTask InitializeAsync()
     {
-        using (var free = new TcpListener(IPAddress.Loopback, 0))
-        {
-            free.Start();
-            Port = ((IPEndPoint)free.LocalEndpoint).Port;
-        }
-
         _cluster = await EmbeddedCluster.StartAsync(new EmbeddedClusterOptions { Units = 1, Replicas = 1 });
         _craq = await EmbeddedCraq.StartAsync(_cluster.ConnectionString,
             new EmbeddedCraqOptions { Memcached = [$"{Port}=strong"] });
