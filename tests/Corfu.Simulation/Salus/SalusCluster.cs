@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
-using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
 using Salus;

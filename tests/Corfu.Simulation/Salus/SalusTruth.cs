@@ -1,4 +1,3 @@
-using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Salus.Coordination;
 using Salus.Protocol;

@@ -3,7 +3,6 @@ using Craq.Agent;
 using Craq.Coordination;
 using Craq.Hosting.Memcached;
 using Craq.Storage;
-using Tango;
 
 namespace Craq.Hosting;
 
@@ -40,8 +39,7 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             var transport = Own(owned, new TcpTransport(
                 new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
                 logger: start.Loggers.CreateLogger<TcpTransport>()));
-            var directory = new LogDirectory(token => ConnectAsync(start, token), start.Time, LoopContext.Pool,
-                start.Loggers.CreateLogger<LogDirectory>());
+            var directory = new LogDirectory(token => ConnectAsync(start, token), start.Time, start.Loggers);
             owned.Push(directory);
             var store = NodeStores.OpenFolder(start.Folder, start.Id, settings.Store, mustExist: !start.IsNew);
             var options = new CraqNodeOptions();
@@ -116,15 +114,13 @@ internal sealed class RunningCraqNode : IAsyncDisposable
         return new NodeAgentParts(directory, directory, transport, options, agent) { Probes = probes };
     }
 
-    private static async Task<LogSession> ConnectAsync(RoleStart start, CancellationToken cancellationToken)
+    private static Task<CorfuClient> ConnectAsync(RoleStart start, CancellationToken cancellationToken)
     {
         var options = start.Tls is { } tls
             ? CorfuClientOptions.Default with { Tls = new TlsOptions { Source = tls.Source } }
             : CorfuClientOptions.Default;
-        var client = await CorfuClient.ConnectAsync(
+        return CorfuClient.ConnectAsync(
             start.Connection, options, start.Loggers.CreateLogger<CorfuClient>(), cancellationToken);
-        return new LogSession(new TangoRuntime(client, () => new StreamCursor(client), start.Time,
-            SystemEntropy.Instance, logger: start.Loggers.CreateLogger<TangoRuntime>()), client);
     }
 
     private static TcpTransport Own(Stack<IAsyncDisposable> owned, TcpTransport transport)
