@@ -48,7 +48,7 @@ internal sealed class SabotagedTransport(
         _ => request,
     };
 
-    // One signature of three.
+    // A certificate with one signature of three.
     private static Certificate Short(Certificate certificate) =>
         certificate with { Signatures = certificate.Signatures[..1] };
 

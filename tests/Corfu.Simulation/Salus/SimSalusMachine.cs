@@ -49,7 +49,7 @@ internal sealed class SimSalusMachine
     /// <summary>Wrong behaviour of its region servers; null: none.</summary>
     public SalusFault? Sabotage { get; set; }
 
-    /// <summary>Its region servers' present incarnation.</summary>
+    /// <summary>The present incarnation of the machine's region servers.</summary>
     public Incarnation Incarnation { get; set; }
 
     /// <summary>After its disk has failed, the time until it is started again.</summary>

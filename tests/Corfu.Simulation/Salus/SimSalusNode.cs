@@ -81,7 +81,7 @@ internal sealed class SimSalusNode(
             cluster.ServerOptions);
     }
 
-    // What a machine with faults that last finds in its memory is no fault of the code.
+    // Damage that a machine with lasting faults finds in its memory is no fault of the code.
     private void Failed(Exception error)
     {
         if (machine.Sabotage == SalusFault.FlipMemory) cluster.Monitor.Mark("memory found damaged");

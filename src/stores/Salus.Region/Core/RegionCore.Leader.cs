@@ -194,8 +194,8 @@ internal sealed partial class RegionCore
     }
 
     /// <summary>Whether all batches before this one are committed: proven, or the run begins above them (S4).</summary>
-    // The driver's note counts too: a generation whose batches the stable point has passed is forgotten, and what it has
-    // signed proves nothing any more.
+    // The driver's note counts too: a generation whose batches the stable point has passed is forgotten, and its
+    // signatures prove nothing any more.
     private bool IsCommitted(BatchHeader header, CommitProof? proof)
     {
         if (Planted.Is("leader-skips-predecessor")) return true;
