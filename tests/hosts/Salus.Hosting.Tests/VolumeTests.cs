@@ -95,13 +95,13 @@ public sealed class VolumeTests : IAsyncLifetime
 
         var name = _salus.Nodes.Keys.Single(name => files[0].Split(Path.DirectorySeparatorChar).Contains(name));
         await _salus.StopNodeAsync(name);
-        var whole = await File.ReadAllBytesAsync(files[0]);
-        Assert.Equal(whole, await File.ReadAllBytesAsync(files[1]));
+        var whole = await ReadFileAsync(files[0]);
+        Assert.Equal(whole, await ReadFileAsync(files[1]));
         var damaged = whole.ToArray();
         damaged[(17 * Block) + 5] ^= 1;
         await File.WriteAllBytesAsync(files[0], damaged);
         await _salus.StartNodeAsync(name);
-        while (!Enumerable.SequenceEqual(whole, await File.ReadAllBytesAsync(files[0]))) await Task.Delay(20);
+        while (!Enumerable.SequenceEqual(whole, await ReadFileAsync(files[0]))) await Task.Delay(20);
         var entry = (await _connection.Log.Map.Directory.FindAsync("v"))!;
         while (true)
         {
@@ -163,6 +163,22 @@ public sealed class VolumeTests : IAsyncLifetime
         var bytes = new byte[Block];
         await volume.ReadAsync(block, bytes, null, default);
         return bytes;
+    }
+
+    private static async Task<byte[]> ReadFileAsync(string path)
+    {
+        while (true)
+        {
+            try
+            {
+                return await File.ReadAllBytesAsync(path);
+            }
+            catch (IOException)
+            {
+                // A node that writes a file holds it.
+                await Task.Delay(20);
+            }
+        }
     }
 
     private static byte[] Content(int seed)
