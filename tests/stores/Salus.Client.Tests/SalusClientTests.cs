@@ -11,7 +11,7 @@ public sealed class SalusClientTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _host.DisposeAsync();
 
     [Fact]
-    public async Task Names_of_ready_volumes_lead_to_them()
+    public async Task Names_lead_to_ready_volumes()
     {
         var process = _host.Start();
         var client = await OpenAsync(process);

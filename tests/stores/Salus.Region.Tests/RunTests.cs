@@ -45,7 +45,7 @@ public sealed class RunTests
 
     /// <summary>A report has what no decision has settled, however many runs have ended without a proof.</summary>
     [Fact(Timeout = TestWorld.Timeout)]
-    public async Task Region_reports_behind_runs_that_have_proven_nothing()
+    public async Task Region_reports_behind_runs_without_a_proof()
     {
         await using var world = await TestWorld.StartAsync();
         world.Network.Drops = static (_, request) => request is DecideRequest;
