@@ -56,7 +56,7 @@ internal static class CraqBugs
         new("cleaner-drops-live-version", "C22", "the cleaner drops live objects", CheckerNames.NodeDurable, 4),
     };
 
-    // The seeds that showed these pass since plans and product changed: 2,000 seeds from their hints show none of them.
+    // The seeds that showed these pass since plans and product changed.
     private static readonly string[] s_unseen = ["joins-a-running-round", "copy-over-newer", "empty-node-is-full"];
 
     /// <summary>The bugs that a seed is known to show.</summary>
