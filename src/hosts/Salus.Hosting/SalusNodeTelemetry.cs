@@ -39,9 +39,9 @@ public static class SalusNodeTelemetry
             static node => node.Store.Regions.Length, StoreOf);
     }
 
-    // Nodes of a process follow the same log.
+    // Nodes of the same log know the same volumes.
     private static IEnumerable<Measurement<long>> Healths() =>
-        from volume in Nodes.Live.Select(static node => node.Volumes).MaxBy(static volumes => volumes.Count()) ?? []
+        from volume in Nodes.Live.SelectMany(static node => node.Volumes).DistinctBy(static volume => volume.Entry.Id)
         from health in Enum.GetValues<VolumeHealth>()
         select new Measurement<long>(volume.Health == health ? 1 : 0, "salus.volume".With(s_volumes.Of(volume.Name)),
             "salus.health".With(health.ToString()));
