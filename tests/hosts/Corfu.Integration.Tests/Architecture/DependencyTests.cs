@@ -24,6 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
+        ["services"] = [["Tango.ZooKeeper"]],
         ["stores"] =
         [
             ["Craq.Protocol", "Salus.Protocol"], ["Salus.Coordination"],
@@ -45,8 +46,9 @@ public sealed class DependencyTests
         ["base"] = [],
         ["log"] = ["base"],
         ["tango"] = ["base"],
+        ["services"] = ["base", "tango"],
         ["stores"] = ["base", "tango"],
-        ["hosts"] = ["base", "log", "tango", "stores"],
+        ["hosts"] = ["base", "log", "tango", "services", "stores"],
     };
 
     private const string AspNetCore = "Microsoft.AspNetCore.App";
@@ -55,7 +57,7 @@ public sealed class DependencyTests
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
             "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
-            "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region"];
+            "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region", "Tango.ZooKeeper"];
 
     // The only way to a node of CRAQ is the role that its host serves.
     private static readonly HashSet<(string Project, string Friend)> s_friends =

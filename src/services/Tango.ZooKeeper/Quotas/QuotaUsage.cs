@@ -1,0 +1,15 @@
+using System.Globalization;
+using System.Text;
+
+namespace Tango.ZooKeeper;
+
+/// <summary>Use of a quota: nodes and bytes of data at and below its path, where no longer path has one.</summary>
+internal readonly record struct QuotaUsage(long Count, long Bytes)
+{
+    /// <summary>Content of the node that shows it.</summary>
+    public byte[] ToData() =>
+        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"count={Count},bytes={Bytes}"));
+
+    public static QuotaUsage operator +(QuotaUsage left, QuotaUsage right) =>
+        new(left.Count + right.Count, left.Bytes + right.Bytes);
+}

@@ -1,0 +1,38 @@
+namespace Tango.ZooKeeper;
+
+/// <summary>Numbers of the mutators: part of the format. All wait for playback: they return what Apply
+/// computed.</summary>
+internal static class Mutators
+{
+    public const int Begin = 1;
+    public const int Configure = 2;
+    public const int FrontEndUp = 3;
+    public const int Beat = 4;
+    public const int FrontEndDown = 5;
+    public const int CreateSession = 6;
+    public const int Attach = 7;
+    public const int CloseSession = 8;
+    public const int Expire = 9;
+    public const int Create = 10;
+    public const int Delete = 11;
+    public const int SetData = 12;
+    public const int SetAcl = 13;
+    public const int Multi = 14;
+
+    /// <summary>15 is for parts of transactions over several partitions.</summary>
+    public const int Reap = 16;
+
+    public static ImmutableArray<MutatorInfo> All { get; } =
+    [
+        Info(Begin, nameof(Begin)), Info(Configure, nameof(Configure)), Info(FrontEndUp, nameof(FrontEndUp)),
+        Info(Beat, nameof(Beat)), Info(FrontEndDown, nameof(FrontEndDown)),
+        Info(CreateSession, nameof(CreateSession)), Info(Attach, nameof(Attach)),
+        Info(CloseSession, nameof(CloseSession)), Info(Expire, nameof(Expire)), Info(Create, nameof(Create)),
+        Info(Delete, nameof(Delete)), Info(SetData, nameof(SetData)), Info(SetAcl, nameof(SetAcl)),
+        Info(Multi, nameof(Multi)), Info(Reap, nameof(Reap)),
+    ];
+
+    public static MutatorInfo Of(int number) => All.Single(info => info.Number == number);
+
+    private static MutatorInfo Info(int number, string name) => new(number, name, Reads: true);
+}

@@ -1,0 +1,62 @@
+using System.Buffers;
+
+namespace Tango.ZooKeeper;
+
+/// <summary>
+/// A ZooKeeper service, or a partition of one: nodes, sessions and front ends. A mutator is a whole request, decided
+/// where its record stands: the reply is what Apply computed. Written by hand, because each record changes one value,
+/// the root.
+/// </summary>
+public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
+{
+    internal const string TypeName = "tango.zookeeper";
+
+    private static readonly TangoObjectType s_type =
+        new(TypeName, static () => new ZooKeeperTree(), static _ => { }, Mutators.All);
+
+    private TreeRoot _root = TreeRoot.NotBegun;
+
+    static TangoObjectType ITangoObject<ZooKeeperTree>.ObjectType => s_type;
+
+    /// <summary>Decides a record on a state: a function of its arguments alone.</summary>
+    /// <param name="place">The record's, in the log.</param>
+    public static TreeEffect Decide(TreeRoot root, TreeRecord record, LogPlace place)
+    {
+        var zxid = Zxid.Of(place);
+        if (zxid == Zxid.None)
+            return new TreeEffect(zxid, record.Caller, TreeResult.Of(ZooKeeperError.SystemError), [], root);
+        var tree = new WorkingTree(root, zxid, record.Caller);
+        var result = tree.Level == 0 && record is not BeginRecord
+            ? TreeResult.Of(ZooKeeperError.SystemError)
+            : record.Decide(tree);
+        if (result.Error == ZooKeeperError.Ok)
+            return new TreeEffect(zxid, record.Caller, result, tree.Changes, tree.ToRoot());
+        // The changes so far are dropped, counters of sequences included (Z14).
+        var unchanged = new WorkingTree(root, zxid, record.Caller).ToRoot();
+        return new TreeEffect(zxid, record.Caller, result, [], unchanged);
+    }
+
+    /// <summary>Appends a record; completes once it is applied.</summary>
+    /// <exception cref="TangoInDoubtException">The record may or may not be in the log.</exception>
+    public ValueTask<TreeResult> UpdateAsync(TreeRecord record, CancellationToken cancellationToken = default) =>
+        UpdateHelperAsync<TreeResult>(
+            Mutators.Of(record.Number), ObjectKey.None, RecordCodec.Write(record), cancellationToken);
+
+    /// <summary>The newest state. Linearizable.</summary>
+    public ValueTask<TreeRoot> ReadAsync(CancellationToken cancellationToken = default) =>
+        QueryHelperAsync<ZooKeeperTree, ValueTuple, TreeRoot>(
+            ObjectKey.None, default, static (view, _) => view._root, cancellationToken);
+
+    void ITangoView.Apply(
+        int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments, in ApplyContext context)
+    {
+        var effect = Decide(_root, RecordCodec.Read(mutator, arguments), context.Place);
+        // The last step: code that throws leaves the state as it was.
+        _root = effect.Root;
+        context.Return(effect.Result);
+    }
+
+    void ITangoView.SaveState(IBufferWriter<byte> writer) => TreeState.Save(writer, _root);
+
+    void ITangoView.LoadState(ReadOnlyMemory<byte> state) => _root = TreeState.Load(state);
+}

@@ -1,0 +1,166 @@
+namespace Tango.ZooKeeper.Tests;
+
+public sealed class QuotaTests
+{
+    private const string Limits = "/zookeeper/quota/a/zookeeper_limits";
+    private const string Stats = "/zookeeper/quota/a/zookeeper_stats";
+
+    private readonly World _world = new(new TreeSettings(EnforceQuota: true));
+
+    [Fact]
+    public void Use_is_shown_from_the_creation_of_the_node_that_shows_it()
+    {
+        _world.Create("/a", data: "12345");
+        _world.Create("/a/b", data: "123");
+        _world.Create("/ab", data: "outside");
+        SetQuota("count=10,bytes=100");
+        Assert.Equal("count=2,bytes=8", Shown());
+        Assert.Equal(0, _world.Stat(Stats).Version);
+    }
+
+    [Fact]
+    public void Use_follows_creates_writes_and_deletes()
+    {
+        _world.Create("/a", data: null);
+        SetQuota("");
+        var before = _world.Stat(Stats);
+        _world.Create("/a/b", data: "123");
+        Assert.Equal("count=2,bytes=3", Shown());
+        _world.Do(Op.Set("/a/b", "12345"));
+        _world.Do(Op.Set("/a", "1"));
+        Assert.Equal("count=2,bytes=6", Shown());
+        _world.Do(Op.Set("/a/b", null));
+        Assert.Equal("count=2,bytes=1", Shown());
+        _world.Do(Op.Delete("/a/b"));
+        Assert.Equal("count=1,bytes=1", Shown());
+        // No version tells of it, and no watch.
+        Assert.Equal(before, _world.Stat(Stats) with { DataLength = before.DataLength });
+    }
+
+    [Fact]
+    public void End_of_a_session_and_a_reap_are_counted()
+    {
+        _world.Create("/a", data: null);
+        SetQuota("");
+        _world.StartSession();
+        _world.Create("/a/e", CreateFlags.Ephemeral, "12");
+        _world.Do(Op.Container("/a/c"));
+        Assert.Equal("count=3,bytes=2", Shown());
+        _world.Do(new CloseSessionOp());
+        Assert.Equal("count=2,bytes=0", Shown());
+        _world.Do(new ReapRecord([ReapedNode.Of(_world.Node("/a/c"))]));
+        Assert.Equal("count=1,bytes=0", Shown());
+    }
+
+    [Fact]
+    public void Longest_path_under_quota_counts()
+    {
+        _world.Create("/a", data: null);
+        _world.Create("/a/b", data: null);
+        SetQuota("");
+        SetQuota("", "/a/b");
+        _world.Create("/a/b/c", data: "12");
+        _world.Create("/a/c", data: "1");
+        Assert.Equal("count=3,bytes=1", Shown());
+        Assert.Equal("count=2,bytes=2", Op.Text(_world.Node("/zookeeper/quota/a/b/zookeeper_stats")));
+    }
+
+    [Fact]
+    public void Quota_ends_with_its_limits()
+    {
+        _world.Create("/a", data: null);
+        SetQuota("countHardLimit=1");
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Create("/a/b")));
+        _world.Do(Op.Delete(Limits));
+        _world.Create("/a/b");
+        Assert.Equal("count=1,bytes=0", Shown());
+    }
+
+    [Fact]
+    public void Hard_limits_are_enforced_where_the_setting_says_so()
+    {
+        _world.Create("/a", data: "12");
+        SetQuota("count=-1,bytes=-1=;byteHardLimit=5;countHardLimit=2");
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Create("/a/b", data: "1234")));
+        _world.Create("/a/b", data: "123");
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Create("/a/c", data: null)));
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Set("/a/b", "1234")));
+        _world.Do(Op.Set("/a/b", "abc"));
+        Assert.Equal("count=2,bytes=5", Shown());
+        _world.Do(new ConfigureRecord(null, null, EnforceQuota: false));
+        _world.Create("/a/c", data: "beyond");
+        Assert.Equal("count=3,bytes=11", Shown());
+        // What is over the limit may not grow less only: as in ZooKeeper, any other size is refused.
+        _world.Do(new ConfigureRecord(null, null, EnforceQuota: true));
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Set("/a/c", "beyon")));
+        _world.Do(Op.Set("/a/c", "BEYOND"));
+        _world.Do(Op.Delete("/a/c"));
+    }
+
+    [Fact]
+    public void Quota_is_looked_at_after_the_ephemeral_parent_and_before_the_version()
+    {
+        _world.Create("/a", data: "1");
+        SetQuota("byteHardLimit=1");
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Set("/a", "12", version: 9)));
+        Assert.Equal(ZooKeeperError.NodeExists, _world.Error(Op.Create("/a", data: "12")));
+    }
+
+    [Theory]
+    [InlineData("nonsense")]
+    [InlineData("countHardLimit")]
+    [InlineData("countHardLimit=;byteHardLimit=x")]
+    [InlineData("count=1,bytes=1")]
+    public void Limits_that_are_soft_or_no_numbers_are_not_enforced(string limits)
+    {
+        _world.Create("/a", data: null);
+        SetQuota(limits);
+        _world.Create("/a/b", data: "12345");
+        Assert.Equal("count=2,bytes=5", Shown());
+    }
+
+    [Fact]
+    public void Failed_multi_leaves_the_use()
+    {
+        _world.Create("/a", data: null);
+        SetQuota("countHardLimit=3");
+        _world.Apply(new MultiOp([Op.Create("/a/b"), Op.Create("/a/c"), Op.Create("/a/d")]));
+        Assert.Equal("count=1,bytes=0", Shown());
+    }
+
+    [Fact]
+    public void Root_has_no_quota()
+    {
+        _world.Create("/zookeeper/quota/zookeeper_limits", data: "countHardLimit=1");
+        _world.Create("/zookeeper/quota/zookeeper_stats", data: "mine");
+        _world.Create("/b");
+        Assert.Equal("mine", Op.Text(_world.Node("/zookeeper/quota/zookeeper_stats")));
+    }
+
+    [Fact]
+    public void Use_comes_back_from_a_checkpoint()
+    {
+        _world.Create("/a", data: "12");
+        SetQuota("countHardLimit=2");
+        _world.Reload();
+        _world.Create("/a/b", data: "3");
+        Assert.Equal("count=2,bytes=3", Shown());
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Create("/a/c")));
+    }
+
+    private string? Shown() => Op.Text(_world.Node(Stats));
+
+    // As zkCli does.
+    private void SetQuota(string limits, string path = "/a")
+    {
+        var at = "/zookeeper/quota";
+        foreach (var name in path[1..].Split('/'))
+        {
+            at += "/" + name;
+            if (_world.Root.Find(at) is null) _world.Create(at, data: "");
+        }
+
+        _world.Create(at + "/zookeeper_limits", data: limits);
+        _world.Create(at + "/zookeeper_stats", data: "count=0,bytes=0");
+    }
+}
