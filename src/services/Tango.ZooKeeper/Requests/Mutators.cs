@@ -32,7 +32,10 @@ internal static class Mutators
         Info(Multi, nameof(Multi)), Info(Reap, nameof(Reap)),
     ];
 
-    public static MutatorInfo Of(int number) => All.Single(info => info.Number == number);
+    private static readonly MutatorInfo?[] s_byNumber =
+        [.. Enumerable.Range(0, Reap + 1).Select(static number => All.FirstOrDefault(info => info.Number == number))];
+
+    public static MutatorInfo Of(int number) => s_byNumber[number]!;
 
     private static MutatorInfo Info(int number, string name) => new(number, name, Reads: true);
 }

@@ -60,20 +60,10 @@ internal sealed class LoadingTree
 
         LinkChildren(nodes);
         LinkEphemerals();
-        return new TreeRoot(Seed)
-        {
-            Level = Level,
-            Settings = Settings,
-            LastZxid = LastZxid,
-            DataBytes = _dataBytes,
-            Nodes = nodes,
-            Sessions = SessionTable.From(_sessions.Values, Seed),
-            FrontEnds = _frontEnds,
-            Reapable = PathSet.From(
-                [.. _nodes.Where(static node => node.IsReapable).Select(static node => node.Path)], Seed),
-            Quotas = _quotas,
-            Acls = _cache,
-        };
+        var reapable = _nodes.Where(static node => node.IsReapable).Select(static node => node.Path);
+        return new TreeRoot(new TreeParts(
+            Seed, Level, Settings, LastZxid, nodes, _dataBytes, SessionTable.From(_sessions.Values, Seed), _frontEnds,
+            PathSet.From([.. reapable], Seed), _quotas, _cache));
     }
 
     private void LinkChildren(NodeMap nodes)

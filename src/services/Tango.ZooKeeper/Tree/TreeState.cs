@@ -19,7 +19,7 @@ internal static class TreeState
         writer.Write("level");
         writer.Write(root.Level);
         writer.Write("seed");
-        writer.Write(root.Seed);
+        writer.Write(root.Parts.Seed);
         writer.Write("settings");
         root.Settings.Write(ref writer);
         writer.Write("zxid");
@@ -95,8 +95,8 @@ internal static class TreeState
 
     private static void SaveFrontEnds(ref MessagePackWriter writer, TreeRoot root)
     {
-        writer.WriteArrayHeader(root.FrontEnds.Count);
-        foreach (var row in root.FrontEnds.Rows)
+        writer.WriteArrayHeader(root.Parts.FrontEnds.Count);
+        foreach (var row in root.Parts.FrontEnds.Rows)
         {
             writer.WriteArrayHeader(FrontEndFields);
             writer.Write(row.Id);
@@ -134,8 +134,8 @@ internal static class TreeState
 
     private static void SaveQuotas(ref MessagePackWriter writer, TreeRoot root)
     {
-        writer.WriteMapHeader(root.Quotas.Count);
-        foreach (var (path, usage) in root.Quotas.Usages)
+        writer.WriteMapHeader(root.Parts.Quotas.Count);
+        foreach (var (path, usage) in root.Parts.Quotas.Usages)
         {
             writer.WriteText(path);
             writer.WriteArrayHeader(2);
@@ -154,7 +154,7 @@ internal static class TreeState
     private static Dictionary<AclList, int> IndexAcls(TreeRoot root)
     {
         var indexes = new Dictionary<AclList, int>();
-        foreach (var node in root.Nodes.Items()) indexes.TryAdd(node.Acl, indexes.Count);
+        foreach (var node in root.Parts.Nodes.Items()) indexes.TryAdd(node.Acl, indexes.Count);
         return indexes;
     }
 
@@ -169,7 +169,7 @@ internal static class TreeState
     private static void SaveNodes(ref MessagePackWriter writer, TreeRoot root, Dictionary<AclList, int> acls)
     {
         writer.WriteArrayHeader(root.NodeCount);
-        foreach (var node in root.Nodes.Items())
+        foreach (var node in root.Parts.Nodes.Items())
         {
             writer.WriteArrayHeader(NodeFields);
             writer.WriteText(node.Path);

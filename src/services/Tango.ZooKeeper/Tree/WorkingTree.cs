@@ -1,39 +1,40 @@
-using NodeMap = Tango.ZooKeeper.HashTrie<string, Tango.ZooKeeper.ZNode, Tango.ZooKeeper.NodeKeys>;
-using PathSet = Tango.ZooKeeper.HashTrie<string, string, Tango.ZooKeeper.PathKeys>;
-
 namespace Tango.ZooKeeper;
 
 /// <summary>A root while one record changes it: the next root, if the record succeeds.</summary>
 internal sealed partial class WorkingTree
 {
     private readonly RequestHeader? _caller;
-    private readonly AclCache _acls;
-    private ulong _seed;
-    private NodeMap _nodes;
-    private PathSet _reapable;
-    private long _dataBytes;
+    private TreeParts _parts;
     private ImmutableArray<TreeChange>.Builder? _changes;
 
-    public WorkingTree(TreeRoot before, long zxid, RequestHeader? caller)
-    {
-        (_caller, Zxid) = (caller, zxid);
-        (_acls, _seed) = (before.Acls, before.Seed);
-        (_nodes, _reapable, _dataBytes) = (before.Nodes, before.Reapable, before.DataBytes);
-        (Level, Settings, Quotas) = (before.Level, before.Settings, before.Quotas);
-        (Sessions, FrontEnds) = (before.Sessions, before.FrontEnds);
-    }
+    public WorkingTree(TreeRoot before, long zxid, RequestHeader? caller) =>
+        (_parts, _caller, Zxid) = (before.Parts, caller, zxid);
 
     public long Zxid { get; }
 
-    public int Level { get; set; }
+    public int Level
+    {
+        get => _parts.Level;
+        set => _parts.Level = value;
+    }
 
-    public TreeSettings Settings { get; set; }
+    public TreeSettings Settings
+    {
+        get => _parts.Settings;
+        set => _parts.Settings = value;
+    }
 
-    public SessionTable Sessions { get; set; }
+    public SessionTable Sessions
+    {
+        get => _parts.Sessions;
+        set => _parts.Sessions = value;
+    }
 
-    public FrontEndTable FrontEnds { get; set; }
-
-    public QuotaTable Quotas { get; private set; }
+    public FrontEndTable FrontEnds
+    {
+        get => _parts.FrontEnds;
+        set => _parts.FrontEnds = value;
+    }
 
     /// <summary>0: the program itself, or nobody.</summary>
     public long CallerSession => _caller?.Session ?? 0;
@@ -47,9 +48,7 @@ internal sealed partial class WorkingTree
     /// <summary>A new service, with the nodes that it always has.</summary>
     public void Begin(ulong seed, int level, TreeSettings settings)
     {
-        var empty = new TreeRoot(seed);
-        (_seed, _nodes, _reapable, Sessions) = (seed, empty.Nodes, empty.Reapable, empty.Sessions);
-        (Level, Settings) = (level, settings);
+        _parts = TreeParts.Empty(seed) with { Level = level, Settings = settings };
         var root = new ZNode(NodePath.Root, [], AclList.Open, NodeOwner.None, zxid: 0, time: 0);
         var service = new ZNode(NodePath.Service, [], AclList.Open, NodeOwner.None, zxid: 0, time: 0);
         var quota = new ZNode(NodePath.Quota, [], AclList.Open, NodeOwner.None, zxid: 0, time: 0);
@@ -58,12 +57,12 @@ internal sealed partial class WorkingTree
         service.LoadChildren(ChildSet.From([quota.Path, config.Path], seed));
         foreach (var node in (ReadOnlySpan<ZNode>)[root, service, quota, config])
         {
-            _nodes = _nodes.Set(node);
-            _dataBytes += node.Path.Length;
+            _parts.Nodes = _parts.Nodes.Set(node);
+            _parts.DataBytes += node.Path.Length;
         }
     }
 
-    public ZNode? Find(string path) => _nodes.Find(path);
+    public ZNode? Find(string path) => _parts.Nodes.Find(path);
 
     public bool IsPermitted(ZNode node, Permissions permission) =>
         AclRules.IsPermitted(node.Acl, permission, CallerIds);
@@ -73,11 +72,11 @@ internal sealed partial class WorkingTree
     /// <returns>The node as it was created.</returns>
     public ZNode Add(string path, byte[]? data, AclList acl, long owner, ZNode parent)
     {
-        var node = new ZNode(path, data, _acls.Share(acl), owner, Zxid, Time);
-        _nodes = _nodes.Set(parent.WithChild(path, Zxid, _seed)).Set(node);
-        _dataBytes += path.Length + node.DataLength;
+        var node = new ZNode(path, data, _parts.Acls.Share(acl), owner, Zxid, Time);
+        _parts.Nodes = _parts.Nodes.Set(parent.WithChild(path, Zxid, _parts.Seed)).Set(node);
+        _parts.DataBytes += path.Length + node.DataLength;
         if (NodeOwner.IsSession(owner)) Sessions = Sessions.AddEphemeral(owner, path);
-        else if (node.IsReapable) _reapable = _reapable.Set(path);
+        else if (node.IsReapable) _parts.Reapable = _parts.Reapable.Set(path);
         Tell(TreeChangeKind.Created, path, node.Acl);
         Tell(TreeChangeKind.ChildrenChanged, parent.Path, parent.Acl);
         CountAdded(node);
@@ -88,11 +87,11 @@ internal sealed partial class WorkingTree
     public void Remove(ZNode node)
     {
         var path = node.Path;
-        var parent = _nodes.Find(NodePath.ParentOf(path)!)!;
-        _nodes = _nodes.Set(parent.WithoutChild(path, Zxid)).Remove(path);
-        _dataBytes -= path.Length + node.DataLength;
+        var parent = _parts.Nodes.Find(NodePath.ParentOf(path)!)!;
+        _parts.Nodes = _parts.Nodes.Set(parent.WithoutChild(path, Zxid)).Remove(path);
+        _parts.DataBytes -= path.Length + node.DataLength;
         if (NodeOwner.IsSession(node.Owner)) Sessions = Sessions.RemoveEphemeral(node.Owner, path);
-        else if (node.IsReapable) _reapable = _reapable.Remove(path);
+        else if (node.IsReapable) _parts.Reapable = _parts.Reapable.Remove(path);
         Tell(TreeChangeKind.Deleted, path, node.Acl);
         Tell(TreeChangeKind.ChildrenChanged, parent.Path, parent.Acl);
         CountRemoved(node);
@@ -103,8 +102,8 @@ internal sealed partial class WorkingTree
     public ZNode SetData(ZNode node, byte[]? data)
     {
         var written = node.WithData(data, Zxid, Time);
-        _nodes = _nodes.Set(written);
-        _dataBytes += written.DataLength - node.DataLength;
+        _parts.Nodes = _parts.Nodes.Set(written);
+        _parts.DataBytes += written.DataLength - node.DataLength;
         Tell(TreeChangeKind.DataChanged, node.Path, node.Acl);
         CountWritten(node.Path, written.DataLength - node.DataLength);
         return written;
@@ -114,8 +113,8 @@ internal sealed partial class WorkingTree
     /// <returns>The node as it was written.</returns>
     public ZNode SetAcl(ZNode node, AclList acl)
     {
-        var written = node.WithAcl(_acls.Share(acl));
-        _nodes = _nodes.Set(written);
+        var written = node.WithAcl(_parts.Acls.Share(acl));
+        _parts.Nodes = _parts.Nodes.Set(written);
         return written;
     }
 
@@ -125,22 +124,10 @@ internal sealed partial class WorkingTree
     {
         Sessions = Sessions.Remove(session.Id);
         FrontEnds = FrontEnds.Leave(session.FrontEnd);
-        foreach (var path in session.Ephemerals) Remove(_nodes.Find(path)!);
+        foreach (var path in session.Ephemerals) Remove(_parts.Nodes.Find(path)!);
     }
 
-    public TreeRoot ToRoot() => new(_seed)
-    {
-        Level = Level,
-        Settings = Settings,
-        LastZxid = Zxid,
-        DataBytes = _dataBytes,
-        Nodes = _nodes,
-        Sessions = Sessions,
-        FrontEnds = FrontEnds,
-        Reapable = _reapable,
-        Quotas = Quotas,
-        Acls = _acls,
-    };
+    public TreeRoot ToRoot() => new(_parts with { LastZxid = Zxid });
 
     private void Tell(TreeChangeKind kind, string path, AclList acl) =>
         (_changes ??= ImmutableArray.CreateBuilder<TreeChange>(2)).Add(new TreeChange(kind, path, acl));

@@ -32,8 +32,8 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
         if (result.Error == ZooKeeperError.Ok)
             return new TreeEffect(zxid, record.Caller, result, tree.Changes, tree.ToRoot());
         // The changes so far are dropped, counters of sequences included (Z14).
-        var unchanged = new WorkingTree(root, zxid, record.Caller).ToRoot();
-        return new TreeEffect(zxid, record.Caller, result, [], unchanged);
+        return new TreeEffect(
+            zxid, record.Caller, result, [], new TreeRoot(root.Parts with { LastZxid = zxid }));
     }
 
     /// <summary>Appends a record; completes once it is applied.</summary>

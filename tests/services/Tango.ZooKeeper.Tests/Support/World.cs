@@ -132,24 +132,9 @@ internal static class WorldStates
         var node = world.Node(path);
         var changed = new ZNode(path, node.RawData, node.Acl, node.Owner, change(node.Counters));
         changed.LoadChildren(node.Children);
-        world.Replace(root => root.With(nodes: root.Nodes.Set(changed)));
+        world.Replace(root => new TreeRoot(root.Parts with { Nodes = root.Parts.Nodes.Set(changed) }));
     }
 
     /// <summary>The root as of another record, for comparisons.</summary>
-    public static TreeRoot At(this TreeRoot root, long zxid) => root.With(zxid: zxid);
-
-    private static TreeRoot With(
-        this TreeRoot root, HashTrie<string, ZNode, NodeKeys>? nodes = null, long? zxid = null) => new(root.Seed)
-        {
-            Level = root.Level,
-            Settings = root.Settings,
-            LastZxid = zxid ?? root.LastZxid,
-            DataBytes = root.DataBytes,
-            Nodes = nodes ?? root.Nodes,
-            Sessions = root.Sessions,
-            FrontEnds = root.FrontEnds,
-            Reapable = root.Reapable,
-            Quotas = root.Quotas,
-            Acls = root.Acls,
-        };
+    public static TreeRoot At(this TreeRoot root, long zxid) => new(root.Parts with { LastZxid = zxid });
 }
