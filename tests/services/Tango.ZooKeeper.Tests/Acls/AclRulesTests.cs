@@ -43,7 +43,7 @@ public sealed class AclRulesTests
     }
 
     [Fact]
-    public void Auth_stands_for_what_proves_who_calls()
+    public void Auth_stands_for_the_proved_ids_of_the_caller()
     {
         var resolved = AclRules.Resolve(
             [new AclEntry(Permissions.Read, "auth", "ignored")],
@@ -54,11 +54,11 @@ public sealed class AclRulesTests
     }
 
     [Fact]
-    public void Auth_of_a_caller_that_has_proved_no_identity_is_refused() =>
+    public void Auth_of_a_caller_without_a_proved_id_is_refused() =>
         Assert.Null(AclRules.Resolve([new AclEntry(Permissions.Read, "auth", "")], [s_address]));
 
     [Fact]
-    public void Permission_is_that_of_an_entry_that_matches_the_caller()
+    public void Matching_entry_gives_the_caller_the_permission()
     {
         var acl = List(
             new AclEntry(Permissions.Read, "world", "anyone"), new AclEntry(Permissions.Write, "digest", "u:hash"),

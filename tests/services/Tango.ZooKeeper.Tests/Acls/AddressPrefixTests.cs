@@ -20,7 +20,7 @@ public sealed class AddressPrefixTests
     [InlineData("::/0", "1::", true)]
     [InlineData("::/0", "1.2.3.4", false)]
     [InlineData("1.2.3.4", "nowhere", false)]
-    public void Prefix_holds_the_addresses_of_its_family_that_begin_alike(string prefix, string address, bool holds)
+    public void Prefix_holds_addresses_of_the_family_with_equal_first_bits(string prefix, string address, bool holds)
     {
         Assert.True(AddressPrefix.TryParse(prefix, out var parsed));
         Assert.Equal(holds, parsed.Contains(address));
@@ -47,5 +47,6 @@ public sealed class AddressPrefixTests
     [InlineData("g::")]
     [InlineData("::ffff:1.2.3.4")]
     [InlineData(":1:2:3:4:5:6:7")]
-    public void Text_that_is_no_address_is_refused(string text) => Assert.False(AddressPrefix.TryParse(text, out _));
+    public void Text_without_the_form_of_an_address_is_refused(string text) =>
+        Assert.False(AddressPrefix.TryParse(text, out _));
 }

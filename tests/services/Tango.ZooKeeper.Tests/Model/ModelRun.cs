@@ -227,7 +227,7 @@ internal sealed class ModelRun
         {
             var session = root.FindSession(id)!;
             Assert.Equal((expected.Attachment, expected.FrontEnd), (session.Attachment, session.FrontEnd));
-            Assert.Equal(Plain.OwnedBy(id), session.Ephemerals);
+            Assert.Equal(Plain.OwnedBy(id), session.Ephemerals.ToArray());
         }
 
         Assert.Equal(Plain.FrontEnds.Keys.Order(), root.AllFrontEnds.Select(row => row.Id));

@@ -90,7 +90,7 @@ public sealed class ModelTests
         (1, Gen.Const(static () => (Step)new Reload())));
 
     [Fact]
-    public void Program_gives_what_a_plain_tree_gives()
+    public void Program_gives_the_results_of_a_plain_tree()
     {
         var seen = new HashSet<string>();
         s_step.Array[1, 100].Sample(

@@ -8,7 +8,7 @@ public sealed class QuotaTests
     private readonly World _world = new(new TreeSettings(EnforceQuota: true));
 
     [Fact]
-    public void Use_is_shown_from_the_creation_of_the_node_that_shows_it()
+    public void Node_of_use_shows_the_use_from_the_creation_on()
     {
         _world.Create("/a", data: "12345");
         _world.Create("/a/b", data: "123");
@@ -66,7 +66,7 @@ public sealed class QuotaTests
     }
 
     [Fact]
-    public void Quota_ends_with_its_limits()
+    public void Deleted_limits_end_the_quota()
     {
         _world.Create("/a", data: null);
         SetQuota("countHardLimit=1");
@@ -90,7 +90,7 @@ public sealed class QuotaTests
         _world.Do(new ConfigureRecord(null, null, EnforceQuota: false));
         _world.Create("/a/c", data: "beyond");
         Assert.Equal("count=3,bytes=11", Shown());
-        // What is over the limit may not grow less only: as in ZooKeeper, any other size is refused.
+        // Beyond the limit any other size is refused, also a smaller one, as in ZooKeeper.
         _world.Do(new ConfigureRecord(null, null, EnforceQuota: true));
         Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Set("/a/c", "beyon")));
         _world.Do(Op.Set("/a/c", "BEYOND"));
@@ -111,7 +111,7 @@ public sealed class QuotaTests
     [InlineData("countHardLimit")]
     [InlineData("countHardLimit=;byteHardLimit=x")]
     [InlineData("count=1,bytes=1")]
-    public void Limits_that_are_soft_or_no_numbers_are_not_enforced(string limits)
+    public void Soft_limits_and_limits_without_a_number_are_not_enforced(string limits)
     {
         _world.Create("/a", data: null);
         SetQuota(limits);

@@ -25,7 +25,7 @@ public sealed class ConfigureTests
     }
 
     [Fact]
-    public void Setting_changes_where_its_record_stands()
+    public void Setting_changes_at_the_position_of_the_record()
     {
         var world = new World();
         Assert.Equal(ZooKeeperError.Unimplemented, world.Error(Op.Ttl("/t", 1)));
@@ -58,7 +58,7 @@ public sealed class ConfigureTests
         ZooKeeperError.SystemError, new World().Apply(new ConfigureRecord(0, null, null)).Result.Error);
 
     [Fact]
-    public void Record_that_has_no_number_has_no_effect()
+    public void Record_without_a_number_has_no_effect()
     {
         var world = new World();
         var root = world.Root;

@@ -56,7 +56,7 @@ public sealed class CreateTests
         Assert.Equal(ZooKeeperError.BadArguments, _world.Error(Op.Create("/a", (CreateFlags)flags)));
 
     [Fact]
-    public void Ttl_where_it_is_not_enabled_is_unimplemented_before_any_other_check()
+    public void Disabled_TTL_is_unimplemented_before_any_other_check()
     {
         var world = new World();
         Assert.Equal(ZooKeeperError.Unimplemented, world.Error(Op.Ttl("no path", ttl: 0)));
@@ -84,7 +84,7 @@ public sealed class CreateTests
     [InlineData(CreateFlags.Persistent, CreateKind.Ttl)]
     [InlineData(CreateFlags.Ttl, CreateKind.Plain)]
     [InlineData(CreateFlags.Ttl, CreateKind.Container)]
-    public void Flags_that_contradict_the_request_are_bad_arguments(CreateFlags flags, CreateKind kind) =>
+    public void Flags_against_the_kind_of_request_are_bad_arguments(CreateFlags flags, CreateKind kind) =>
         Assert.Equal(ZooKeeperError.BadArguments, _world.Error(new CreateOp("/a", null, Op.Open, flags, kind, 5)));
 
     [Fact]
@@ -116,7 +116,7 @@ public sealed class CreateTests
     [InlineData("/none/a")]
     [InlineData("a/b")]
     [InlineData("/none//")]
-    public void Parent_that_is_missing_is_no_node_before_the_path_is_looked_at(string path) =>
+    public void Missing_parent_is_no_node_before_the_path_is_looked_at(string path) =>
         Assert.Equal(ZooKeeperError.NoNode, _world.Error(Op.Create(path)));
 
     [Fact]
@@ -132,7 +132,7 @@ public sealed class CreateTests
     [InlineData("//")]
     [InlineData("/a/")]
     [InlineData("/a/..")]
-    public void Path_that_no_node_may_have_is_a_bad_argument(string path)
+    public void Invalid_path_is_a_bad_argument(string path)
     {
         _world.Create("/a");
         Assert.Equal(ZooKeeperError.BadArguments, _world.Error(Op.Create(path)));
@@ -142,7 +142,7 @@ public sealed class CreateTests
     [InlineData("/")]
     [InlineData("/a")]
     [InlineData("/zookeeper/config")]
-    public void Node_that_exists_is_not_created(string path)
+    public void Existing_node_is_not_created(string path)
     {
         _world.Create("/a");
         Assert.Equal(ZooKeeperError.NodeExists, _world.Error(Op.Create(path)));

@@ -31,7 +31,7 @@ public sealed class DeleteTests
     {
         _world.Do(new CreateOp("/a", null, Op.Acl(~Permissions.Delete, "world", "anyone"), CreateFlags.Persistent));
         Assert.Equal(ZooKeeperError.NoAuth, _world.Error(Op.Delete("/a/none")));
-        // Its own list does not matter.
+        // The node's own list does not matter.
         _world.Do(Op.Delete("/a"));
     }
 
@@ -63,7 +63,7 @@ public sealed class DeleteTests
     }
 
     [Fact]
-    public void Deleted_ephemeral_node_is_no_longer_its_sessions()
+    public void Deleted_ephemeral_node_leaves_the_session()
     {
         var session = _world.StartSession();
         _world.Create("/a", CreateFlags.Ephemeral);

@@ -5,7 +5,7 @@ public sealed class MultiTests
     private readonly World _world = new();
 
     [Fact]
-    public void Requests_see_those_before_and_have_one_zxid()
+    public void Requests_see_earlier_requests_and_share_a_zxid()
     {
         var effect = _world.Apply(new MultiOp([
             Op.Create("/a"), Op.Create("/a/n", CreateFlags.Sequential), Op.Create("/a/n", CreateFlags.Sequential),

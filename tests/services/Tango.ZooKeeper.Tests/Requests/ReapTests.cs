@@ -24,7 +24,7 @@ public sealed class ReapTests
     }
 
     [Fact]
-    public void Node_that_is_neither_is_kept()
+    public void Plain_node_is_kept()
     {
         _world.Create("/a");
         AssertKept(Reap("/a"), "/a");
@@ -40,7 +40,7 @@ public sealed class ReapTests
 
     // Z21.
     [Fact]
-    public void Container_that_was_made_anew_is_kept()
+    public void Container_made_anew_is_kept()
     {
         _world.Do(Op.Container("/c"));
         var seen = Reap("/c");
@@ -50,7 +50,7 @@ public sealed class ReapTests
     }
 
     [Fact]
-    public void Container_that_was_used_since_is_kept()
+    public void Container_used_since_is_kept()
     {
         _world.Do(Op.Container("/c"));
         var seen = Reap("/c");
@@ -60,7 +60,7 @@ public sealed class ReapTests
     }
 
     [Fact]
-    public void TTL_node_that_was_written_since_is_kept()
+    public void TTL_node_written_since_is_kept()
     {
         _world.Do(Op.Ttl("/t", 1));
         var seen = Reap("/t");

@@ -30,7 +30,7 @@ public sealed class SequenceTests
     }
 
     [Fact]
-    public void Sequential_node_that_exists_is_not_created_again()
+    public void Existing_sequential_node_is_not_created_again()
     {
         _world.Create("/q");
         _world.Create("/q/0000000001");

@@ -18,7 +18,7 @@ public sealed class SetAclTests
     }
 
     [Fact]
-    public void List_is_replaced_and_only_its_version_is_raised()
+    public void List_is_replaced_and_only_the_version_of_lists_is_raised()
     {
         _world.Create("/a");
         var before = _world.Stat("/a");
@@ -30,7 +30,7 @@ public sealed class SetAclTests
     }
 
     [Fact]
-    public void Version_skips_the_number_that_stands_for_any()
+    public void Version_skips_the_number_for_any()
     {
         _world.Create("/a");
         _world.LoadNode("/a", counters => counters with { Aversion = -2 });

@@ -9,7 +9,7 @@ public sealed class SetDataTests
     [InlineData("a")]
     [InlineData("/a/")]
     [InlineData("/./a")]
-    public void Path_that_no_node_may_have_is_a_bad_argument(string path) =>
+    public void Invalid_path_is_a_bad_argument(string path) =>
         Assert.Equal(ZooKeeperError.BadArguments, _world.Error(Op.Set(path, "x")));
 
     [Fact]
@@ -23,7 +23,7 @@ public sealed class SetDataTests
     }
 
     [Fact]
-    public void Version_that_the_node_has_is_raised()
+    public void Matching_version_is_raised()
     {
         _world.Create("/a");
         Assert.Equal(ZooKeeperError.BadVersion, _world.Error(Op.Set("/a", "x", version: 1)));
@@ -53,7 +53,7 @@ public sealed class SetDataTests
     }
 
     [Fact]
-    public void Version_skips_the_number_that_stands_for_any()
+    public void Version_skips_the_number_for_any()
     {
         _world.Create("/a");
         _world.LoadNode("/a", counters => counters with { Version = int.MaxValue });
@@ -71,7 +71,7 @@ public sealed class SetDataTests
     }
 
     [Fact]
-    public void Published_root_keeps_the_data_that_it_had()
+    public void Published_root_keeps_the_old_data()
     {
         _world.Create("/a", data: "old");
         var (published, saved) = (_world.Root, _world.Save());

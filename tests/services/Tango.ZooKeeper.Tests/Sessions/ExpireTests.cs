@@ -16,7 +16,7 @@ public sealed class ExpireTests
     }
 
     [Fact]
-    public void Session_of_the_beat_and_attachment_that_were_seen_ends_with_its_nodes()
+    public void Session_of_the_observed_beat_and_attachment_ends_with_all_nodes()
     {
         _world.StartSession(43);
         _world.Create("/b", CreateFlags.Ephemeral);
@@ -29,14 +29,14 @@ public sealed class ExpireTests
     }
 
     [Fact]
-    public void Session_of_a_front_end_that_has_beaten_since_lives()
+    public void Later_beat_of_the_front_end_keeps_the_session()
     {
         _world.Do(new BeatRecord(World.FrontEnd, 6));
         AssertLives(Expire(World.FrontEnd, 5, (42, 1)));
     }
 
     [Fact]
-    public void Session_that_has_attached_to_another_front_end_lives()
+    public void Attach_to_another_front_end_keeps_the_session()
     {
         _world.Do(new AttachRecord(42, 1, 1_000, Other));
         AssertLives(Expire(World.FrontEnd, 5, (42, 1)));
@@ -45,7 +45,7 @@ public sealed class ExpireTests
     }
 
     [Fact]
-    public void Session_that_has_attached_again_to_its_front_end_lives()
+    public void Attach_to_the_same_front_end_keeps_the_session()
     {
         _world.Do(new AttachRecord(42, 1, 1_000, World.FrontEnd));
         AssertLives(Expire(World.FrontEnd, 5, (42, 1)));
@@ -55,7 +55,7 @@ public sealed class ExpireTests
     public void Unknown_front_end_has_no_sessions_to_expire() => AssertLives(Expire(99, 5, (42, 1)));
 
     [Fact]
-    public void Session_of_a_front_end_that_is_down_ends_by_its_last_beat()
+    public void Session_of_a_front_end_taken_down_ends_by_the_last_beat()
     {
         _world.Do(new FrontEndDownRecord(World.FrontEnd, 5));
         Assert.True(_world.Root.FindFrontEnd(World.FrontEnd)!.IsDown);

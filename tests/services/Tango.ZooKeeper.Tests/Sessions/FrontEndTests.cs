@@ -30,7 +30,7 @@ public sealed class FrontEndTests
     }
 
     [Fact]
-    public void Front_end_without_sessions_leaves_when_it_is_down()
+    public void Front_end_without_sessions_leaves_when_taken_down()
     {
         _world.Do(new FrontEndDownRecord(World.FrontEnd, 0));
         Assert.Empty(_world.Root.AllFrontEnds);
@@ -38,7 +38,7 @@ public sealed class FrontEndTests
     }
 
     [Fact]
-    public void Front_end_that_has_beaten_since_is_not_taken_down()
+    public void Later_beat_keeps_the_front_end_up()
     {
         _world.Do(new BeatRecord(World.FrontEnd, 4));
         Assert.Equal(ZooKeeperError.SystemError, Error(new FrontEndDownRecord(World.FrontEnd, 3)));
@@ -46,7 +46,7 @@ public sealed class FrontEndTests
     }
 
     [Fact]
-    public void Front_end_that_is_down_keeps_its_sessions_until_they_leave()
+    public void Front_end_taken_down_keeps_sessions_until_the_last_has_left()
     {
         _world.Do(new FrontEndUpRecord(8, 1, "other"));
         _world.StartSession();
@@ -55,7 +55,7 @@ public sealed class FrontEndTests
         Assert.Equal(ZooKeeperError.SystemError, Error(new FrontEndDownRecord(World.FrontEnd, 0)));
         Assert.Equal(ZooKeeperError.SystemError, Error(new CreateSessionRecord(50, 1, 1_000, World.FrontEnd)));
         Assert.Equal(ZooKeeperError.SystemError, Error(new FrontEndUpRecord(World.FrontEnd, 1, "again")));
-        // Its client may still write: nothing tells it apart from one of a front end that is slow.
+        // The session lives, and its client may write.
         _world.Create("/a");
         _world.Do(new AttachRecord(42, 1, 1_000, 8));
         Assert.Equal([8L], _world.Root.AllFrontEnds.Select(row => row.Id));

@@ -27,7 +27,7 @@ public sealed class SessionTests
     [InlineData(42, 0, World.FrontEnd)]
     [InlineData(42, 4_000, 99)]
     [InlineData(41, 4_000, World.FrontEnd)]
-    public void Session_of_bad_id_time_or_front_end_or_that_exists_is_refused(long id, int timeout, long frontEnd)
+    public void Session_of_bad_id_time_or_front_end_or_a_known_id_is_refused(long id, int timeout, long frontEnd)
     {
         _world.StartSession(41);
         Assert.Equal(new SessionResult(ZooKeeperError.SystemError, id, 0),
@@ -37,7 +37,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public void Attach_moves_the_session_with_its_nodes()
+    public void Attach_moves_the_session_and_keeps_the_nodes()
     {
         _world.StartSession();
         _world.Create("/a", CreateFlags.Ephemeral);
@@ -71,7 +71,7 @@ public sealed class SessionTests
     }
 
     [Fact]
-    public void Attach_to_a_front_end_that_is_not_up_is_refused()
+    public void Attach_to_a_missing_front_end_is_refused()
     {
         _world.StartSession();
         Assert.Equal(ZooKeeperError.SystemError, _world.Apply(new AttachRecord(42, 1, 9_000, 99)).Result.Error);

@@ -18,7 +18,7 @@ internal sealed class World
 
     public TreeRoot Root { get; private set; } = TreeRoot.NotBegun;
 
-    /// <summary>Of the newest record.</summary>
+    /// <summary>The newest record's.</summary>
     public long Zxid => Root.LastZxid;
 
     public long Time { get; set; } = 1_000;

@@ -16,7 +16,7 @@ public sealed class HashTrieTests
         Gen.Select(s_key, Gen.Bool).Array[0, 60];
 
     [Fact]
-    public void Trie_holds_what_a_dictionary_holds() => s_program.Sample(program =>
+    public void Trie_holds_the_items_of_a_dictionary() => s_program.Sample(program =>
     {
         var model = new Dictionary<string, Entry>();
         var trie = new Trie(0);
@@ -42,7 +42,7 @@ public sealed class HashTrieTests
     });
 
     [Fact]
-    public void Equal_content_has_equal_structure_whatever_its_history() => s_program.Sample(program =>
+    public void Equal_content_of_different_histories_has_equal_structure() => s_program.Sample(program =>
     {
         var trie = new Trie(0);
         foreach (var (key, isRemoval) in program)
@@ -70,7 +70,7 @@ public sealed class HashTrieTests
     });
 
     [Fact]
-    public void Removal_of_a_key_that_is_missing_gives_the_same_trie()
+    public void Removal_of_a_missing_key_gives_the_same_trie()
     {
         var trie = new Trie(0).Set(new Entry("0:1")).Set(new Entry("0:2"));
         Assert.Same(trie, trie.Remove("0:3"));
@@ -80,11 +80,11 @@ public sealed class HashTrieTests
     [Theory]
     [InlineData("0:1")]
     [InlineData("ff:1")]
-    public void Items_of_one_key_are_refused(string key) =>
+    public void Items_of_equal_keys_are_refused(string key) =>
         Assert.Throws<ArgumentException>(() => Trie.From([new Entry(key), new Entry("0:2"), new Entry(key)], 0));
 
     [Fact]
-    public void Children_are_an_array_while_there_are_few_and_equal_by_content() =>
+    public void Few_children_are_an_array_and_equal_sets_have_equal_structure() =>
         Gen.Select(Gen.Int[0, 20], Gen.Bool).Array[0, 80].Sample(program =>
         {
             var model = new HashSet<string>();

@@ -37,7 +37,7 @@ public sealed class NodePathTests
     [InlineData("/\ufff0")]
     [InlineData("/\uffff")]
     [InlineData("/\U0001F600")]
-    public void Path_that_no_node_may_have_is_not(string? path) => Assert.False(NodePath.IsValid(path));
+    public void Invalid_path_is_refused(string? path) => Assert.False(NodePath.IsValid(path));
 
     [Theory]
     [InlineData("/", "/")]

@@ -44,7 +44,7 @@ public sealed class TreeStateTests
     }
 
     [Fact]
-    public void State_of_a_tree_that_has_not_begun_comes_back()
+    public void State_of_a_tree_before_the_beginning_comes_back()
     {
         var state = World.Save(TreeRoot.NotBegun);
         Assert.Equal(state, World.Save(TreeState.Load(state)));
@@ -59,6 +59,35 @@ public sealed class TreeStateTests
         Assert.Throws<TangoFormatException>(() => TreeState.Load((byte[])[.. state, 0]));
     }
 
+    // A damaged value may still be a value; anything else is told as damage, so that a reader knows what to do.
+    [Fact]
+    public void Damaged_state_and_damaged_record_give_a_value_or_a_format_error()
+    {
+        var state = Busy().Save();
+        int read = 0, refused = 0;
+        foreach (var damaged in Damage(state)) Try(() => World.Save(TreeState.Load(damaged)));
+        foreach (var record in Records())
+        {
+            foreach (var damaged in Damage(RecordCodec.Write(record).WrittenMemory.ToArray()))
+                Try(() => RecordCodec.Read(record.Number, damaged));
+        }
+
+        Assert.True(read > 0 && refused > 0, $"{read} read, {refused} refused");
+
+        void Try(Action action)
+        {
+            try
+            {
+                action();
+                read++;
+            }
+            catch (TangoFormatException)
+            {
+                refused++;
+            }
+        }
+    }
+
     [Fact]
     public void Field_of_newer_code_is_refused()
     {
@@ -70,7 +99,7 @@ public sealed class TreeStateTests
     [InlineData("/a/b", "is missing")]
     [InlineData("/", "twice")]
     [InlineData("a", "no path")]
-    public void Nodes_that_are_no_tree_are_refused(string path, string message)
+    public void Nodes_without_the_shape_of_a_tree_are_refused(string path, string message)
     {
         var loading = new LoadingTree { Level = 1 };
         loading.Add(AclList.Open);
@@ -118,7 +147,7 @@ public sealed class TreeStateTests
     }
 
     [Fact]
-    public void Record_comes_back_as_it_was_written()
+    public void Record_comes_back_from_the_bytes()
     {
         foreach (var record in Records())
         {
@@ -130,13 +159,29 @@ public sealed class TreeStateTests
     }
 
     [Fact]
-    public void Numbers_of_mutators_are_those_of_the_format() => Assert.Equal(
+    public void Numbers_of_mutators_are_fixed_by_the_format() => Assert.Equal(
         [
             (1, "Begin"), (2, "Configure"), (3, "FrontEndUp"), (4, "Beat"), (5, "FrontEndDown"),
             (6, "CreateSession"), (7, "Attach"), (8, "CloseSession"), (9, "Expire"), (10, "Create"), (11, "Delete"),
             (12, "SetData"), (13, "SetAcl"), (14, "Multi"), (16, "Reap"),
         ],
         Mutators.All.Select(info => (info.Number, info.Name)));
+
+    // The same array each time, with another byte changed.
+    private static IEnumerable<byte[]> Damage(byte[] bytes)
+    {
+        for (var i = 0; i < bytes.Length; i++)
+        {
+            var right = bytes[i];
+            foreach (var wrong in (byte[])[0x00, 0x7F, 0xC0, 0xD3, 0xFF, (byte)(right + 1), (byte)(right ^ 0x10)])
+            {
+                bytes[i] = wrong;
+                yield return bytes;
+            }
+
+            bytes[i] = right;
+        }
+    }
 
     private static IEnumerable<TreeRecord> Records()
     {

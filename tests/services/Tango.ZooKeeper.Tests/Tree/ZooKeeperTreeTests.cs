@@ -23,7 +23,7 @@ public sealed class ZooKeeperTreeTests
     }
 
     [Fact]
-    public async Task Zxids_of_writes_that_share_an_entry_differ_and_rise()
+    public async Task Zxids_of_writes_of_a_shared_entry_differ_and_rise()
     {
         await using var host = new TangoTestHost();
         var tree = await OpenAsync(host);
@@ -54,7 +54,7 @@ public sealed class ZooKeeperTreeTests
         }
 
         var (a, b) = ((await tree.ReadAsync()).Find("/a")!, (await other.ReadAsync()).Find("/b")!);
-        // One zxid for the whole.
+        // The transaction has one zxid.
         Assert.Equal(a.Stat.Czxid, b.Stat.Czxid);
         await using (process.Runtime.BeginTx())
             await tree.UpdateAsync(Request(Op.Delete("/a")));
