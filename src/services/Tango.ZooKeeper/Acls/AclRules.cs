@@ -31,10 +31,11 @@ public static class AclRules
         // The list of most nodes.
         if (asked.Length == 1 && asked[0] == AclList.Open.Entries[0]) return AclList.Open;
         var resolved = ImmutableArray.CreateBuilder<AclEntry>(asked.Length);
-        for (var i = 0; i < asked.Length; i++)
+        // A list may be as long as a request.
+        var seen = new HashSet<AclEntry>();
+        foreach (var entry in asked)
         {
-            var entry = asked[i];
-            if (asked.AsSpan(0, i).Contains(entry)) continue;
+            if (!seen.Add(entry)) continue;
             if (entry.Scheme == "auth")
             {
                 if (!AddProved(resolved, entry.Permissions, ids)) return null;

@@ -8,10 +8,14 @@ internal sealed class QuotaTable
 
     private readonly ImmutableSortedDictionary<string, QuotaUsage> _usages;
 
-    private QuotaTable(ImmutableSortedDictionary<string, QuotaUsage> usages) => _usages = usages;
+    // The keys, in ordinal order: searched by parts of a path, which are no strings.
+    private readonly ImmutableArray<string> _paths;
+
+    private QuotaTable(ImmutableSortedDictionary<string, QuotaUsage> usages, ImmutableArray<string> paths) =>
+        (_usages, _paths) = (usages, paths);
 
     public static QuotaTable Empty { get; } =
-        new(ImmutableSortedDictionary.Create<string, QuotaUsage>(StringComparer.Ordinal));
+        new(ImmutableSortedDictionary.Create<string, QuotaUsage>(StringComparer.Ordinal), []);
 
     /// <summary>In ordinal order of the paths.</summary>
     public IEnumerable<KeyValuePair<string, QuotaUsage>> Usages => _usages;
@@ -20,17 +24,18 @@ internal sealed class QuotaTable
 
     public QuotaUsage? Find(string path) => _usages.TryGetValue(path, out var usage) ? usage : null;
 
-    public QuotaTable Set(string path, QuotaUsage usage) => new(_usages.SetItem(path, usage));
+    public QuotaTable Set(string path, QuotaUsage usage) => With(_usages.SetItem(path, usage));
 
-    public QuotaTable Remove(string path) => new(_usages.Remove(path));
+    public QuotaTable Remove(string path) => With(_usages.Remove(path));
 
     /// <summary>The path under quota that a node counts for: the longest that it is at or below. Null: none.</summary>
     public string? LongestOver(string path)
     {
-        if (_usages.Count == 0) return null;
-        for (var at = path; at != NodePath.Root; at = NodePath.ParentOf(at)!)
+        if (_paths.IsEmpty) return null;
+        for (var length = path.Length; length > 0; length = path.LastIndexOf('/', length - 1))
         {
-            if (_usages.ContainsKey(at)) return at;
+            var index = IndexOf(path.AsSpan(0, length));
+            if (index >= 0) return _paths[index];
         }
 
         return null;
@@ -45,6 +50,24 @@ internal sealed class QuotaTable
 
     /// <summary>The path whose use the node shows; null: it shows none.</summary>
     public static string? ShownBy(string node) => PathIn(node, Stats);
+
+    private QuotaTable With(ImmutableSortedDictionary<string, QuotaUsage> usages) =>
+        new(usages, usages.Count == _usages.Count ? _paths : [.. usages.Keys]);
+
+    private int IndexOf(ReadOnlySpan<char> path)
+    {
+        var (low, high) = (0, _paths.Length - 1);
+        while (low <= high)
+        {
+            var middle = (low + high) / 2;
+            var order = _paths[middle].AsSpan().SequenceCompareTo(path);
+            if (order == 0) return middle;
+            if (order < 0) low = middle + 1;
+            else high = middle - 1;
+        }
+
+        return -1;
+    }
 
     // The root itself has no quota.
     private static string? PathIn(string node, string name) =>

@@ -43,6 +43,13 @@ public sealed class AclRulesTests
     }
 
     [Fact]
+    public void List_as_long_as_a_request_is_resolved()
+    {
+        var asked = Enumerable.Range(0, 100_000).Select(i => new AclEntry(Permissions.Read, "x509", $"{i / 2}"));
+        Assert.Equal(50_000, AclRules.Resolve([.. asked], [])!.Entries.Length);
+    }
+
+    [Fact]
     public void Auth_stands_for_the_proved_ids_of_the_caller()
     {
         var resolved = AclRules.Resolve(

@@ -66,6 +66,23 @@ public sealed class QuotaTests
     }
 
     [Fact]
+    public void Longest_path_is_found_among_many_and_by_whole_names()
+    {
+        string[] paths = ["/a", "/a/b", "/a/bb", "/a/b/c", "/aa", "/b", "/a-b"];
+        var table = paths.Aggregate(QuotaTable.Empty, static (t, path) => t.Set(path, default));
+        Assert.Equal("/a/b/c", table.LongestOver("/a/b/c/d/e"));
+        Assert.Equal("/a/b", table.LongestOver("/a/b/cc"));
+        Assert.Equal("/a", table.LongestOver("/a/bbb"));
+        Assert.Equal("/a", table.LongestOver("/a"));
+        Assert.Equal("/aa", table.LongestOver("/aa/b"));
+        Assert.Null(table.LongestOver("/aaa"));
+        Assert.Null(table.LongestOver("/"));
+        Assert.Equal("/a", table.Remove("/a/b").LongestOver("/a/b/x"));
+        // Deep as a request is long: the search makes no string of each ancestor.
+        Assert.Equal("/a", table.LongestOver("/a" + string.Concat(Enumerable.Repeat("/x", 200_000))));
+    }
+
+    [Fact]
     public void Deleted_limits_end_the_quota()
     {
         _world.Create("/a", data: null);
