@@ -20,6 +20,9 @@ internal sealed class VolumeWalk
 {
     private readonly VolumeHistory _history;
 
+    // Losses may reach behind the tenure before.
+    private readonly bool _mayLose;
+
     // By block, all numbers that a write has put there.
     private readonly HashSet<(int Block, long Value)> _written = [];
 
@@ -30,6 +33,7 @@ internal sealed class VolumeWalk
     public VolumeWalk(VolumeHistory history)
     {
         _history = history;
+        _mayLose = history.Mounts.Exists(static mount => mount.MayHaveLost);
         _strict.Add(new VolumeContent(history.Blocks));
         _lossy.Add(new VolumeContent(history.Blocks));
         foreach (var call in history.Mounts.SelectMany(mount => mount.Calls))
@@ -49,7 +53,7 @@ internal sealed class VolumeWalk
         var begin = Fitting(mount.MayHaveLost ? _lossy : _strict, seen);
         if (begin.All.Count == 0) begin = Explain(mount, seen);
         _strict = Walk(number, begin, calls);
-        _lossy = Lossy(begin, calls);
+        _lossy = Lossy(_mayLose ? Both(_lossy, begin) : begin, calls);
         if (!_strict.IsTooMany && !_lossy.IsTooMany) return;
         Find(CheckerNames.Prefix, $"{mount.Name}: too many writes without an outcome to judge the volume");
     }
@@ -183,6 +187,13 @@ internal sealed class VolumeWalk
 
     private static Dictionary<int, long> Blocks(VolumeSnapshot snapshot) => snapshot.Seen
         .DistinctBy(seen => seen.Block).ToDictionary(seen => seen.Block, seen => seen.Value);
+
+    private static VolumeContents Both(VolumeContents one, VolumeContents other)
+    {
+        var both = new VolumeContents();
+        foreach (var content in one.All.Concat(other.All)) both.Add(content);
+        return both;
+    }
 
     // Any prefix of the writes, whatever was acknowledged.
     private static VolumeContents Lossy(VolumeContents contents, List<VolumeCall> calls)

@@ -118,6 +118,16 @@ public sealed class SalusFactTests
     }
 
     [Fact]
+    public void Vote_before_the_admission_is_found()
+    {
+        _signatures.Recorded("r", 2, s_stores);
+        Finds(CheckerNames.OneGeneration, _signatures.Prepared("a", "r", 2, "x"));
+        _signatures.Admitted("r", 2);
+        Assert.Null(_signatures.Prepared("a", "r", 2, "x"));
+        Finds(CheckerNames.OneGeneration, _signatures.Prepared("a", "r", 3, "x"));
+    }
+
+    [Fact]
     public void Signature_of_a_stranger_is_found()
     {
         _signatures.Recorded("r", 1, s_stores);

@@ -13,7 +13,7 @@ public sealed class VolumeCheckTests
         Write(mount, 0, VolumeFate.Done, 1, 2);
         Read(mount, 0, 1, 2);
         Clear(mount, 1, 1);
-        Read(mount, 0, 1, 0, 0);
+        Read(mount, 0, 0, 0, 0);
         Assert.Empty(VolumeCheck.Check(_history));
     }
 
@@ -126,6 +126,17 @@ public sealed class VolumeCheckTests
         var mount = Mount("m2");
         mount.MayHaveLost = true;
         Read(mount, 0, 0, 0, 0);
+        Assert.Empty(VolumeCheck.Check(_history));
+    }
+
+    [Fact]
+    public void Loss_on_record_may_reach_behind_the_tenure_before()
+    {
+        WriteThree();
+        Write(Mount("m2"), 1, VolumeFate.Done, 4);
+        var mount = Mount("m3");
+        mount.MayHaveLost = true;
+        Read(mount, 0, 1, 0, 0);
         Assert.Empty(VolumeCheck.Check(_history));
     }
 

@@ -65,6 +65,8 @@ internal sealed class SalusCluster
 
     public List<SimVolumeWriter> Writers { get; } = [];
 
+    public SimOperator Operator => field ??= new SimOperator(this);
+
     public List<string> HostNames { get; } = [];
 
     public ImmutableArray<(string Name, VolumeId Id)> Volumes { get; private set; } = [];

@@ -97,4 +97,8 @@ internal enum SalusFault
 
     /// <summary>A primary has others delete what is needed.</summary>
     AskDelete,
+
+    /// <summary>The newest records of all copies of a region are gone without a trace, and all writers die: more than
+    /// three copies bear. An operator gives up what is lost.</summary>
+    LoseTail,
 }

@@ -13,6 +13,9 @@ internal sealed class SalusHistory(World world, Ledger ledger)
     // By volume, those that were taken and are not deleted.
     private readonly List<List<VolumeSnapshot>> _kept = [];
 
+    // Volumes whose next tenure may begin without writes that were acknowledged.
+    private readonly HashSet<int> _mayLose = [];
+
     /// <summary>A tenure begins.</summary>
     public VolumeMount Mounted(int volume, long run, string by)
     {
@@ -23,10 +26,13 @@ internal sealed class SalusHistory(World world, Ledger ledger)
             _kept.Add([]);
         }
 
-        var mount = new VolumeMount($"run {run} of {by}");
+        var mount = new VolumeMount($"run {run} of {by}") { MayHaveLost = _mayLose.Remove(volume) };
         _mounts[volume].Add((run, mount));
         return mount;
     }
+
+    /// <summary>All that proves some writes may be gone. No writer is left.</summary>
+    public void MayLose() => _mayLose.UnionWith(Enumerable.Range(0, _mounts.Count));
 
     public int Begin(VolumeMount mount, VolumeCall call)
     {

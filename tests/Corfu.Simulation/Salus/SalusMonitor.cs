@@ -19,6 +19,7 @@ internal sealed partial class SalusMonitor(World world, SalusTruth truth) : IMes
     private readonly Dictionary<(RegionKey Region, Epoch Generation), ImmutableArray<RegionMember>> _members = [];
     private readonly SortedDictionary<Guid, CommitOrderCheck> _orders = [];
     private readonly Dictionary<RegionKey, RegionContentCheck> _contents = [];
+    private readonly HashSet<Guid> _mayLose = [];
     private readonly SignatureCheck _signatures = new();
     private readonly RegionFilesCheck _files = new();
 
@@ -58,6 +59,12 @@ internal sealed partial class SalusMonitor(World world, SalusTruth truth) : IMes
         if (Violations.Count >= MostFindings) return;
         Violations.Add(new Violation(checker, $"{what} (t={world.Now / 10_000.0:F3} ms, step {world.Steps})"));
         if (world.Trace is not null) world.Explain($"VIOLATION [{checker}] {what}");
+    }
+
+    /// <summary>All that proves some batches may be gone: the next run of each volume may begin below them.</summary>
+    public void MayLose()
+    {
+        foreach (var volume in _orders.Keys) _mayLose.Add(volume);
     }
 
     /// <summary>Proves of a volume, of its highest batch.</summary>
@@ -143,7 +150,7 @@ internal sealed partial class SalusMonitor(World world, SalusTruth truth) : IMes
             Mark("run decided");
             if (decision.Batch.Number > ProvenOf(volume)) Mark("prefix above all proofs");
             Found(OrderOf(volume).Decided(decision.Run, decision.Batch.Number,
-                head.Losses.Any(loss => loss.Run == decision.Run)));
+                head.Losses.Any(loss => loss.Run == decision.Run) || _mayLose.Remove(volume.Value)));
         }
 
         foreach (var suspicion in head.Suspicions.Where(suspicion => !before.Suspicions.Contains(suspicion)))

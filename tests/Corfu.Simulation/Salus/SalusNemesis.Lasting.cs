@@ -53,6 +53,24 @@ internal sealed partial class SalusNemesis
         }
     }
 
+    // All copies of a region lose their newest records, and nothing that has seen them in memory stays.
+    private void LoseTail()
+    {
+        var volume = _random.Pick(_cluster.Volumes).Id;
+        var regions = _cluster.Truth.StateOf(volume).Regions.Values;
+        var members = regions.ElementAt(_random.Next(regions.Count())).Current.Members;
+        foreach (var writer in _cluster.Writers) KillWriter(writer);
+        foreach (var machine in _cluster.Machines.Where(machine => members.Any(one => one.Store == machine.Store)))
+        {
+            Begin(machine, SalusFault.LoseTail);
+            Replace(machine, () => CutLog(machine));
+        }
+
+        _cluster.Monitor.MayLose();
+        _history.MayLose();
+        _cluster.Operator.Start();
+    }
+
     private SimSalusMachine? Victim()
     {
         SimSalusMachine[] bad = [.. _cluster.Machines.Where(machine => machine.IsBad)];

@@ -11,17 +11,18 @@ internal sealed partial class SalusNemesis
         SalusFault.PartitionOneWay, SalusFault.PartitionSymmetric, SalusFault.Clog, SalusFault.BrokenConnection,
         SalusFault.KillNode, SalusFault.PowerCut, SalusFault.Pause, SalusFault.LogUnreachable,
         SalusFault.PowerCutOfAll, SalusFault.KillWriter, SalusFault.StopWriter, SalusFault.FailedSync,
-        SalusFault.FullDisk, .. SalusPlan.Lasting,
+        SalusFault.FullDisk, SalusFault.LoseTail, .. SalusPlan.Lasting,
     ];
 
     private readonly SalusCluster _cluster;
+    private readonly SalusHistory _history;
     private readonly SimRandom _random;
     private readonly SalusFault[] _acts;
     private bool _stopped;
 
-    public SalusNemesis(SalusCluster cluster)
+    public SalusNemesis(SalusCluster cluster, SalusHistory history)
     {
-        _cluster = cluster;
+        (_cluster, _history) = (cluster, history);
         _random = cluster.World.Random.Split("salus nemesis");
         _acts = [.. s_acts.Where(cluster.Plan.Has)];
     }
@@ -93,6 +94,9 @@ internal sealed partial class SalusNemesis
             case SalusFault.FullDisk:
                 FillDisk(_random.Pick(_cluster.Machines));
                 break;
+            case SalusFault.LoseTail:
+                LoseTail();
+                break;
             default:
                 Harm(fault);
                 break;
@@ -124,7 +128,7 @@ internal sealed partial class SalusNemesis
     private void KillWriter(SimVolumeWriter writer)
     {
         if (!writer.Running) return;
-        Count(SalusFault.KillWriter);
+        if (_cluster.Plan.Has(SalusFault.KillWriter)) Count(SalusFault.KillWriter);
         writer.Kill();
         After(Duration(), writer.Start);
     }

@@ -26,6 +26,9 @@ internal sealed record SalusPlan
         .. s_rare,
     ];
 
+    /// <summary>Proven writes may be gone for good: their loss is on record, and what is left is a prefix.</summary>
+    public bool MayLose => Has(SalusFault.LoseTail);
+
     /// <summary>Machines with faults that last: what three copies bear.</summary>
     public const int MostBad = 2;
 
@@ -174,7 +177,8 @@ internal sealed record SalusPlan
         };
     }
 
-    private static double ShareOf(SalusFault fault) => s_rare.Contains(fault) ? 0.1 : Lasting.Contains(fault) ? 0.5 : 1;
+    private static double ShareOf(SalusFault fault) =>
+        s_rare.Contains(fault) || fault == SalusFault.LoseTail ? 0.1 : Lasting.Contains(fault) ? 0.5 : 1;
 
     private static SortedSet<SalusFault> FaultsOf(ulong seed)
     {
@@ -188,6 +192,8 @@ internal sealed record SalusPlan
                 faults.Add(fault);
         }
 
+        // A region that no machine has intact is down for good.
+        if (faults.Contains(SalusFault.LoseTail)) faults.ExceptWith(Lasting);
         if (faults.Contains(SalusFault.TornWrite) || faults.Contains(SalusFault.LostWrite)
             || faults.Contains(SalusFault.LyingDisk)) faults.Add(SalusFault.PowerCut);
         return faults;

@@ -33,7 +33,7 @@ internal sealed class SalusRun
         _ledger = new Ledger(plan.Operations);
         _history = new SalusHistory(World, _ledger);
         _workload = new SalusWorkload(_cluster, _history, _ledger);
-        _nemesis = new SalusNemesis(_cluster);
+        _nemesis = new SalusNemesis(_cluster, _history);
     }
 
     private World World { get; }

@@ -201,8 +201,8 @@ internal sealed class RunOpener(
     // The decision names the last batches of regions whose logs have them. One that rolls back, or that has all its
     // batches in a checkpoint, finds its own.
     private static bool Fits(RegionStatusResponse status, RunDecision decision, int region) =>
-        (status.Last.Number <= decision.Batch.Number || Planted.Is("others-stay-ahead"))
-        && (decision.Lasts[region] is not { IsNone: false } last || last == status.Last);
+        Planted.Is("others-stay-ahead") || (status.Last.Number <= decision.Batch.Number
+            && (decision.Lasts[region] is not { IsNone: false } last || last == status.Last));
 
     private static Hash128 RootOf(ImmutableArray<RegionBeginning> regions)
     {

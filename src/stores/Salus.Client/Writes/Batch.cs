@@ -67,7 +67,8 @@ internal sealed class Batch(bool isMarker, ImmutableArray<int> also)
 
     public void Add(PlacedRequest request)
     {
-        _requests.Add(request);
+        if (Planted.Is("ordered-when-ready")) _requests.Insert(0, request);
+        else _requests.Add(request);
         Bytes += request.Data.Length;
         _from = Math.Min(_from, request.First);
         _to = Math.Max(_to, request.End);
