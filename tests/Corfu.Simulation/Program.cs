@@ -57,8 +57,8 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => SalusBugs.All,
-            // Bugs that no seed is known to show are hunted on demand, and those of the block store.
-            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found],
+            // Bugs that no seed is known to show are hunted on demand.
+            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Found],
             _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
