@@ -96,7 +96,12 @@ internal sealed class SalusCluster
         get
         {
             var shipped = new RegionServerOptions();
-            return shipped with { Patience = Plan.At(shipped.Patience), SpaceMargin = 64 << 10 };
+            return shipped with
+            {
+                Patience = Plan.At(shipped.Patience),
+                SpaceMargin = 64 << 10,
+                LogBytes = Plan.Store.LogLimit / 2,
+            };
         }
     }
 
