@@ -396,9 +396,27 @@ public abstract class StoreLogConformance : IAsyncLifetime
         await CheckAsync(log, [region]);
     }
 
-    private async Task<StoreLog> OpenAsync()
+    /// <summary>Seed 954: a member never made the copies of its recovery, and the region stood still.</summary>
+    [Fact]
+    public async Task Record_that_ends_beyond_the_space_ahead_is_taken()
     {
-        var log = new StoreLog(Files, Open, ThreadWorkers.Instance, TestRegion.Store, Small);
+        var log = await OpenAsync(Small with { SegmentSize = Small.LogPageSize });
+        var region = new TestRegion(0);
+        await AppendAsync(log, region.Put(3));
+        var record = region.Put(7);
+        var status = Status.Overloaded;
+        for (var i = 0; i < 10_000 && status == Status.Overloaded; i++)
+        {
+            status = log.TryAppend(record, out _);
+            if (status == Status.Overloaded) await Task.Delay(1);
+        }
+
+        Assert.Equal(Status.Ok, status);
+    }
+
+    private async Task<StoreLog> OpenAsync(StoreOptions? options = null)
+    {
+        var log = new StoreLog(Files, Open, ThreadWorkers.Instance, TestRegion.Store, options ?? Small);
         _opened.Add(log);
         await log.RecoverAsync();
         return log;

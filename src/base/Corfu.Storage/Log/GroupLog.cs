@@ -82,6 +82,8 @@ public sealed partial class GroupLog : IAsyncDisposable
         var pages = _sizes.Memory / _sizes.Page;
         if (end / _sizes.Page > (_log.FlushedUntil / _sizes.Page) + pages - 2) return Admission.Overloaded;
         if (end + kept <= Space.Allocated) return Admission.Granted;
+        // The space ahead is measured from the record before, and a large one may end beyond it.
+        Space.Want(SegmentsUntil(end + kept));
         // Never beyond: the worker that writes zeros ahead may write them there, over a durable record.
         return Space.IsFull ? Admission.NoSpace : Admission.Overloaded;
     }
@@ -219,11 +221,9 @@ public sealed partial class GroupLog : IAsyncDisposable
     }
 
     // From the middle of a segment on, the whole next one: its zeros are synced in a file that commits do not touch.
-    private void WantSpace(long tail)
-    {
-        var needed = tail + _sizes.Reserve + (_sizes.Segment / 2);
-        Space.Want((needed + _sizes.Segment - 1) / _sizes.Segment * _sizes.Segment);
-    }
+    private void WantSpace(long tail) => Space.Want(SegmentsUntil(tail + _sizes.Reserve + (_sizes.Segment / 2)));
+
+    private long SegmentsUntil(long address) => (address + _sizes.Segment - 1) / _sizes.Segment * _sizes.Segment;
 }
 
 /// <summary>Whether a record may be appended.</summary>
