@@ -56,9 +56,9 @@ root.SetAction(result =>
         IReadOnlyList<PlantedBug> all = kind switch
         {
             CraqRun.Kind => CraqBugs.All,
-            SalusRun.Kind => SalusBugs.All,
+            SalusRun.Kind => bugs == HuntCommand.All ? SalusBugs.Found : SalusBugs.All,
             // Bugs that no seed is known to show are hunted on demand.
-            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Found],
+            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Quick],
             _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
