@@ -57,6 +57,14 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <summary>Hears of the calls that are applied from now on. Playback only.</summary>
     public ICallObserver? Observer { get; set; }
 
+    /// <summary>Gathers what is emitted by the calls that are applied from now on; null: nobody observes the object.
+    /// Playback only.</summary>
+    public GatheredEffects? Effects { get; set; }
+
+    /// <summary>Playback only: counts the states that took the place of a view, so that the calls between were not
+    /// applied here.</summary>
+    public int Loads { get; private set; }
+
     /// <summary>Playback only: changed since it was last published.</summary>
     public bool IsDirty { get; private set; } = true;
 
@@ -100,6 +108,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
         Volatile.Write(ref _updates, _updates + other._updates);
         if (!Planted.Is("rebuilt-keeps-its-view") || Slot < 0) _view = other._view;
         _isPublished = false;
+        Loads++;
         MarkDirty();
     }
 
@@ -126,7 +135,9 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
 
         try
         {
-            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments, new ApplyContext(result, place));
+            var context = new ApplyContext(result, place, version, Effects?.Begin());
+            ((ITangoView)_view).Apply(call.Mutator, call.Key, call.Arguments, context);
+            Effects?.Keep(this, version);
             return null;
         }
         catch (TangoRejectedException rejection)

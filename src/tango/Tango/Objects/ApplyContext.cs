@@ -9,6 +9,7 @@ namespace Tango;
 public readonly struct ApplyContext
 {
     private readonly ApplyResult? _result;
+    private readonly List<object>? _effects;
 
     /// <summary>Context of a call that is not in the log.</summary>
     public ApplyContext(ApplyResult? result)
@@ -16,7 +17,12 @@ public readonly struct ApplyContext
     {
     }
 
-    public ApplyContext(ApplyResult? result, LogPlace place) => (_result, Place) = (result, place);
+    public ApplyContext(ApplyResult? result, LogPlace place) =>
+        (_result, Place, Version) = (result, place, new RecordVersion(place.Position, place.Record));
+
+    /// <param name="effects">Gets what is emitted; null: the object is not observed.</param>
+    internal ApplyContext(ApplyResult? result, LogPlace place, RecordVersion version, List<object>? effects) =>
+        (_result, Place, Version, _effects) = (result, place, version, effects);
 
     /// <summary>
     /// Place in the log of the call that is applied; on a transaction's own snapshot <see cref="LogPlace.IsPending"/>.
@@ -24,6 +30,16 @@ public readonly struct ApplyContext
     /// spill.
     /// </summary>
     public LogPlace Place { get; }
+
+    /// <summary>
+    /// Version of the record that lets the call take effect: in a transaction the commit record's, also of a spilled
+    /// call. Calls take effect in this order. On a transaction's own snapshot above all others.
+    /// </summary>
+    public RecordVersion Version { get; }
+
+    /// <summary>An <see cref="IApplyObserver"/> hears what the call emits. It differs between processes: what the call
+    /// does to the view must not depend on it.</summary>
+    public bool IsObserved => _effects is not null;
 
     /// <summary>Position of the entry; zero for a call that is not in the log.</summary>
     internal LogPosition Position => Place.IsPending ? LogPosition.Zero : Place.Position;
@@ -33,5 +49,14 @@ public readonly struct ApplyContext
     public void Return<T>(T value)
     {
         if (_result is ApplyResult<T> typed) typed.Value = value;
+    }
+
+    /// <summary>Tells those who observe the object what the call has done; does nothing when there are none. They hear
+    /// of it once the call has succeeded.</summary>
+    /// <param name="effect">Immutable: it is passed to other threads.</param>
+    public void Emit(object effect)
+    {
+        ArgumentNullException.ThrowIfNull(effect);
+        _effects?.Add(effect);
     }
 }

@@ -19,6 +19,7 @@ internal sealed class Player : IPlayedEntries
     private readonly PlaybackContext _context;
     private readonly ViewPublisher _views;
     private readonly HostedCohorts _cohorts;
+    private readonly ApplyObservers _observers;
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -36,6 +37,7 @@ internal sealed class Player : IPlayedEntries
     {
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _views, _cohorts, _lifetime) = (context, views, cohorts, lifetime);
+        _observers = new ApplyObservers(context.Logger);
         _playback = NewPlayback();
         PlaybackGauges.Players.Add(this);
     }
@@ -90,6 +92,17 @@ internal sealed class Player : IPlayedEntries
                 captured.TrySetException(e);
             }
         }
+    }
+
+    /// <summary>Begins an observation, when everything acknowledged before the call is applied.</summary>
+    /// <exception cref="TangoObjectStoppedException">An object has stopped (R23).</exception>
+    public async ValueTask ObserveAsync(ApplyObservation observation, CancellationToken cancellationToken)
+    {
+        Exception? refused = null;
+        await Join(ReadConsistency.Linearizable, null, Begin).WaitAsync(cancellationToken);
+        if (refused is not null) throw refused;
+
+        void Begin() => refused = _observers.TryBegin(observation, Published);
     }
 
     public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) =>
@@ -224,7 +237,9 @@ internal sealed class Player : IPlayedEntries
         ended.End(new TangoTrimmedException(reason));
         _playback = NewPlayback();
         _playback.Hosted.AdvanceTo(end);
+        _observers.DropFrom(end);
         _views.Publish(end);
+        _observers.Publish(Published);
     }
 
     private Playback NewPlayback() =>
@@ -269,6 +284,7 @@ internal sealed class Player : IPlayedEntries
     private void Publish()
     {
         _views.Publish(_playback.Hosted.Applied);
+        _observers.Publish(Published);
         foreach (var call in _playback.Answerable) call.Publish();
         _playback.Answerable.Clear();
     }

@@ -33,6 +33,7 @@ internal sealed class RuntimeServices
             Access, Flow, directory, cohorts.Beside, new FeedPoll(log, time, playback.Chores, Lifetime.Token),
             Lifetime);
         SecondViews = new SecondViewOpener(Access, feeds, Flow, playback.CallReader, given.Loops, Lifetime);
+        Observers = new ObserverOpener(playback, Flow, given.Logger);
         Past = new PastPlayback(log, Access, playback.Types, playback.CheckpointReader, cohorts.Beside, Lifetime);
         var histories = new HistoryOpener(log, Flow, Past, directory, playback.Types, playback.CallReader);
         var forks = new ObjectForks(Access, histories, upkeep.Counted, options.Types, Lifetime);
@@ -78,6 +79,8 @@ internal sealed class RuntimeServices
     public OutcomeResolver Resolver { get; }
 
     public SecondViewOpener SecondViews { get; }
+
+    public ObserverOpener Observers { get; }
 
     public PastPlayback Past { get; }
 

@@ -140,6 +140,21 @@ public sealed class TangoRuntime : IAsyncDisposable
         where TView : TangoObject, ITangoObject<TView> =>
         Services.SecondViews.OpenAsync<TObject, TView>(name, cancellationToken);
 
+    /// <summary>Registers an observer of objects: from one position on it hears what each of their calls did, as this
+    /// runtime plays them. The objects stay hosted meanwhile.</summary>
+    /// <param name="handles">Each object once.</param>
+    /// <returns>Ends the observation. A method of the observer that has begun by then may still run.</returns>
+    /// <exception cref="TangoNotHostedException">An object was opened for writing only.</exception>
+    /// <exception cref="TangoReadOnlyException">A handle is of a past state or a second view.</exception>
+    /// <exception cref="TangoObjectStoppedException">An object has stopped.</exception>
+    public ValueTask<IDisposable> ObserveAsync(
+        IEnumerable<TangoObject> handles, IApplyObserver observer, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(handles);
+        ArgumentNullException.ThrowIfNull(observer);
+        return Services.Observers.OpenAsync(handles, observer, cancellationToken);
+    }
+
     /// <summary>Brings all views up to the log's tail: everything acknowledged before the call is seen by transactions
     /// that begin after it.</summary>
     public async ValueTask SyncAsync(CancellationToken cancellationToken = default)

@@ -13,7 +13,7 @@ public sealed class FloorTests
         ["Model", "Directory"],
         // Records on their way into the log; the loop that runs what is due.
         ["Calls", "Chores"],
-        ["Playback", "Checkpoints"],
+        ["Playback", "Checkpoints", "Observers"],
         // Work that goes on by itself.
         ["Upkeep"],
         // The surface that programs call.
