@@ -47,16 +47,26 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
         QueryHelperAsync<ZooKeeperTree, ValueTuple, TreeRoot>(
             ObjectKey.None, default, static (view, _) => view._root, cancellationToken);
 
+    /// <summary>The state from which the <see cref="TreeEffect"/>s of an observed tree go on.</summary>
+    public static TreeRoot RootIn(ObservedView observed) =>
+        observed.Read<ZooKeeperTree, TreeRoot>(static view => view._root);
+
     void ITangoView.Apply(
         int mutator, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> arguments, in ApplyContext context)
     {
-        var effect = Decide(_root, RecordCodec.Read(mutator, arguments), context.Place);
+        var effect = Decide(_root, RecordCodec.Read(mutator, arguments), PlaceOf(context));
         // The last step: code that throws leaves the state as it was.
         _root = effect.Root;
         context.Return(effect.Result);
+        if (context.IsObserved) context.Emit(effect);
     }
 
     void ITangoView.SaveState(IBufferWriter<byte> writer) => TreeState.Save(writer, _root);
 
     void ITangoView.LoadState(ReadOnlyMemory<byte> state) => _root = TreeState.Load(state);
+
+    // A spilled call has the zxid of its transaction: the place of the spill is below records that came before it.
+    private static LogPlace PlaceOf(in ApplyContext context) => context.Place.IsPending
+        ? context.Place
+        : new LogPlace(context.Version.Position, context.Version.Index, 0);
 }

@@ -61,8 +61,72 @@ public sealed class ZooKeeperTreeTests
         Assert.NotNull((await tree.ReadAsync()).Find("/a"));
     }
 
+    [Fact]
+    public async Task Observer_hears_each_record_with_reply_and_root()
+    {
+        await using var host = new TangoTestHost();
+        var (process, other) = (host.Start(), await OpenAsync(host));
+        var tree = await process.Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
+        await tree.UpdateAsync(new BeginRecord(1, 1, new TreeSettings()));
+        var observer = new TreeObserver();
+        using var observation = await process.Runtime.ObserveAsync([tree], observer);
+        await other.UpdateAsync(Request(Op.Create("/a")));
+        await tree.UpdateAsync(Request(Op.Create("/a")));
+        await tree.UpdateAsync(Request(Op.Set("/a", "new")));
+
+        Assert.NotNull(observer.Start!.Find("/zookeeper"));
+        Assert.Null(observer.Start.Find("/a"));
+        Assert.Equal(
+            [ZooKeeperError.Ok, ZooKeeperError.NodeExists, ZooKeeperError.Ok],
+            observer.Effects.Select(static effect => effect.Result.Error));
+        Assert.Equal(
+            [TreeChangeKind.Created, TreeChangeKind.ChildrenChanged, TreeChangeKind.DataChanged],
+            observer.Effects.SelectMany(static effect => effect.Changes).Select(static change => change.Kind));
+        var last = observer.Effects[^1];
+        Assert.Equal("new", Op.Text(last.Root.Find("/a")!));
+        Assert.Equal("data", Op.Text(observer.Effects[0].Root.Find("/a")!));
+        Assert.Equal(observer.Effects.Select(static effect => effect.Zxid).Order(),
+            observer.Effects.Select(static effect => effect.Zxid));
+        Assert.Same(last.Root, await tree.ReadAsync());
+    }
+
+    [Fact]
+    public async Task Spilled_transaction_has_the_zxid_of_the_commit_record()
+    {
+        await using var host = new TangoTestHost(new InMemoryLogOptions { MaxPayload = 1_000 });
+        var process = host.Start();
+        var tree = await process.Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
+        var other = await OpenAsync(host);
+        await tree.UpdateAsync(new BeginRecord(1, 1, new TreeSettings()));
+        await using var transaction = process.Runtime.BeginTx();
+        for (var i = 0; i < 10; i++) await tree.UpdateAsync(Request(Op.Create($"/{i}", data: new string('x', 200))));
+        var outcome = Assert.IsType<TxOutcome.Committed>(await transaction.EndTxAsync());
+        var zxid = (outcome.Version.Position.Offset << 16) | (uint)outcome.Version.Index;
+        foreach (var root in (TreeRoot[])[await tree.ReadAsync(), await other.ReadAsync()])
+            Assert.All(Enumerable.Range(0, 10), i => Assert.Equal(zxid, root.Find($"/{i}")!.Stat.Czxid));
+    }
+
     private static ValueTask<ZooKeeperTree> OpenAsync(TangoTestHost host) =>
         host.Start().Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
 
     private static RequestRecord Request(TreeOp op) => new(new RequestHeader(0, 0, 1, 1_000, []), op);
+
+    private sealed class TreeObserver : IApplyObserver
+    {
+        public TreeRoot? Start { get; private set; }
+
+        public List<TreeEffect> Effects { get; } = [];
+
+        public void OnReset(TangoObject handle, ObservedView view) => Start = ZooKeeperTree.RootIn(view);
+
+        public void OnApplied(TangoObject handle, RecordVersion version, object effect) =>
+            Effects.Add((TreeEffect)effect);
+
+        public void OnPublished(LogPosition end)
+        {
+        }
+
+        public void OnStopped(TangoObject handle, Exception reason) =>
+            throw new InvalidOperationException("The tree has stopped", reason);
+    }
 }
