@@ -13,7 +13,7 @@ public sealed record TangoOptions
         .AtLeast(o => o.MaxQueuedCalls, 1)
         .AtLeast(o => o.MaxQueuedBytes, 1)
         .AtLeast(o => o.MaxAppendsInFlight, 1)
-        .AtLeast(o => o.MaxBatchRecords, 1)
+        .Between(o => o.MaxBatchRecords, 1, 4_096)
         .AtLeast(o => o.MaxBatchBytes, 1)
         // A batch with more would fail as a whole.
         .Between(o => o.MaxBatchStreams, 1, EntryLimits.MaxStreams)
@@ -47,7 +47,7 @@ public sealed record TangoOptions
     /// entry. Default 1.</summary>
     public int MaxAppendsInFlight { get; init; } = 1;
 
-    /// <summary>Records of one batch. Default 256.</summary>
+    /// <summary>Records of one batch, at most 4,096. Default 256.</summary>
     public int MaxBatchRecords { get; init; } = 256;
 
     /// <summary>Bytes of one batch; a larger record is sent alone. Default 64 KiB.</summary>
