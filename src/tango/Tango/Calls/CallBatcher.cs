@@ -26,8 +26,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     private long _sequence;
 
     // Guarded by _gate. Entries of this runtime that playback has not met, by sequence: it may meet them before their
-    // append returns.
-    private readonly Dictionary<long, PendingCall[]> _unplayed = [];
+    // append returns. A post is null.
+    private readonly Dictionary<long, PendingCall?[]> _unplayed = [];
 
     /// <summary>First position after everything whose callers have been told that it is in the log.</summary>
     public LogPosition AcknowledgedEnd => new(Volatile.Read(ref _acknowledgedEnd));
@@ -75,7 +75,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
     /// <summary>Called by playback for every entry: whether this runtime wrote it, and the calls that still wait for
     /// it.</summary>
-    public (bool IsOwn, PendingCall[]? Calls) TakePlayed(EntryHeader header)
+    public (bool IsOwn, PendingCall?[]? Calls) TakePlayed(EntryHeader header)
     {
         if (header.Runtime != runtime) return (false, null);
         lock (_gate) return (true, _unplayed.Remove(header.Sequence, out var calls) ? calls : null);
@@ -123,7 +123,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
                 }
 
                 sequence = ++_sequence;
-                if (Array.Exists(batch, static call => call.NeedsPlayback)) _unplayed.Add(sequence, batch);
+                if (Array.Exists(batch, static call => call is { NeedsPlayback: true, IsPost: false }))
+                    _unplayed.Add(sequence, Array.ConvertAll(batch, static call => call.IsPost ? null : call));
             }
 
             try

@@ -34,6 +34,7 @@ namespace Tango.Calls;
 /// record is durable.</param>
 internal abstract class PendingCall(
     ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, IPlayedEntries? played)
+    : IWithdrawable
 {
     private const Phase InFlight = Phase.Sent | Phase.Placed | Phase.Appended;
 
@@ -78,6 +79,10 @@ internal abstract class PendingCall(
     /// <summary>False: the caller is answered as soon as the record is durable.</summary>
     public bool NeedsPlayback => Played is not null;
 
+    /// <summary>The sending loop alone answers the caller, before it sends its next batch. Playback does not hear of
+    /// the call.</summary>
+    public virtual bool IsPost => false;
+
     /// <summary>Receiver of Apply's value, if the caller wants it.</summary>
     public virtual ApplyResult? Result => null;
 
@@ -96,7 +101,8 @@ internal abstract class PendingCall(
     public void BecomeAppended(RecordVersion version)
     {
         TryMove(Phase.Appended, from: Phase.Placed, unless: Phase.Applied | Phase.Told);
-        if (!NeedsPlayback && TryMove(Phase.Told, from: Phase.Appended | Phase.Applied, unless: Phase.Told))
+        if ((IsPost || !NeedsPlayback)
+            && TryMove(Phase.Told, from: Phase.Appended | Phase.Applied, unless: Phase.Told))
             TellDurable(version);
     }
 
@@ -135,15 +141,18 @@ internal abstract class PendingCall(
         else BecomeInDoubt(null, "The log refused the record, and playback has met it", reason);
     }
 
+    public bool TryWithdraw()
+    {
+        if (!TryMove(Phase.Told, from: Phase.Queued, unless: InFlight | Phase.Applied | Phase.Told)) return false;
+        Withdrawn?.Invoke(this);
+        return true;
+    }
+
     /// <summary>The caller's token fired: not yet sent means never sent, later means in doubt.</summary>
     public void Cancel(CancellationToken token)
     {
         var reason = new OperationCanceledException(token);
-        if (TryMove(Phase.Told, from: Phase.Queued, unless: InFlight | Phase.Applied | Phase.Told))
-        {
-            Withdrawn?.Invoke(this);
-            TellFailed(reason);
-        }
+        if (TryWithdraw()) TellFailed(reason);
         else TellCancelled("Cancelled after the record had been sent", reason);
     }
 

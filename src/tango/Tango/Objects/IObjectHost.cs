@@ -28,6 +28,10 @@ internal interface IObjectHost
     ValueTask<TResult> UpdateAsync<TResult>(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments,
         CancellationToken cancellationToken);
 
+    /// <summary>See <see cref="TangoObject.PostHelper"/>.</summary>
+    TangoPost Post(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, IPostSink sink) =>
+        throw new TangoReadOnlyException(Name);
+
     ValueTask<TResult> QueryAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject;

@@ -61,6 +61,21 @@ public abstract class TangoObject
         Host.UpdateAsync<TResult>(mutator, key, arguments, cancellationToken);
 
     /// <summary>
+    /// Sends an update as <see cref="UpdateHelperAsync(MutatorInfo, ObjectKey, ArgumentBuffer, CancellationToken)"/>
+    /// does, without a task: for programs that have many updates under way and must know the fate of each before later
+    /// ones are sent. With <see cref="TangoOptions.MaxAppendsInFlight"/> 1 posts of a handle stand in the log in the
+    /// order of the calls. The runtime plays up to the update if it hosts the object and the mutator
+    /// <see cref="MutatorInfo.Reads"/>.
+    /// </summary>
+    /// <exception cref="TangoTransactionException">The calling code is in a transaction.</exception>
+    /// <exception cref="TangoBusyException">Too many calls are waiting, or too many bytes.</exception>
+    /// <exception cref="TangoTooLargeException">The update does not fit into an entry.</exception>
+    /// <exception cref="TangoObjectStoppedException">The object has stopped.</exception>
+    protected TangoPost PostHelper(
+        MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, IPostSink sink) =>
+        Host.Post(mutator, key, arguments, sink);
+
+    /// <summary>
     /// query_helper of Tango 3.1, for generated code: brings the view up to the log's tail, then reads it. In a
     /// transaction it reads the transaction's snapshot and adds the key, or the whole object, to the read set.
     /// </summary>

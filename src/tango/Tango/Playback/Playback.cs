@@ -170,7 +170,7 @@ internal sealed class Playback
     {
         foreach (var call in Answerable) call.Publish();
         foreach (var call in _progress.Calls ?? [])
-            call.BecomeInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
+            call?.BecomeInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
         Hosted.Stop(reason);
         _publisher?.PublishAll();
     }
@@ -234,7 +234,7 @@ internal sealed class Playback
     private void EndEntry(LogEntry entry)
     {
         TangoTelemetry.Entries.Add(1);
-        if (_progress.Calls is { } calls) Answerable.AddRange(calls);
+        if (_progress.Calls is { } calls) Answerable.AddRange(calls.OfType<PendingCall>());
         _entry = null;
         _progress = default;
         _spilled.Clear();

@@ -52,7 +52,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
                 entry, new RecordVersion(entry.Position, progress.Next),
                 e as TangoLevelException ?? (Exception)TangoFormatException.Of(e));
             foreach (var call in progress.Calls?[progress.Next..] ?? [])
-                call.BecomeInDoubt(entry.Position, "The record's entry cannot be read", e);
+                call?.BecomeInDoubt(entry.Position, "The record's entry cannot be read", e);
         }
 
         return null;
@@ -72,7 +72,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             StopObjectsOf(entry, version, TangoFormatException.Of(e));
-            progress.Calls?[version.Index].BecomeInDoubt(version.Position, "The record cannot be read", e);
+            progress.Calls?[version.Index]?.BecomeInDoubt(version.Position, "The record cannot be read", e);
             reader = start;
             reader.SkipValue();
             return true;
@@ -381,5 +381,5 @@ internal struct EntryProgress
     /// <summary>Timestamp at which playback began with the entry, or went on with it.</summary>
     public long Now;
 
-    public PendingCall[]? Calls;
+    public PendingCall?[]? Calls;
 }

@@ -75,6 +75,19 @@ internal sealed class ObjectHost(
         MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, CancellationToken cancellationToken) =>
         RunAsync(mutator, key, arguments, new ApplyResult<TResult>(), cancellationToken);
 
+    public TangoPost Post(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments, IPostSink sink)
+    {
+        ArgumentNullException.ThrowIfNull(sink);
+        if (IsInTransaction) throw new TangoTransactionException($"An update of '{Name}' cannot be posted in it");
+        RequireNotDeleted();
+        RequireNotStopped(hosted);
+        var call = new PostCall(
+            Encode(mutator, key, arguments), _streams, mutator.Reads && hosted is not null ? playback.Player : null,
+            sink, given.Logger);
+        playback.Calls.Send(call);
+        return new TangoPost(call);
+    }
+
     public ValueTask<TResult> QueryAsync<TView, TState, TResult>(
         ObjectKey key, TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
@@ -198,6 +211,12 @@ internal sealed class ObjectHost(
         }
     }
 
+    private void RequireNotStopped(HostedObject? played)
+    {
+        playback.Player.ThrowIfFailed();
+        if (played is not null && playback.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
+    }
+
     private async ValueTask<TResult> ReadLatestAsync<TView, TState, TResult>(
         TState state, Func<TView, TState, TResult> read, CancellationToken cancellationToken)
         where TView : TangoObject
@@ -215,8 +234,7 @@ internal sealed class ObjectHost(
         ApplyResult<TResult>? result, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        playback.Player.ThrowIfFailed();
-        if (played is not null && playback.Player.Published.Of(played).Stopped is { } stopped) throw stopped.Told;
+        RequireNotStopped(played);
         var call = new UpdateCall<TResult>(
             Encode(mutator, key, arguments), _streams, mutator.Reads ? playback.Player : null, result);
         playback.Calls.Send(call);

@@ -31,6 +31,13 @@ public sealed class Watched : TangoObject, ITangoObject<Watched>
         return UpdateHelperAsync<long>(s_add, ObjectKey.None, arguments, default);
     }
 
+    public TangoPost Post(long value, IPostSink sink)
+    {
+        var arguments = new ArgumentBuffer();
+        Wire.WriteInt64(arguments, value);
+        return PostHelper(s_add, ObjectKey.None, arguments, sink);
+    }
+
     public ValueTask<long> SumAsync() =>
         QueryHelperAsync<Watched, ValueTuple, long>(ObjectKey.None, default, static (view, _) => view._sum, default);
 
