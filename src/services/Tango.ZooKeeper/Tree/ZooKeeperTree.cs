@@ -42,6 +42,11 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
         UpdateHelperAsync<TreeResult>(
             Mutators.Of(record.Number), ObjectKey.None, RecordCodec.Write(record), cancellationToken);
 
+    /// <summary>Appends a record for which no task waits: the sink hears whether it is in the log, an observer what it
+    /// came to.</summary>
+    public TangoPost Post(TreeRecord record, IPostSink sink) =>
+        PostHelper(Mutators.Of(record.Number), ObjectKey.None, RecordCodec.Write(record), sink);
+
     /// <summary>The newest state. Linearizable.</summary>
     public ValueTask<TreeRoot> ReadAsync(CancellationToken cancellationToken = default) =>
         QueryHelperAsync<ZooKeeperTree, ValueTuple, TreeRoot>(

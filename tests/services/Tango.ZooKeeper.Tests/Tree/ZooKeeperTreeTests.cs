@@ -91,6 +91,24 @@ public sealed class ZooKeeperTreeTests
     }
 
     [Fact]
+    public async Task Posts_of_a_connection_take_effect_in_the_order_of_the_calls()
+    {
+        await using var host = new TangoTestHost();
+        var process = host.Start();
+        var tree = await process.Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
+        await tree.UpdateAsync(new BeginRecord(1, 1, new TreeSettings()));
+        var observer = new TreeObserver();
+        using var observation = await process.Runtime.ObserveAsync([tree], observer);
+        var sink = new CountingSink(21);
+        tree.Post(Request(Op.Create("/a")), sink);
+        for (var i = 0; i < 20; i++) tree.Post(Request(Op.Set("/a", $"{i}", version: i)), sink);
+        Assert.Equal(ZooKeeperError.NodeExists, (await tree.UpdateAsync(Request(Op.Create("/a")))).Error);
+        await sink.AllAppended.Task;
+        Assert.Equal(22, observer.Effects.Count);
+        Assert.All(observer.Effects.SkipLast(1), effect => Assert.Equal(ZooKeeperError.Ok, effect.Result.Error));
+    }
+
+    [Fact]
     public async Task Spilled_transaction_has_the_zxid_of_the_commit_record()
     {
         await using var host = new TangoTestHost(new InMemoryLogOptions { MaxPayload = 1_000 });
@@ -110,6 +128,22 @@ public sealed class ZooKeeperTreeTests
         host.Start().Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
 
     private static RequestRecord Request(TreeOp op) => new(new RequestHeader(0, 0, 1, 1_000, []), op);
+
+    private sealed class CountingSink(int posts) : IPostSink
+    {
+        private int _left = posts;
+
+        public TaskCompletionSource AllAppended { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public void OnAppended(RecordVersion version)
+        {
+            if (--_left == 0) AllAppended.SetResult();
+        }
+
+        public void OnInDoubt(TangoInDoubtException reason) => AllAppended.SetException(reason);
+
+        public void OnFailed(Exception reason) => AllAppended.SetException(reason);
+    }
 
     private sealed class TreeObserver : IApplyObserver
     {
