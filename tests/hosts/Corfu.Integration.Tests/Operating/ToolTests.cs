@@ -59,7 +59,7 @@ public sealed class ToolTests
         Assert.SkipWhen(!File.Exists("/bin/bash"), "needs bash");
         var script = (await CorfuTool.RunAsync("completion", "bash")).Require().Output;
         var test = $$"""
-            corfu() { dotnet {{Path.Combine(AppContext.BaseDirectory, "corfu.dll")}} "$@"; }
+            corfu() { dotnet {{CorfuTool.Assembly}} "$@"; }
             {{script}}
             COMP_LINE="corfu cl" COMP_POINT=8 COMP_WORDS=(corfu cl) COMP_CWORD=1
             _corfu_complete

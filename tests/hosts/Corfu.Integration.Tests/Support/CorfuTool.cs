@@ -12,7 +12,10 @@ internal static class CorfuTool
     // under test begin with the default, as on a terminal.
     private static readonly string[] s_defaultSignals = IgnoresInterrupt() ? ["env", "--default-signal=INT"] : [];
 
-    private static string Assembly { get; } = Path.Combine(AppContext.BaseDirectory, "corfu.dll");
+    /// <summary>The tool beside the tests, or another build of it that the environment names.</summary>
+    public static string Assembly { get; } = Environment.GetEnvironmentVariable("CORFU_TOOL") is { Length: > 0 } tool
+        ? tool
+        : Path.Combine(AppContext.BaseDirectory, "corfu.dll");
 
     public static Task<ToolResult> RunAsync(params string[] arguments) => RunWithInputAsync("", arguments);
 
