@@ -51,7 +51,8 @@ public sealed class SalusClient
     public ImmutableArray<VolumeUse> Mounted => [.. _mounted.Values.Select(static driver => driver.Describe())];
 
     /// <summary>A volume, or a snapshot for reading. Linearizable.</summary>
-    /// <param name="name"><c>volume</c> or <c>volume@snapshot</c>.</param>
+    /// <param name="name"><c>volume</c> or <c>volume@snapshot</c>; the snapshot begins behind the first
+    /// <c>@</c>.</param>
     /// <returns>Null: there is none, or it is being made or deleted.</returns>
     /// <exception cref="VolumeException">The log does not answer.</exception>
     public async ValueTask<IVolumeSource?> FindAsync(string name, CancellationToken cancellationToken = default)
@@ -62,7 +63,7 @@ public sealed class SalusClient
 
     private async Task<Source?> SourceAsync(string name, CancellationToken cancellationToken)
     {
-        var at = name.LastIndexOf('@');
+        var at = name.IndexOf('@', StringComparison.Ordinal);
         if (await EntryAsync(at < 0 ? name : name[..at], cancellationToken) is not { } entry) return null;
         if (at < 0) return new Source(this, entry, null);
         await using var log = await LogAsync(entry.Id, cancellationToken);

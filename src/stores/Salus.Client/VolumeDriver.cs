@@ -128,9 +128,13 @@ internal sealed partial class VolumeDriver : IVolume
             foreach (var batch in lost) batch.End(_over);
         }
 
-        SalusClientLog.Lost(_ports.Logger, Volume, reason);
         SalusClientTelemetry.Mounted.Add(-1);
-        if (!_isClosing) SalusClientTelemetry.LostLeases.Add(1);
+        if (!_isClosing)
+        {
+            SalusClientLog.Lost(_ports.Logger, Volume, reason);
+            SalusClientTelemetry.LostLeases.Add(1);
+        }
+
         _stop.Cancel();
         for (var i = lost.Count - 1; i >= 0; i--) lost[i].Answer();
     }

@@ -32,13 +32,7 @@ internal static class VolumeCreateCommand
                 await VolumeReport.WriteAsync(result.InvocationConfiguration.Output, salus,
                     await salus.Admin.StatusAsync(volume, cancellationToken), result.GetValue(json));
                 return ExitCode.Ok;
-            }, result =>
-            {
-                GeometryIn(result);
-                if (result.GetRequiredValue(name) is var volume && volume.Contains('@', StringComparison.Ordinal))
-                    throw new UsageException(
-                        $"'{volume}': '@' separates a volume from its snapshot. Take another name.");
-            });
+            }, result => GeometryIn(result));
 
         VolumeGeometry GeometryIn(ParseResult result) => GeometryOf(result.GetValue(size)!.Value,
             result.GetValue(block) ?? VolumeGeometry.MinBlockSize, result.GetValue(region), result.GetValue(copies));

@@ -14,13 +14,21 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
     private static readonly TimeSpan s_deletion = TimeSpan.FromSeconds(10);
 
     /// <summary>Makes a volume, and waits until it can be mounted. Cancelled, it goes on being made.</summary>
-    /// <exception cref="SalusRefusedException">The name is taken, or there are too few processes.</exception>
+    /// <param name="name">1 to 255 bytes without <c>@</c>, behind which a snapshot is named.</param>
+    /// <exception cref="SalusRefusedException">The name is taken or no name, or there are too few
+    /// processes.</exception>
     public Task<VolumeEntry> CreateAsync(
         string name, VolumeGeometry geometry, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(geometry);
         return CallAsync($"Creating volume {name}", async () =>
         {
+            if (name.Contains('@', StringComparison.Ordinal))
+            {
+                throw new SalusRefusedException(
+                    $"'{name}': '@' separates a volume from its snapshot. Take another name.");
+            }
+
             var live = (await map.RefreshNodesAsync(cancellationToken)).Stores.Values.Count(
                 static node => node.State == BookedState.Live);
             if (live < geometry.Copies)
@@ -54,7 +62,7 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
         {
             var view = await RefreshAsync(known => known == name, cancellationToken);
             return VolumeCondition.Of(name, view)
-                ?? throw new SalusRefusedException($"There is no volume {name}: list them.");
+                ?? throw Unknown(name);
         });
 
     /// <summary>Deletes a volume with its snapshots: it can be mounted no more, and the stores free what they hold of
@@ -121,7 +129,8 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
         {
             var (volume, state) = await StateAsync(name, cancellationToken);
             if (state.Head.Snapshots.All(entry => entry.Name != snapshot))
-                throw new SalusRefusedException($"Volume {name} has no snapshot {snapshot}: list them.");
+                throw new SalusRefusedException($"Volume {name} has no snapshot {snapshot}: 'corfu volume snapshot "
+                    + $"{name}' lists its snapshots.");
             Require(await volume.DeleteSnapshotAsync(snapshot, cancellationToken), $"Snapshot {snapshot}");
             return true;
         });
@@ -206,8 +215,10 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
     }
 
     private async Task<VolumeEntry> FindAsync(string name, CancellationToken cancellationToken) =>
-        await map.Directory.FindAsync(name, cancellationToken)
-            ?? throw new SalusRefusedException($"There is no volume {name}: list them.");
+        await map.Directory.FindAsync(name, cancellationToken) ?? throw Unknown(name);
+
+    private static SalusRefusedException Unknown(string name) =>
+        new($"There is no volume {name}: 'corfu volume list' lists the volumes.");
 
     private async Task<(SalusVolume Volume, VolumeState State)> StateAsync(
         string name, CancellationToken cancellationToken)

@@ -18,6 +18,7 @@ public sealed class SalusAdminTests
         await world.RunAsync(admin.CreateAsync("b", s_geometry));
         await world.RunAsync(admin.CreateAsync("a", s_geometry));
         await RefusedAsync(world, admin.CreateAsync("a", s_geometry), "another name");
+        await RefusedAsync(world, admin.CreateAsync("a@b", s_geometry), "separates a volume from its snapshot");
         await RefusedAsync(world, admin.StatusAsync("c"), "no volume c");
         await RefusedAsync(world, admin.DeleteAsync("c"), "no volume c");
         var list = await world.RunAsync(world.Admin(2).ListAsync());
@@ -92,7 +93,7 @@ public sealed class SalusAdminTests
         Assert.Single(await world.RunAsync(admin.SnapshotsAsync("disk")));
         await world.RunAsync(admin.DeleteSnapshotAsync("disk", "snap"));
         Assert.Empty(await world.RunAsync(admin.SnapshotsAsync("disk")));
-        await RefusedAsync(world, admin.DeleteSnapshotAsync("disk", "snap"), "list them");
+        await RefusedAsync(world, admin.DeleteSnapshotAsync("disk", "snap"), "lists its snapshots");
     }
 
     [Fact]
