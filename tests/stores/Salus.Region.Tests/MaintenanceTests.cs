@@ -122,16 +122,7 @@ public sealed class MaintenanceTests
     public async Task Damaged_file_comes_from_a_peer_once_a_reader_or_the_scrub_has_found_the_damage()
     {
         await using var world = await StartAsync(3, regions: 1);
-        foreach (var node in world.Nodes)
-        {
-            world.Network.Set(new NodeId(node.Store.Value),
-                new StoreHandler(new NodeId(node.Store.Value), node.Log, node.RegionFiles, new AnyGeneration()));
-        }
-
-        var driver = world.Driver();
-        await driver.MountAsync();
-        await driver.CommitAsync((0, 3, 1));
-        await PublishedAsync(world, 0, 1);
+        var driver = await WriteFileAsync(world);
         var (file, member) = (new RegionFile(world.Key(0), 1), world.Member(0, 2));
         var whole = member.RegionFiles.Find(file);
         foreach (var isRead in new[] { true, false })
@@ -153,6 +144,41 @@ public sealed class MaintenanceTests
         await UntilAsync(() => member.RegionFiles.Files.ContainsKey(file));
         Assert.Equal(whole, member.RegionFiles.Find(file));
         Assert.Equal(3, member.Scrub.Found);
+    }
+
+    /// <summary>The search ended for good with the first listing that failed.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Scrub_goes_on_when_the_folder_of_the_files_can_be_listed_again(bool isDenied)
+    {
+        await using var world = await StartAsync(3, regions: 1);
+        await WriteFileAsync(world);
+        var (file, member) = (new RegionFile(world.Key(0), 1), world.Member(0, 2));
+        var whole = member.RegionFiles.Find(file);
+        member.RegionFiles.ListError = isDenied ? new UnauthorizedAccessException("No.") : new IOException("No.");
+        member.RegionFiles.Flip(file, 4096 + 5);
+        member.Scrub.Start();
+        await UntilAsync(() => member.Scrub.ListFault == "No.");
+        member.RegionFiles.ListError = null;
+        await UntilAsync(() => whole.AsSpan().SequenceEqual(member.RegionFiles.Find(file)));
+        Assert.Null(member.Scrub.ListFault);
+    }
+
+    // A volume of a region whose three stores answer for one checkpoint file.
+    private static async Task<TestDriver> WriteFileAsync(TestWorld world)
+    {
+        foreach (var node in world.Nodes)
+        {
+            world.Network.Set(new NodeId(node.Store.Value),
+                new StoreHandler(new NodeId(node.Store.Value), node.Log, node.RegionFiles, new AnyGeneration()));
+        }
+
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 3, 1));
+        await PublishedAsync(world, 0, 1);
+        return driver;
     }
 
     private static Task<TestWorld> StartAsync(int copies, int regions = 2) =>

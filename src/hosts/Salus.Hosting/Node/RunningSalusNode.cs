@@ -65,7 +65,9 @@ internal sealed class RunningSalusNode : IAsyncDisposable
             + "Make a new node; this one may go when 'corfu volume list' shows every volume ready without it"
         : _terms.Trouble ?? (_scrub.Damaged.Count is > 0 and var damaged
             ? $"{damaged} files are damaged or missing, and come from other nodes as soon as one has them whole"
-            : "");
+            : _scrub.ListFault is { } fault
+                ? $"the folder of checkpoint files cannot be read, and damage is not searched for: {fault}"
+                : "");
 
     /// <summary>Reads the store's log back. The log that coordinates may be away, and the process does not listen
     /// yet.</summary>

@@ -31,6 +31,8 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
     private TimeSpan _pause = s_firstPause;
     private long _found;
 
+    private volatile string? _listFault;
+
     /// <param name="self">The store of the files.</param>
     /// <param name="bodies">The regions of the files, which are told when one is whole again.</param>
     /// <param name="map">The map as far as it is played; null: the process does not follow the log now, and nothing is
@@ -55,6 +57,10 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
     /// <summary>Files, damaged or missing, that no peer has given yet.</summary>
     public IReadOnlyCollection<RegionFile> Damaged => [.. _damaged.Keys];
 
+    /// <summary>Why the folder of the files could not be listed at the last attempt; null: it was. While it cannot,
+    /// no damage is searched for.</summary>
+    public string? ListFault => _listFault;
+
     public void Start() => _running = Task.WhenAll(
         _options.BytesPerSecond > 0 ? _loops.RunAsync(() => RunAsync(SearchAsync)) : Task.CompletedTask,
         _loops.RunAsync(() => RunAsync(MendAsync)));
@@ -77,20 +83,6 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
 
     public ScrubCount CountOf(RegionKey region) =>
         new(_damaged.Keys.Count(file => file.Region == region), _mended.GetValueOrDefault(region));
-
-    /// <summary>Reads all files of some regions at once, and reports those that are damaged.</summary>
-    public async Task<ImmutableArray<RegionFile>> CheckAsync(
-        Func<RegionKey, bool> regions, CancellationToken cancellationToken)
-    {
-        var damaged = ImmutableArray.CreateBuilder<RegionFile>();
-        foreach (var file in _files.List())
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            if (regions(file.Region) && await IsDamagedAsync(file)) damaged.Add(file);
-        }
-
-        return damaged.DrainToImmutable();
-    }
 
     public async ValueTask DisposeAsync()
     {
@@ -128,9 +120,9 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
 
     private async Task SearchAsync()
     {
-        foreach (var file in _files.List())
+        foreach (var file in List())
         {
-            await IsDamagedAsync(file);
+            await CheckAsync(file);
             var bytes = LengthOf(file);
             await Task.Delay(TimeSpan.FromSeconds((double)bytes / _options.BytesPerSecond), _time, _stop.Token);
         }
@@ -169,12 +161,12 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
         Signal();
     }
 
-    private async ValueTask<bool> IsDamagedAsync(RegionFile file)
+    private async ValueTask CheckAsync(RegionFile file)
     {
         try
         {
             var opened = await CheckpointFile.OpenAsync(_files, file);
-            if ((await opened.FindDamageAsync()).Count == 0) return false;
+            if ((await opened.FindDamageAsync()).Count == 0) return;
         }
         catch (MalformedDataException)
         {
@@ -183,11 +175,26 @@ public sealed class FileScrub : IScrubState, IAsyncDisposable
         catch (Exception error) when (error is IOException or ObjectDisposedException)
         {
             // Released since it was listed, or a bad sector.
-            if (!_files.List().Contains(file)) return false;
+            if (!List().Contains(file)) return;
         }
 
         Report(file);
-        return true;
+    }
+
+    // Empty where the folder cannot be read: the next round tries again.
+    private IReadOnlyList<RegionFile> List()
+    {
+        try
+        {
+            var files = _files.List();
+            _listFault = null;
+            return files;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            _listFault = error.Message;
+            return [];
+        }
     }
 
     private long LengthOf(RegionFile file)

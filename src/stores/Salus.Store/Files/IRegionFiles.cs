@@ -5,6 +5,7 @@ namespace Salus.Store.Files;
 public interface IRegionFiles
 {
     /// <summary>The published files. Rests of unpublished ones, which no writer is at, are removed.</summary>
+    /// <exception cref="IOException">The folder cannot be read.</exception>
     IReadOnlyList<RegionFile> List();
 
     /// <summary>A file that nothing sees before it is published; one of an earlier attempt is overwritten.</summary>

@@ -19,7 +19,10 @@ internal sealed class MemoryFiles : IRegionFiles
     /// <summary>Thrown by the next writes.</summary>
     public IOException? WriteError { get; set; }
 
-    public IReadOnlyList<RegionFile> List() => [.. Files.Keys];
+    /// <summary>Thrown by the next listings.</summary>
+    public Exception? ListError { get; set; }
+
+    public IReadOnlyList<RegionFile> List() => ListError is { } error ? throw error : [.. Files.Keys];
 
     public IRegionFileWriter Create(RegionFile file) => new Writer(this, file);
 
