@@ -54,7 +54,7 @@ public sealed class SalusClient
     /// <param name="name"><c>volume</c> or <c>volume@snapshot</c>; the snapshot begins behind the first
     /// <c>@</c>.</param>
     /// <returns>Null: there is none, or it is being made or deleted.</returns>
-    /// <exception cref="VolumeException">The log does not answer.</exception>
+    /// <exception cref="VolumeException">The log does not answer, or is trimmed too far.</exception>
     public async ValueTask<IVolumeSource?> FindAsync(string name, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -80,10 +80,17 @@ public sealed class SalusClient
         string volume, string snapshot, CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(snapshot);
-        await AskAsync(() => TakeAsync(volume, snapshot, cancellationToken));
+        try
+        {
+            await TakeAsync(volume, snapshot, cancellationToken);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e))
+        {
+            throw LogFaults.Told(e);
+        }
     }
 
-    private async Task<bool> TakeAsync(string volume, string snapshot, CancellationToken cancellationToken)
+    private async Task TakeAsync(string volume, string snapshot, CancellationToken cancellationToken)
     {
         var entry = await EntryAsync(volume, cancellationToken)
             ?? throw new VolumeException(VolumeFault.Unavailable,
@@ -91,12 +98,11 @@ public sealed class SalusClient
         if (_mounted.TryGetValue(entry.Id, out var mounted))
         {
             await mounted.SnapshotAsync(snapshot, cancellationToken);
-            return true;
+            return;
         }
 
         await using var driver = await MountAsync(entry.Id, cancellationToken);
         await driver.SnapshotAsync(snapshot, cancellationToken);
-        return true;
     }
 
     // Callers know volumes by one kind of exception.
@@ -106,10 +112,9 @@ public sealed class SalusClient
         {
             return await call();
         }
-        catch (Exception e) when (e is (CorfuException or TangoException) and not VolumeException)
+        catch (Exception e) when (LogFaults.IsFault(e))
         {
-            throw new VolumeException(VolumeFault.Unavailable,
-                "The log does not answer: see 'corfu status' for its nodes.", e);
+            throw LogFaults.Told(e);
         }
     }
 

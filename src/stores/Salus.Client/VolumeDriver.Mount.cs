@@ -35,10 +35,9 @@ internal sealed partial class VolumeDriver
             throw new VolumeException(VolumeFault.LeaseLost,
                 "The lock of the volume ended while it was being mounted: mount it again.");
         }
-        catch (Exception e) when (e is CorfuException and not VolumeException)
+        catch (Exception e) when (LogFaults.IsFault(e))
         {
-            throw new VolumeException(VolumeFault.Unavailable,
-                "The log does not answer: see 'corfu status' for its nodes.", e);
+            throw LogFaults.Told(e);
         }
         finally
         {
@@ -61,10 +60,9 @@ internal sealed partial class VolumeDriver
             throw new VolumeException(VolumeFault.Unavailable,
                 "Another process has mounted the volume: end it first, or mount a snapshot for reading.");
         }
-        catch (Exception e) when (e is CorfuException and not VolumeException)
+        catch (Exception e) when (LogFaults.IsFault(e))
         {
-            throw new VolumeException(VolumeFault.Unavailable,
-                "The log does not answer: see 'corfu status' for its nodes.", e);
+            throw LogFaults.Told(e);
         }
     }
 

@@ -175,9 +175,9 @@ internal sealed partial class VolumeDriver
         {
             Lose(VolumeFault.LeaseLost, e.Message);
         }
-        catch (CorfuException e)
+        catch (Exception e) when (LogFaults.IsFault(e))
         {
-            Lose(VolumeFault.LeaseLost, "The log does not answer: " + e.Message);
+            Lose(VolumeFault.LeaseLost, LogFaults.MessageOf(e));
         }
         catch (Exception e) when (e is OperationCanceledException or ObjectDisposedException)
         {

@@ -6,6 +6,9 @@ namespace Salus.Client.Tests;
 /// <summary>The client beside a log that is there, away, or trimmed too far.</summary>
 public sealed class SalusClientTests : IAsyncDisposable
 {
+    private const string NoAnswer = "The log does not answer: see 'corfu status' for its nodes.";
+    private const string IsTrimmed = "The log is trimmed of history that this process has not read";
+
     private readonly TangoTestHost _host = new();
 
     public ValueTask DisposeAsync() => _host.DisposeAsync();
@@ -33,9 +36,9 @@ public sealed class SalusClientTests : IAsyncDisposable
         var process = _host.Start();
         var client = await OpenAsync(process);
         process.Connection.Lose();
-        await AssertAwayAsync<LogUnavailableException>(client.FindAsync("disk").AsTask());
-        await AssertAwayAsync<LogUnavailableException>(client.FindAsync("disk@one").AsTask());
-        await AssertAwayAsync<LogUnavailableException>(AsTask(client.SnapshotAsync("disk", "one")));
+        await AssertAwayAsync<LogUnavailableException>(client.FindAsync("disk").AsTask(), NoAnswer);
+        await AssertAwayAsync<LogUnavailableException>(client.FindAsync("disk@one").AsTask(), NoAnswer);
+        await AssertAwayAsync<LogUnavailableException>(client.SnapshotAsync("disk", "one").AsTask(), NoAnswer);
     }
 
     /// <summary>The export of volumes ended by it, which knows exceptions of the log's client alone.</summary>
@@ -47,14 +50,8 @@ public sealed class SalusClientTests : IAsyncDisposable
         Assert.Null(await RunAsync(
             other.AddAsync("disk", new VolumeId(Guid.NewGuid()), VolumeGeometry.Create(1 << 20)).AsTask()));
         await _host.TrimBelowAsync(await _host.TailAsync());
-        await AssertAwayAsync<TangoException>(client.FindAsync("disk").AsTask());
-        await AssertAwayAsync<TangoException>(AsTask(client.SnapshotAsync("disk", "one")));
-    }
-
-    private static async Task<bool> AsTask(ValueTask call)
-    {
-        await call;
-        return true;
+        await AssertAwayAsync<TangoException>(client.FindAsync("disk").AsTask(), IsTrimmed);
+        await AssertAwayAsync<TangoException>(client.SnapshotAsync("disk", "one").AsTask(), IsTrimmed);
     }
 
     private Task<SalusClient> OpenAsync(TestProcess process) => RunAsync(
@@ -66,12 +63,13 @@ public sealed class SalusClientTests : IAsyncDisposable
         return await task;
     }
 
-    private async Task AssertAwayAsync<TInner>(Task call)
+    private async Task AssertAwayAsync<TInner>(Task call, string told)
         where TInner : Exception
     {
         await _host.Time.AdvanceUntilAsync(call.ContinueWith(static _ => { }, TaskScheduler.Default));
         var error = await Assert.ThrowsAsync<VolumeException>(() => call);
         Assert.Equal(VolumeFault.Unavailable, error.Fault);
+        Assert.StartsWith(told, error.Message, StringComparison.Ordinal);
         Assert.IsAssignableFrom<TInner>(error.InnerException);
     }
 
