@@ -86,7 +86,10 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
         }
         else
         {
-            reply.Send(request.Fail(Served(key), request.Epoch));
+            // A member whose recovery has no room says so: the agent gives it up.
+            var status = Served(key);
+            var lacksRoom = status == SalusStatus.Pending && request is RegionStatusRequest && _services.Log.IsFull;
+            reply.Send(request.Fail(lacksRoom ? Status.NoSpace : status, request.Epoch));
         }
     }
 

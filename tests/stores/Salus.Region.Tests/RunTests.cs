@@ -1,5 +1,6 @@
 using Salus.Coordination.Rules;
 using Salus.Region.Tests.Support;
+using RecordingFiles = Corfu.Conformance.RecordingFiles;
 
 namespace Salus.Region.Tests;
 
@@ -247,6 +248,23 @@ public sealed class RunTests
         world.Map.Must(state => RegionRules.Admit(state, 0, new Epoch(2), driver.Run));
         await driver.CommitAsync(batch);
         await driver.CheckAsync();
+    }
+
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Recovering_member_tells_of_a_full_disk()
+    {
+        await using var world = await TestWorld.StartAsync(regions: 1);
+        var full = await TestNode.StartAsync(3, world, new RecordingFiles { Capacity = 300 << 10 });
+        var other = await TestNode.StartAsync(4, world);
+        world.Nodes.AddRange([full, other]);
+        world.Map.Must(state => RegionRules.Replace(
+            state, 0, Epoch.First, [world.Nodes[0].Member, full.Member, other.Member]));
+        Assert.Equal(Status.NoSpace, await StatusAsync(full));
+        Assert.Equal(SalusStatus.Pending, await StatusAsync(other));
+
+        async Task<Status> StatusAsync(TestNode node) => (await world.Network.Transport.CallAsync(
+            new NodeAddress(node.Server.Id, new NodeEndpoint("node", 1)),
+            new RegionStatusRequest(new Epoch(2), world.Key(0), 0, 0), TestContext.Current.CancellationToken)).Status;
     }
 
     [Fact(Timeout = TestWorld.Timeout)]

@@ -184,7 +184,7 @@ internal sealed class AgentCore
         if (!_view.Nodes.IsLive(member)) return "is gone";
         if (proven.Contains(member.Incarnation)) return "is accused";
         return current.Opening is null && _endings.IsMute(key, current.Number, member.Incarnation, isSeal: false)
-            ? "does not answer"
+            ? "does not answer, or has no room"
             : null;
     }
 

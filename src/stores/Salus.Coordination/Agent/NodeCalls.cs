@@ -5,11 +5,12 @@ namespace Salus.Coordination;
 /// <summary>The agent's calls to nodes. Each ends within its limit.</summary>
 internal sealed class NodeCalls(ITransport transport, TimeSpan limit, TimeProvider time)
 {
-    /// <summary>Whether the region servers of the process answer at all.</summary>
+    /// <summary>Whether the region servers of the process answer at all, and its disk has room for a
+    /// recovery.</summary>
     public async Task<bool> AnswersAsync(
         RegionKey region, Epoch generation, BookedNode node, CancellationToken stopped) =>
         await transport.TryCallAsync(node.RegionAddress, new RegionStatusRequest(generation, region, 0, 0), limit, time,
-            stopped) is { Status: not Status.Failed };
+            stopped) is { Status: not (Status.Failed or Status.NoSpace) };
 
     /// <summary>Whether the store has sealed the region for the generation.</summary>
     public async Task<bool> IsSealedAsync(

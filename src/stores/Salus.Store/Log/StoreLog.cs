@@ -73,6 +73,10 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
         }
     }
 
+    /// <summary>The disk had no room for the log's next file, and records are refused. Tried again every
+    /// second.</summary>
+    public bool IsFull => _log.Space.IsFull;
+
     private long LogBytes =>
         _log.AppendedUntil - (_segments.TryPeek(out var oldest) ? oldest.Index * (long)_options.SegmentSize : 0);
 

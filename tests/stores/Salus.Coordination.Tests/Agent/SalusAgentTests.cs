@@ -115,6 +115,24 @@ public sealed class SalusAgentTests
         await world.UntilAsync(() => world[0].Map.View.Nodes.Find(accused.Store)!.State == BookedState.Live);
     }
 
+    /// <summary>A generation that is not opened needs members whose stores take the copies of its recovery.</summary>
+    [Fact]
+    public async Task Member_whose_store_is_full_is_replaced_where_a_recovery_waits_for_room()
+    {
+        await using var world = await AgentWorld.StartAsync(5);
+        var entry = await world.RunAsync(world.Admin(0).CreateAsync("disk", s_geometry));
+        var current = world[0].Map.Find(entry.Id)!.Regions[0].Current;
+        var (accused, full) = (current.Members[0], current.Members[1]);
+        world.Nodes.Full.Add(full.Incarnation);
+        var volume = world[0].Map.ObjectOf(entry.Id)!;
+        Assert.Null(await world.RunAsync(volume.SuspectAsync(new Suspicion(
+            0, current.Number, accused.Incarnation, SuspicionKind.WrongAnswer, Now(world)))));
+        await world.UntilAsync(() => world[0].Map.Find(entry.Id)!.Regions[0].Current.Number > current.Number.Next);
+        var members = world[0].Map.Find(entry.Id)!.Regions[0].Current.Members;
+        Assert.DoesNotContain(members, member => member.Store == full.Store);
+        Assert.Contains(members, member => member.Store == current.Members[2].Store);
+    }
+
     [Fact]
     public async Task Name_of_a_deleted_volume_is_free_when_no_store_holds_anything()
     {

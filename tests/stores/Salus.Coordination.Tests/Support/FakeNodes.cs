@@ -8,6 +8,9 @@ internal sealed class FakeNodes : ITransport
     /// <summary>Stores and region servers that do not answer.</summary>
     public HashSet<NodeEndpoint> Mute { get; } = [];
 
+    /// <summary>Processes that have no room for a recovery.</summary>
+    public HashSet<Incarnation> Full { get; } = [];
+
     public HashSet<StoreId> Refusing { get; } = [];
 
     public Dictionary<StoreId, VolumeId> Holding { get; } = [];
@@ -20,7 +23,7 @@ internal sealed class FakeNodes : ITransport
     {
         if (Mute.Contains(to.Endpoint))
             return ValueTask.FromException<TResponse>(new TransportException("no answer", outcomeUnknown: false));
-        return new ValueTask<TResponse>((TResponse)Answer(new StoreId(to.Id.Value), request));
+        return new ValueTask<TResponse>((TResponse)Answer(to.Id, request));
     }
 
     public void Drop(NodeAddress node) => throw new NotSupportedException();
@@ -28,8 +31,9 @@ internal sealed class FakeNodes : ITransport
     public ValueTask<NodeDescription> DescribeAsync(NodeEndpoint endpoint, CancellationToken cancellationToken) =>
         throw new NotSupportedException();
 
-    private Response Answer(StoreId store, Request request)
+    private Response Answer(NodeId role, Request request)
     {
+        var store = new StoreId(role.Value);
         switch (request)
         {
             case SealRegionRequest seal:
@@ -45,7 +49,8 @@ internal sealed class FakeNodes : ITransport
                         : [],
                 };
             case RegionStatusRequest status:
-                return new RegionStatusResponse(Status.Ok, status.Epoch);
+                return new RegionStatusResponse(
+                    Full.Contains(new Incarnation(role.Value)) ? Status.NoSpace : SalusStatus.Pending, status.Epoch);
             default:
                 throw new NotSupportedException();
         }
