@@ -84,13 +84,27 @@ END
 copied=0
 wait "$copying" || copied=$?
 check "nbdcopy while a node dies and comes back" [ "$copied" = 0 ]
+check "nbdcopy out of the volume after that" nbdcopy --connections=4 "$uri/v" "$dir/copy"
+check "the bytes after that" cmp "$dir/image" "$dir/copy"
 figures() { python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "http://127.0.0.1:$http/metrics" >"$dir/figures.txt"; }
-has_figures() { figures && for name in "$@"; do grep -q "^$name" "$dir/figures.txt" || { echo "no $name"; cat "$dir/figures.txt"; return 1; }; done; }
+# has_figures NAME...: the node may have come back behind the last write, so each look follows a write to every region.
+has_figures() {
+  local missing=''
+  for _ in $(seq 30); do
+    io v "write -P 1 0 4k" "write -P 1 16M 4k" "write -P 1 32M 4k" "write -P 1 48M 4k" || return 1
+    figures || return 1
+    missing=''
+    for name in "$@"; do grep -q "^$name" "$dir/figures.txt" || missing+=" $name"; done
+    [ -n "$missing" ] || return 0
+    sleep 1
+  done
+  echo "no$missing"
+  cat "$dir/figures.txt"
+  return 1
+}
 export -f figures has_figures
 export http
 check "figures of a node" has_figures salus_node_registered salus_region_batch_committed_total salus_region_recovery_duration_seconds_count salus_store_log_size_bytes 'salus_volume_health{.*salus_health="Ready",salus_volume="v"} 1'
-check "nbdcopy out of the volume after that" nbdcopy --connections=4 "$uri/v" "$dir/copy"
-check "the bytes after that" cmp "$dir/image" "$dir/copy"
 
 # A node dies for good: the fourth takes its place.
 "$corfu" salus up --dir "$dir/salus" --servers 4 >"$dir/up.txt"
