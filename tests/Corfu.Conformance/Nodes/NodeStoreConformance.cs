@@ -263,6 +263,59 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Copy_before_the_state_of_its_chain_counts_until_the_mark_of_the_newer_version_is_logged()
+    {
+        var chain = TestNode.Chain(7);
+        var node = await OpenAsync();
+        await node.WriteAsync(chain, TestNode.Put("a", 900));
+        await node.CleanUpAsync();
+        await FillAsync(node, () => node.Store.Size.Log > 3 * TestNode.Small.SegmentSize / 2);
+        await node.WriteAsync(chain, TestNode.Put("b", 900));
+        await FillAsync(node, () => Files.List()[0] > 0);
+        Advance();
+        // The chain's state goes on with this record, and the copy stays before it.
+        await FillAsync(node, () => Files.List()[0] > 1);
+        var copy = SegmentOf("a");
+        Assert.True(copy < SegmentOf("b"));
+        await node.WriteAsync(chain, TestNode.Put("a", 901));
+        await node.Store.WaitDurableAsync();
+        Advance();
+        await FillAsync(node, () => Files.List()[0] > copy);
+        node = await ReopenAsync(node);
+        Assert.False(node.Store.StartedFromCheckpoint);
+        await node.CheckAsync();
+
+        void Advance() => node.Locked(() =>
+        {
+            node.Of(chain).Advance(node.Of(chain).Last);
+            return true;
+        });
+
+        long SegmentOf(string key)
+        {
+            Assert.True(node.Store.TryFind(chain, key, out var slot));
+            return slot!.Value.Address / TestNode.Small.SegmentSize;
+        }
+    }
+
+    [Fact]
+    public async Task Record_of_more_than_half_a_segment_gets_its_space()
+    {
+        var options = TestNode.Small with { SegmentSize = TestNode.Small.LogPageSize };
+        await using var node = await TestNode.OpenAsync(Create(Files, options));
+        for (var round = 0; round < 10; round++)
+        {
+            await node.WriteAsync(s_chain, TestNode.Put("small", 6500, (uint)round));
+            await node.Store.WaitDurableAsync();
+            // On a page of its own.
+            await node.WriteAsync(s_chain, TestNode.Put("large", 10_000, (uint)round));
+            await node.CleanUpAsync();
+        }
+
+        await node.CheckAsync();
+    }
+
+    [Fact]
     public async Task Expired_objects_are_found_in_the_newest_versions_and_after_a_start()
     {
         var chain = TestNode.Chain(3);
