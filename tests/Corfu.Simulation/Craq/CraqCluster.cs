@@ -1,11 +1,15 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
 using Craq;
 using Craq.Agent;
 using Craq.Coordination;
 using Craq.Protocol;
+using ObjectKey = Craq.ObjectKey;
+using TangoOptions = Tango.TangoOptions;
+using TangoRuntime = Tango.TangoRuntime;
 
 namespace Corfu.Simulation.Craq;
 
@@ -24,11 +28,13 @@ internal sealed class CraqCluster
         World = world;
         Plan = plan;
         Monitor = new CraqMonitor(world, Requests);
-        Directory = new SimDirectory(world, plan, Monitor) { EpochOpened = CompareMembers };
+        Log = new SimLog(world, plan.LogLatency);
+        Truth = new DirectoryTruth(world, Log, Monitor) { EpochOpened = CompareMembers };
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
         Network = new SimNetwork(world, new NetworkOptions()) { Version = WireProtocol.Version2 };
         Internet = new SimInternet(world);
+        Operator = new CraqOperator(this);
         for (var i = 0; i < plan.Nodes; i++)
         {
             Nodes.Add(new SimCraqNode(this, $"node{i}", new NodeEndpoint($"node{i}", Port),
@@ -42,7 +48,11 @@ internal sealed class CraqCluster
 
     public CraqMonitor Monitor { get; }
 
-    public SimDirectory Directory { get; }
+    public SimLog Log { get; }
+
+    public DirectoryTruth Truth { get; }
+
+    public CraqOperator Operator { get; }
 
     public SimEntropy Entropy { get; }
 
@@ -110,32 +120,29 @@ internal sealed class CraqCluster
         Clients.Add(client);
     }
 
+    public LogSession OpenLog(SimProcess process, string machine)
+    {
+        var log = Log.Connect(process, machine);
+        var entropy = new SimEntropy(World.Random.Split($"log of {machine} {process.Id}"));
+        var options = new TangoOptions { WaitInterval = TimeSpan.FromTicks(Plan.Follow) };
+        return new LogSession(new TangoRuntime(log, () => new StreamCursor(log), process.Time, entropy, options,
+            loops: process.Loops), null);
+    }
+
     /// <summary>Starts the nodes and records the chains, before any fault.</summary>
     public void Boot()
     {
-        foreach (var node in Nodes)
-        {
-            Directory.Register(new DirectoryNode(node.Id, node.Datacenter, node.Host.Endpoint,
-                DirectoryNodeState.Active));
-        }
-
-        var random = World.Random.Split("chains");
-        var names = ImmutableArray.CreateBuilder<string>();
-        for (var i = 0; i < Plan.Chains; i++)
-        {
-            SimCraqNode[] members = [.. Nodes];
-            random.Shuffle(members);
-            var placement = new Placement([], 1, Plan.Length, MinMembers: Plan.MinMembers);
-            names.Add($"chain{i}");
-            Directory.Create(names[^1], placement, Plan.Options,
-                [.. members.Take(Plan.Length).Select(node => new ChainMember(node.Id, node.Datacenter))]);
-        }
-
-        ChainNames = names.ToImmutable();
-        if (Plan.HasAgents) Directory.KeepLeases(Plan.LeaseTime);
+        Truth.Start();
+        Run("the log was not opened", () => Truth.IsOpen);
+        Operator.Start();
         foreach (var node in Nodes) node.Start();
-        Run("nodes did not start", () => Nodes.TrueForAll(node => node.Node is not null));
-        Run("chains did not open", () => Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
+        Run("nodes did not register", () => Operator.IsReady && Truth.View.Nodes.Count == Plan.Nodes
+            && Nodes.TrueForAll(node => node.Node is not null));
+        ChainNames = [.. Enumerable.Range(0, Plan.Chains).Select(i => $"chain{i}")];
+        var placement = new Placement([], 1, Plan.Length, MinMembers: Plan.MinMembers);
+        foreach (var name in ChainNames) Operator.Create(name, placement, Plan.Options);
+        Run("chains did not open", () => Truth.View.Chains.Count == Plan.Chains
+            && Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
         Network.Options = Plan.Network;
         Network.Lose(static request => request is ValuesRequest or MarkedRequest, Plan.RelayLoss);
     }
@@ -145,7 +152,7 @@ internal sealed class CraqCluster
     {
         Network.HealAll();
         Network.Options = new NetworkOptions();
-        Directory.RestoreAll();
+        Log.RestoreAll();
         foreach (var process in _processes) process.Resume();
         foreach (var node in Nodes)
         {

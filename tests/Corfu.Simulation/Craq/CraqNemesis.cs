@@ -19,8 +19,10 @@ internal sealed partial class CraqNemesis
     private readonly CraqCluster _cluster;
     private readonly SimRandom _random;
     private readonly CraqFault[] _acts;
-    private readonly SimProcess _operator;
-    private readonly SimDirectory.Connection _directory;
+    private readonly CraqOperator _operator;
+
+    // Changes by the operator that are under way.
+    private int _changing;
     private bool _stopped;
 
     public CraqNemesis(CraqCluster cluster)
@@ -28,8 +30,7 @@ internal sealed partial class CraqNemesis
         _cluster = cluster;
         _random = cluster.World.Random.Split("craq nemesis");
         _acts = [.. s_acts.Where(cluster.Plan.Has)];
-        _operator = cluster.NewProcess("operator");
-        _directory = cluster.Directory.Connect(_operator, "operator", NodeId.None);
+        _operator = cluster.Operator;
     }
 
     public SortedDictionary<string, long> Counts { get; } = new(StringComparer.Ordinal);
@@ -103,41 +104,55 @@ internal sealed partial class CraqNemesis
             case CraqFault.LogUnreachable:
                 Count(fault);
                 var machine = _random.Pick(_cluster.Nodes).Name;
-                _cluster.Directory.Lose(machine);
-                After(Duration(), () => _cluster.Directory.Restore(machine));
+                _cluster.Log.Lose(machine);
+                After(Duration(), () => _cluster.Log.Restore(machine));
                 break;
             default:
                 var chain = ChainId.FromName(_random.Pick(_cluster.ChainNames));
-                _operator.Start($"{fault}", () => ChangeAsync(fault, chain));
+                _operator.Do($"{fault}", () => ChangeAsync(fault, chain));
                 break;
         }
     }
 
     private async Task ChangeAsync(CraqFault fault, ChainId chain)
     {
-        var view = await _directory.ReadAsync(default);
+        // Copies of what is on a lost disk stay where they are.
+        if (fault == CraqFault.SetOptions && !_lost.IsNone) return;
+        _changing++;
+        if (await ProposeAsync(fault, chain) is { } config && _random.Chance(0.3)
+            && ChangeOf(CraqFault.Remove, config) is { } next)
+        {
+            // A removal may follow a config that is not open yet (C8).
+            await _operator.ChangeAsync(config, next);
+        }
+
+        _changing--;
+    }
+
+    // The config that was recorded; null: none was.
+    private async Task<ChainConfig?> ProposeAsync(CraqFault fault, ChainId chain)
+    {
+        var view = await _operator.Directory.ReadAsync(default);
         // Nothing would mend what is broken now.
-        if (_stopped) return;
+        if (_stopped) return null;
         var config = view.Chains[chain];
         var change = fault == CraqFault.CutOff ? await CutOffAsync(config) : ChangeOf(fault, config);
-        if (change is null) return;
+        if (change is null) return null;
         if (change is ChainChange.Remove removal && config.Options.Reads == EpochProof.Leased)
             await EvictAsync(removal.Nodes[0]);
-        var outcome = await _directory.TryChangeAsync(chain, config.Epoch, change, default);
-        if (outcome.IsRecorded) Count(fault);
-        else _cluster.World.Explain($"operator: {outcome.Refusal}");
-        // A removal may follow a config that is not open yet (C8).
-        if (outcome.IsRecorded && _random.Chance(0.3) && ChangeOf(CraqFault.Remove, outcome.Config!) is { } next)
-            await _directory.TryChangeAsync(chain, outcome.Config!.Epoch, next, default);
+        var outcome = await _operator.ChangeAsync(config, change);
+        if (!outcome.IsRecorded) return null;
+        Count(fault);
+        return outcome.Config;
     }
 
     // A member that may have a lease is removed behind its end (C7).
     private async Task EvictAsync(NodeId node)
     {
-        if (await _directory.EvictAsync(node, default) is not null) return;
+        if (await _operator.Directory.EvictAsync(node, default) is not null) return;
         for (var looks = 0; looks < 1000 && !_stopped; looks++)
         {
-            var view = await _directory.ReadAsync(default);
+            var view = await _operator.Directory.ReadAsync(default);
             if (view.Nodes[node].State == DirectoryNodeState.Gone) return;
             await Task.Delay(TimeSpan.FromMilliseconds(1), _operator.Time);
         }
@@ -216,11 +231,11 @@ internal sealed partial class CraqNemesis
         string[] others = [.. _cluster.HostNames.Where(name => name != node && name != client.Name)];
         var network = _cluster.Network;
         foreach (var other in others) Each(network.Block, other);
-        _cluster.Directory.Lose(node);
+        _cluster.Log.Lose(node);
         After(Duration() + (10 * _cluster.Plan.LogLatency) + 500_000, () =>
         {
             foreach (var other in others) Each(network.Unblock, other);
-            _cluster.Directory.Restore(node);
+            _cluster.Log.Restore(node);
             // The node has played nothing of what has become of it yet (C7).
             After(_cluster.Plan.Follow, client.Free);
         });

@@ -90,7 +90,7 @@ internal sealed record CraqPlan
     public double Pace { get; init; }
 
     /// <summary>A node counts as gone after this time without a renewal, in ticks.</summary>
-    public long LeaseTime => (long)(2 * TimeSpan.TicksPerSecond * Pace);
+    public long LeaseTime => HasAgents ? (long)(2 * TimeSpan.TicksPerSecond * Pace) : 3 * TimeSpan.TicksPerSecond;
 
     public bool HasAgents => Pace > 0;
 

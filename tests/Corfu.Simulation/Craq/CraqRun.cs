@@ -139,7 +139,7 @@ internal sealed class CraqRun
     private bool AllEqual() => _cluster.Monitor.Chains.All(chain => chain.Newest is { } newest
         && chain.IsOpen(newest.Epoch) && (!_plan.HasAgents || newest.Members.Length == _plan.Length)
         && newest.Members.All(member => LogOf(member, chain) is { } log && log.Last == chain.Committed
-            && log.Mark == chain.Committed)) && !_cluster.Monitor.HoldsLocks && !_cluster.Directory.HasDecisions;
+            && log.Mark == chain.Committed)) && !_cluster.Monitor.HoldsLocks && !_cluster.Truth.HasDecisions;
 
     // The members' disks hold the same objects, and these are the chain's.
     private bool CompareMembers()

@@ -1,6 +1,7 @@
 using Corfu.Protocol;
 using Craq;
 using Craq.Chains;
+using Craq.Protocol;
 using Craq.Storage;
 
 namespace Corfu.Simulation.Craq;
@@ -87,6 +88,12 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
     {
         var owned = record with { Body = record.Body.ToArray() };
         if (record.Kind == StoreRecordKind.Chain) Follows(record.Chain, owned.Body);
+        if (record.Kind == StoreRecordKind.Install)
+        {
+            var r = new WireReader(owned.Body);
+            monitor.Learn(r.View().Config);
+        }
+
         if (record.Kind is StoreRecordKind.Mark or StoreRecordKind.ChainState)
             monitor.Marked(this, record.Chain, record.Version);
         if (IsOfLearner(owned)) monitor.Learning(Machine);

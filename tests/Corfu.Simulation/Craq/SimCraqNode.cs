@@ -181,36 +181,21 @@ internal sealed class SimCraqNode
         ITransport transport = new SimTransport(_cluster.World, _cluster.Network, _cluster.Internet, process, Name,
             _cluster.Plan.RequestTimeout);
         if (_cluster.Plan.Has(CraqFault.LateCopies)) transport = new LateCopies(_cluster, process, transport);
-        var directory = _cluster.Directory.Connect(process, Name, Id);
+        var logger = new SimLogger(_cluster.World, Name);
+        var directory = new LogDirectory(_ => Task.FromResult(_cluster.OpenLog(process, Name)), process.Time,
+            process.Loops, logger);
         var node = await CraqNode.OpenAsync(Id, watch, directory, transport, process.Time, _cluster.NodeOptions);
         if (_cluster.Plan.HasAgents)
         {
             NodeAgent.Attach(node.Handler, watch,
                 new NodeAgentParts(directory, directory, transport, _cluster.NodeOptions, _cluster.AgentOptions),
-                process.Time, process.Loops, new SimLogger(_cluster.World, Name));
-            process.Start("lease", () => KeepLeaseAsync(process, directory));
+                process.Time, process.Loops, logger);
         }
 
+        directory.Start(new DirectoryNode(Id, Datacenter, Host.Endpoint, DirectoryNodeState.Active),
+            TimeSpan.FromTicks(_cluster.Plan.LeaseTime));
         if (store.StartedFromCheckpoint) _cluster.Monitor.Mark("index checkpoint restored");
         return node;
-    }
-
-    private async Task KeepLeaseAsync(SimProcess process, SimDirectory.Connection directory)
-    {
-        while (true)
-        {
-            try
-            {
-                await directory.RenewAsync(
-                    new DirectoryNode(Id, Datacenter, Host.Endpoint, DirectoryNodeState.Active), default);
-            }
-            catch (LogUnavailableException)
-            {
-                // The lease ends by itself.
-            }
-
-            await Task.Delay(TimeSpan.FromTicks(_cluster.Plan.LeaseTime / 3), process.Time);
-        }
     }
 
     private sealed class OpenGate : IRequestGate

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.Protocol;
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Network;
 using Salus;

@@ -1,3 +1,4 @@
+using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Salus.Coordination;
 using Salus.Protocol;

@@ -3,6 +3,7 @@ using Craq.Agent;
 using Craq.Coordination;
 using Craq.Hosting.Memcached;
 using Craq.Storage;
+using Tango;
 
 namespace Craq.Hosting;
 
@@ -39,7 +40,8 @@ internal sealed class RunningCraqNode : IAsyncDisposable
             var transport = Own(owned, new TcpTransport(
                 new TcpTransportOptions { Cluster = start.Cluster, Tls = start.Tls }, start.Time,
                 logger: start.Loggers.CreateLogger<TcpTransport>()));
-            var directory = new LogDirectory(token => ConnectAsync(start, token), start.Time, start.Loggers);
+            var directory = new LogDirectory(token => ConnectAsync(start, token), start.Time, LoopContext.Pool,
+                start.Loggers.CreateLogger<LogDirectory>());
             owned.Push(directory);
             var store = NodeStores.OpenFolder(start.Folder, start.Id, settings.Store, mustExist: !start.IsNew);
             var options = new CraqNodeOptions();
@@ -114,13 +116,15 @@ internal sealed class RunningCraqNode : IAsyncDisposable
         return new NodeAgentParts(directory, directory, transport, options, agent) { Probes = probes };
     }
 
-    private static Task<CorfuClient> ConnectAsync(RoleStart start, CancellationToken cancellationToken)
+    private static async Task<LogSession> ConnectAsync(RoleStart start, CancellationToken cancellationToken)
     {
         var options = start.Tls is { } tls
             ? CorfuClientOptions.Default with { Tls = new TlsOptions { Source = tls.Source } }
             : CorfuClientOptions.Default;
-        return CorfuClient.ConnectAsync(
+        var client = await CorfuClient.ConnectAsync(
             start.Connection, options, start.Loggers.CreateLogger<CorfuClient>(), cancellationToken);
+        return new LogSession(new TangoRuntime(client, () => new StreamCursor(client), start.Time,
+            SystemEntropy.Instance, logger: start.Loggers.CreateLogger<TangoRuntime>()), client);
     }
 
     private static TcpTransport Own(Stack<IAsyncDisposable> owned, TcpTransport transport)

@@ -2,9 +2,9 @@ using System.Collections.Immutable;
 using Corfu.Simulation.Kernel;
 using Tango.Testing;
 
-namespace Corfu.Simulation.Salus;
+namespace Corfu.Simulation.Cluster;
 
-/// <summary>The log under the volumes' Tango objects: the rules of a log in memory, with a delay of its own for each
+/// <summary>The log under the stores' Tango objects: the rules of a log in memory, with a delay of its own for each
 /// call, and machines that do not reach it.</summary>
 /// <remarks>Stands for a cluster of the log without one in each seed: those have seeds of their own.</remarks>
 internal sealed class SimLog

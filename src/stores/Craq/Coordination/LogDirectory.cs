@@ -1,14 +1,13 @@
-using Corfu.Client;
-using Craq.Coordination;
+using Microsoft.Extensions.Logging;
 using Tango;
 
-namespace Craq.Hosting;
+namespace Craq.Coordination;
 
 /// <summary>The directory of a node whose log may be away: the node starts without it, serves the configs that it has
 /// installed, and follows the directory once the log answers.</summary>
 /// <param name="connect">Connects to the log.</param>
-internal sealed class LogDirectory(
-    Func<CancellationToken, Task<CorfuClient>> connect, TimeProvider time, ILoggerFactory loggers)
+internal sealed partial class LogDirectory(
+    Func<CancellationToken, Task<LogSession>> connect, TimeProvider time, LoopContext loops, ILogger logger)
     : IChainDirectory, INodeRegistry, IAsyncDisposable
 {
     private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(500);
@@ -16,15 +15,14 @@ internal sealed class LogDirectory(
     // A read that proves an epoch must not outlast its caller.
     private static readonly TimeSpan s_readLimit = TimeSpan.FromSeconds(2);
 
-    private readonly ILogger _logger = loggers.CreateLogger<LogDirectory>();
+    private readonly ILogger _logger = logger;
     private readonly CancellationTokenSource _stop = new();
     private readonly TaskCompletionSource<TangoChainDirectory> _opened =
         new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private Task _connecting = Task.CompletedTask;
     private volatile TangoChainDirectory? _directory;
-    private CorfuClient? _client;
-    private TangoRuntime? _runtime;
+    private LogSession? _session;
 
     // Invariant: set before _directory, and before _opened completes.
     private NodeLease? _lease;
@@ -42,7 +40,7 @@ internal sealed class LogDirectory(
 
     /// <summary>Connects, and registers the node as long as this object lives.</summary>
     public void Start(DirectoryNode self, TimeSpan leaseTime) =>
-        _connecting = LoopContext.Pool.RunAsync(() => ConnectAsync(self, leaseTime));
+        _connecting = loops.RunAsync(() => ConnectAsync(self, leaseTime));
 
     public async ValueTask<DirectoryView> ReadAsync(CancellationToken cancellationToken)
     {
@@ -93,7 +91,7 @@ internal sealed class LogDirectory(
 
     public async ValueTask DisposeAsync()
     {
-        await _stop.CancelAsync();
+        _stop.Cancel();
         await _connecting;
         _opened.TrySetException(new ObjectDisposedException(nameof(LogDirectory)));
         _opened.Task.Abandon();
@@ -112,14 +110,12 @@ internal sealed class LogDirectory(
         {
             try
             {
-                var client = _client = await connect(_stop.Token);
-                _runtime = new TangoRuntime(client, () => new StreamCursor(client), time, SystemEntropy.Instance,
-                    logger: loggers.CreateLogger<TangoRuntime>());
-                var directory = await TangoChainDirectory.OpenAsync(_runtime, time, LoopContext.Pool, _stop.Token);
-                _lease = new NodeLease(directory, self, leaseTime, time, LoopContext.Pool);
+                _session = await connect(_stop.Token);
+                var directory = await TangoChainDirectory.OpenAsync(_session.Runtime, time, loops, _stop.Token);
+                _lease = new NodeLease(directory, self, leaseTime, time, loops);
                 _directory = directory;
                 _opened.SetResult(directory);
-                CraqHostingLog.Following(_logger);
+                LogFollowing();
                 return;
             }
             catch (OperationCanceledException) when (_stop.IsCancellationRequested)
@@ -128,20 +124,48 @@ internal sealed class LogDirectory(
             }
             catch (Exception e) when (e is CorfuException or TangoException or OperationCanceledException)
             {
-                if (_trouble != e.Message) CraqHostingLog.NoLog(_logger, e.Message);
+                if (_trouble != e.Message) LogAway(e.Message);
                 _trouble = e.Message;
                 await CloseAsync();
             }
 
-            await Task.Delay(s_retry, time, _stop.Token).ContinueWith(
-                static _ => { }, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+            await PauseAsync();
+        }
+    }
+
+    private async Task PauseAsync()
+    {
+        try
+        {
+            await Task.Delay(s_retry, time, _stop.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // The loop ends.
         }
     }
 
     private async ValueTask CloseAsync()
     {
-        if (_runtime is { } runtime) await runtime.DisposeAsync();
-        if (_client is { } client) await client.DisposeAsync();
-        (_runtime, _client) = (null, null);
+        if (_session is { } session) await session.DisposeAsync();
+        _session = null;
+    }
+
+    [LoggerMessage(1, LogLevel.Information, "The directory of chains is followed, and the node is registered in it")]
+    private partial void LogFollowing();
+
+    [LoggerMessage(2, LogLevel.Warning,
+        "The log is not reached; the node serves the chains that it has installed: {Reason}")]
+    private partial void LogAway(string reason);
+}
+
+/// <summary>A runtime over a connection to the log.</summary>
+/// <param name="Connection">Closed with the runtime; null: it needs no end.</param>
+internal sealed record LogSession(TangoRuntime Runtime, IAsyncDisposable? Connection) : IAsyncDisposable
+{
+    public async ValueTask DisposeAsync()
+    {
+        await Runtime.DisposeAsync();
+        if (Connection is not null) await Connection.DisposeAsync();
     }
 }
