@@ -83,6 +83,7 @@ internal sealed class ChainTruth(World world, ChainId id)
                 foreach (var log in logs(member.Node))
                 {
                     if (!log.IsLearning && Has(log, begin)) held = ObjectVersion.Max(held, log.LastOf(epoch));
+                    held = ObjectVersion.Max(held, log.LeftOf(epoch));
                 }
 
                 if (held.IsNone) break;

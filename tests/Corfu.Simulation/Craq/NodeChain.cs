@@ -14,6 +14,9 @@ internal sealed class NodeChain
     // Records that a Drop has made void.
     private readonly HashSet<ObjectVersion> _dropped = [];
 
+    // Those among them that it held as a full member.
+    private readonly HashSet<ObjectVersion> _left = [];
+
     // The records above are held one by one. At or above Base; a learner may lack what is below.
     private ObjectVersion _start;
 
@@ -35,6 +38,11 @@ internal sealed class NodeChain
             ? Base
             : ObjectVersion.Max(Base, _records.GetViewBetween(_records.Min, end).Max);
     }
+
+    /// <summary>The newest record of an epoch that the node held as a full member and has dropped since. It had passed
+    /// it on: the epoch's tail may commit it later.</summary>
+    public ObjectVersion LeftOf(Epoch epoch) =>
+        _left.Where(version => version.Epoch == epoch).DefaultIfEmpty(ObjectVersion.None).Max();
 
     public ObjectVersion Mark { get; private set; }
 
@@ -88,8 +96,10 @@ internal sealed class NodeChain
                 _start = ObjectVersion.Max(_start, version);
                 break;
             case StoreRecordKind.Drop:
+                ObjectVersion[] above = [.. _records.Where(record => record > version)];
+                if (!IsLearning) _left.UnionWith(above);
                 Standing = ChainStanding.Learning;
-                _dropped.UnionWith(_records.Where(record => record > version));
+                _dropped.UnionWith(above);
                 _records.ExceptWith(_dropped);
                 break;
             case StoreRecordKind.ChainState:
