@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Globalization;
 
 namespace Corfu.Simulation.Kernel.Seeds;
 
@@ -58,6 +59,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers
         SortedDictionary<string, int> others = [];
         using SeedProcess? second = bug.Checker == CheckerNames.Determinism ? new SeedProcess() : null;
         int tried = 0;
+        long began = TimeProvider.System.GetTimestamp();
         for (ulong seed = first; tried < most; seed++)
         {
             if (!bug.MayShowIn(seed)) continue;
@@ -76,16 +78,20 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers
             }
             else if (PassesWithout(bug.Runs, seed))
             {
-                Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, after {tried}: {violation}");
+                Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, "
+                    + $"after {tried} in {Since(began)}: {violation}");
                 return tried;
             }
         }
 
         Tell(
-            $"{bug.Name}: NOT found by {bug.Checker} in {most} seeds from {first}; others fired: "
+            $"{bug.Name}: NOT found by {bug.Checker} in {most} seeds from {first} in {Since(began)}; others fired: "
             + $"{string.Join(", ", others.Select(o => $"{o.Key} {o.Value}"))}");
         return null;
     }
+
+    private static string Since(long began) =>
+        string.Create(CultureInfo.InvariantCulture, $"{TimeProvider.System.GetElapsedTime(began).TotalSeconds:F1} s");
 
     private void Tell(string line)
     {
