@@ -130,21 +130,25 @@ internal sealed class CraqCluster
     }
 
     /// <summary>Starts the nodes and records the chains, before any fault.</summary>
-    public void Boot()
+    /// <returns>Null once all chains are open; otherwise the step that did not end.</returns>
+    public string? Boot()
     {
         Truth.Start();
-        Run("the log was not opened", () => Truth.IsOpen);
+        if (!Ends(() => Truth.IsOpen)) return "the log was not opened";
         Operator.Start();
         foreach (var node in Nodes) node.Start();
-        Run("nodes did not register", () => Operator.IsReady && Truth.View.Nodes.Count == Plan.Nodes
-            && Nodes.TrueForAll(node => node.Node is not null));
+        if (!Ends(() => Operator.IsReady && Truth.View.Nodes.Count == Plan.Nodes
+            && Nodes.TrueForAll(node => node.Node is not null)))
+            return "nodes did not register";
         ChainNames = [.. Enumerable.Range(0, Plan.Chains).Select(i => $"chain{i}")];
         var placement = new Placement([], 1, Plan.Length, MinMembers: Plan.MinMembers);
         foreach (var name in ChainNames) Operator.Create(name, placement, Plan.Options);
-        Run("chains did not open", () => Truth.View.Chains.Count == Plan.Chains
-            && Monitor.Chains.All(chain => chain.IsOpen(Epoch.First)));
+        if (!Ends(() => Truth.View.Chains.Count == Plan.Chains
+            && Monitor.Chains.All(chain => chain.IsOpen(Epoch.First))))
+            return "chains did not open";
         Network.Options = Plan.Network;
         Network.Lose(static request => request is ValuesRequest or MarkedRequest, Plan.RelayLoss);
+        return null;
     }
 
     /// <summary>Ends all faults.</summary>
@@ -174,10 +178,6 @@ internal sealed class CraqCluster
             node.CompareIndex(chain, CheckerNames.Learn);
     }
 
-    private void Run(string what, Func<bool> done)
-    {
-        if (Pump.Run(World, done, World.Now + (60 * TimeSpan.TicksPerSecond), World.Steps + 1_000_000)
-            != Pump.Ending.Done)
-            throw new InvalidOperationException($"{what}: {string.Join("; ", World.Failures)}");
-    }
+    private bool Ends(Func<bool> done) =>
+        Pump.Run(World, done, World.Now + (60 * TimeSpan.TicksPerSecond), World.Steps + 1_000_000) == Pump.Ending.Done;
 }

@@ -55,7 +55,12 @@ internal sealed class CraqRun
 
     private void Execute()
     {
-        _cluster.Boot();
+        if (_cluster.Boot() is { } stuck)
+        {
+            _violations.Add(new(CheckerNames.Liveness, $"{stuck} though there were no faults"));
+            return;
+        }
+
         for (var i = 0; i < _plan.Clients; i++) _cluster.AddClient(_workload.RunAsync);
         foreach (var client in _cluster.Clients) client.Start();
         _nemesis.Start();
