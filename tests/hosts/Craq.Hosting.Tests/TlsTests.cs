@@ -17,6 +17,7 @@ public sealed class TlsTests : IDisposable
         var without = await Assert.ThrowsAsync<NodeStartException>(() => EmbeddedCraq.StartAsync(
             cluster.ConnectionString, new EmbeddedCraqOptions { Folder = Path.Combine(_folder, "none") }));
         Assert.Contains("authority", without.Message, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Path.Combine(_folder, "none")));
 
         var options = new EmbeddedCraqOptions { Folder = nodes, Authority = ClusterCertificates.AuthorityOf(log) };
         ObjectVersion written;
@@ -34,6 +35,13 @@ public sealed class TlsTests : IDisposable
                 () => CraqClient.ConnectAsync(plain.ToString()));
             Assert.Contains("craqs://", refused.Message, StringComparison.Ordinal);
         }
+
+        // Refused nodes leave no name in the folder.
+        var formed = CraqFolder.Open(nodes).Manifest.Nodes;
+        var more = new CraqShape(cluster.ConnectionString)
+        { Datacenters = [(CraqNodeSettings.DefaultDatacenter, formed.Length + 1)] };
+        await Assert.ThrowsAsync<NodeStartException>(() => CraqFolder.OpenOrCreateAsync(nodes, more));
+        Assert.Equal(formed.AsEnumerable(), CraqFolder.Open(nodes).Manifest.Nodes);
 
         // Later starts need no authority.
         await using var again = await EmbeddedCraq.StartAsync(

@@ -78,11 +78,12 @@ public sealed class CraqFolder
         {
             var folder = Exists(full) ? Open(full) : new CraqFolder(full, new CraqManifest(
                 CraqManifest.CurrentFormat, shape.Log, []));
-            PrivateFolder.Create(full);
             folder.RequireMemcached(shape);
+            folder = folder.Extended(shape);
             folder.RequireAuthority(shape);
-            folder = folder.Extend(shape);
-            folder.RequireAuthority(shape);
+            PrivateFolder.Create(full);
+            // Before any folder is made: a name that stands in the manifest is never given to another node.
+            folder = folder.Save(folder.Manifest);
             foreach (var node in folder.Manifest.Nodes.Where(node => !node.Formed))
                 await folder.FormAsync(node, shape, cancellationToken);
             if (shape.Authority is { } authority)
@@ -122,8 +123,7 @@ public sealed class CraqFolder
         };
     }
 
-    // The manifest is saved before any folder is made: a name that stands in it is never given to another node.
-    private CraqFolder Extend(CraqShape shape)
+    private CraqFolder Extended(CraqShape shape)
     {
         var missing = new List<string>();
         foreach (var (datacenter, nodes) in shape.Datacenters)
@@ -136,7 +136,7 @@ public sealed class CraqFolder
         var taken = Manifest.Nodes.Select(node => node.Port).ToImmutableArray();
         var ports = new ClusterShape { Host = shape.Host }.FreePorts(missing.Count, taken);
         var number = Manifest.Nodes.Length;
-        return Save(Manifest with
+        return new CraqFolder(Path, Manifest with
         {
             Nodes = [.. Manifest.Nodes, .. missing.Select((datacenter, i) => new CraqManifestNode(
                 $"craq{number + i + 1}", shape.Host, ports[i], datacenter, Formed: false))],
