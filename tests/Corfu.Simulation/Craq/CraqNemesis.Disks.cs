@@ -23,8 +23,11 @@ internal sealed partial class CraqNemesis
         var isSame = _random.Chance(0.5);
         node.LoseDisk(isSame ? lost : new NodeId(_cluster.Entropy.NewGuid()));
         _cluster.Monitor.Mark(isSame ? "disk lost, same identity" : "disk lost, new identity");
-        After(Duration(), node.Start);
-        _operator.Do("replace", () => TakeOutAsync(node, lost));
+        // An operator may notice the loss when the empty node is back in its chains.
+        var isLate = isSame && _random.Chance(0.5);
+        After(isLate ? 1 : Duration(), node.Start);
+        var noticed = TimeSpan.FromTicks(isLate ? Duration() : 0);
+        _operator.Do("replace", () => TakeOutAsync(node, lost, noticed));
     }
 
     // Another full member has what the node has. A removal keeps two members of the base, and so this one.
@@ -34,8 +37,9 @@ internal sealed partial class CraqNemesis
             && log.Last >= _cluster.Monitor.Truth(config.Id).Committed));
 
     // An empty node that came back under its old identity is stopped where its chain cannot do without it otherwise.
-    private async Task TakeOutAsync(SimCraqNode node, NodeId lost)
+    private async Task TakeOutAsync(SimCraqNode node, NodeId lost, TimeSpan noticed)
     {
+        await Task.Delay(noticed, _operator.Time);
         for (var look = 0; ; look++)
         {
             await Task.Delay(s_look, _operator.Time);

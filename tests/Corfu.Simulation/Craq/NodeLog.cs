@@ -113,12 +113,27 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
             }
 
             if (next.Kind == StoreRecordKind.Chain) monitor.Learn(id, next);
+            var wasLearning = ChainOf(next.Chain).IsLearning;
             ChainOf(next.Chain).Note(next);
+            if (!wasLearning && IsOfLearner(next)) BeginsToLearn(next);
             if (next.Kind == StoreRecordKind.Chain) monitor.IsPrefix(this, next.Chain, next.Version);
             touched.Add(next.Chain);
         }
 
         foreach (var chain in touched) monitor.Advanced(chain);
+    }
+
+    /// <summary>An object's clean version never falls: what is newer stays where a copy comes late (C11).</summary>
+    public void Fell(ChainId chain, ObjectKey key, ObjectVersion before, ObjectVersion after) =>
+        monitor.Found(CheckerNames.Learn, $"{name} has {after} of {key} in place of {before} in {chain}");
+
+    // C10: a learner has dropped what is above the mark with which it begins.
+    private void BeginsToLearn(in StoreRecord state)
+    {
+        var last = ChainOf(state.Chain).Last;
+        if (state.Kind == StoreRecordKind.ChainState && last > state.Version)
+            monitor.Found(CheckerNames.Learn,
+                $"{name} begins to learn {state.Chain} at {state.Version} and keeps records up to {last}");
     }
 
     // C2: a record stands behind its previous one.

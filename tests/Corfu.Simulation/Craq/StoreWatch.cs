@@ -50,7 +50,12 @@ internal sealed class StoreWatch(INodeStore store, NodeLog log) : INodeStore, IN
 
     public ValueTask LoadAsync(ChainId chain, ObjectKey key) => store.LoadAsync(chain, key);
 
-    public void Set(ChainId chain, ObjectKey key, in ObjectSlot slot) => store.Set(chain, key, slot);
+    public void Set(ChainId chain, ObjectKey key, in ObjectSlot slot)
+    {
+        if (store.TryFind(chain, key, out var held) && held?.Version > slot.Version)
+            log.Fell(chain, key, held.Value.Version, slot.Version);
+        store.Set(chain, key, slot);
+    }
 
     public void Remove(ChainId chain, ObjectKey key, ObjectVersion version, long address) =>
         store.Remove(chain, key, version, address);
