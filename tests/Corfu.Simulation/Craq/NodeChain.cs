@@ -56,7 +56,11 @@ internal sealed class NodeChain
 
     /// <summary>A record was durable here, though it may have been dropped since: it may still be under way to
     /// others. A state that ends with the record stands for it.</summary>
-    public bool HasHeld(ObjectVersion version) => Last >= version || _dropped.Contains(version);
+    public bool HasHeld(ObjectVersion version) =>
+        Last >= version || _dropped.Contains(version) || _left.Contains(version);
+
+    /// <summary>What the node had dropped before a restart: its log may have forgotten the Drop since.</summary>
+    public void Recall(NodeChain before) => _left.UnionWith(before._left);
 
     /// <returns>The part of a former chain that this one lacks; null: nothing.</returns>
     public string? Lacks(NodeChain before)

@@ -79,6 +79,7 @@ internal sealed class NodeLog(CraqMonitor monitor, NodeId id, string name)
         {
             if (ChainOf(chain).Lacks(held) is { } lost)
                 monitor.Found(CheckerNames.NodeDurable, $"{name} has lost {lost} of {chain} in a restart");
+            ChainOf(chain).Recall(held);
         }
 
         foreach (var chain in _chains.Keys) monitor.Advanced(chain);
