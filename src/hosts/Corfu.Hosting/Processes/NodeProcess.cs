@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 
@@ -15,6 +16,8 @@ public static partial class NodeProcess
     private const int Sigterm = 15;
     private const int Sigkill = 9;
     private const int MaxErrorText = 4096;
+
+    private static readonly TimeSpan s_endPoll = TimeSpan.FromMilliseconds(20);
 
     /// <summary>The process that runs the node of a folder; null: none does.</summary>
     public static int? RunningIn(string folder) =>
@@ -80,13 +83,13 @@ public static partial class NodeProcess
             {
                 using var deadline = new CancellationTokenSource(timeout, time);
                 using var both = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
-                await process.WaitForExitAsync(both.Token);
+                await WaitForEndAsync(process, time, both.Token);
                 return false;
             }
             catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
             {
                 Signal(process, Sigkill);
-                await process.WaitForExitAsync(cancellationToken);
+                await WaitForEndAsync(process, time, cancellationToken);
                 return true;
             }
         }
@@ -99,6 +102,31 @@ public static partial class NodeProcess
         if (OperatingSystem.IsWindows())
             throw new NodeStartException("A node on Windows takes its configuration at its start alone: restart it.");
         _ = Kill(processId, Sighup);
+    }
+
+    /// <summary>Waits until the process holds no file and no port any more.</summary>
+    internal static async Task WaitForEndAsync(Process process, TimeProvider time, CancellationToken cancellationToken)
+    {
+        while (!process.HasExited && !IsUncollected(process.Id))
+            await Task.Delay(s_endPoll, time, cancellationToken);
+    }
+
+    /// <summary>True for a process of which only the entry is left that its parent has not collected. The first process
+    /// of a container often collects none.</summary>
+    private static bool IsUncollected(int processId)
+    {
+        if (!OperatingSystem.IsLinux()) return false;
+        try
+        {
+            var stat = File.ReadAllText($"/proc/{processId}/stat");
+            var fields = stat[(stat.LastIndexOf(')') + 2)..].Split(' ');
+            // Threads that still end hold the files.
+            return fields[0] == "Z" && int.Parse(fields[17], CultureInfo.InvariantCulture) <= 1;
+        }
+        catch (IOException)
+        {
+            return true;
+        }
     }
 
     private static async Task WaitUntilReadyAsync(string name, Process process, CancellationToken cancellationToken)

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Text.Json;
 using Corfu.Client;
+using Corfu.Hosting;
 using Corfu.Protocol;
 
 namespace Corfu.Integration.Tests.Support;
@@ -106,7 +107,7 @@ internal sealed class ClusterProcesses : IAsyncDisposable
         {
             using var process = Process.GetProcessById(id);
             process.Kill();
-            await process.WaitForExitAsync();
+            await NodeProcess.WaitForEndAsync(process, TimeProvider.System, default);
         }
     }
 
