@@ -55,13 +55,13 @@ public sealed class UsageTests
     public async Task An_occupied_port_is_named_before_a_cluster_is_made()
     {
         using var folder = new TempFolder();
-        using var squatter = new TcpListener(IPAddress.Loopback, 0);
+        var first = TestPorts.Take(2);
+        using var squatter = new TcpListener(IPAddress.Loopback, first + 1);
         squatter.Start();
-        var port = ((IPEndPoint)squatter.LocalEndpoint).Port;
         var result = await CorfuTool.RunAsync("cluster", "up", "--dir", folder.File("cluster"), "--units", "1",
-            "--replicas", "1", "--port", $"{port - 1}");
+            "--replicas", "1", "--port", $"{first}");
         Assert.Equal(1, result.ExitCode);
-        Assert.Contains($"port {port}", result.Error, StringComparison.Ordinal);
+        Assert.Contains($"port {first + 1}", result.Error, StringComparison.Ordinal);
         Assert.False(File.Exists(folder.File("cluster/cluster.json")));
     }
 
