@@ -13,7 +13,7 @@ public sealed class VolumeCheckTests
         Write(mount, 0, VolumeFate.Done, 1, 2);
         Read(mount, 0, 1, 2);
         Clear(mount, 1, 1);
-        Read(mount, 0, 0, 0, 0);
+        Read(mount, 0, 1, 0, 0);
         Assert.Empty(VolumeCheck.Check(_history));
     }
 
