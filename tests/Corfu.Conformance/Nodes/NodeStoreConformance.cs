@@ -263,7 +263,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Copy_before_the_state_of_its_chain_counts_until_the_mark_of_the_newer_version_is_logged()
+    public async Task Copy_before_the_state_of_a_chain_counts_until_the_mark_of_the_newer_version_is_logged()
     {
         var chain = TestNode.Chain(7);
         var node = await OpenAsync();
@@ -299,7 +299,7 @@ public abstract class NodeStoreConformance : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Record_of_more_than_half_a_segment_gets_its_space()
+    public async Task Record_of_more_than_half_a_segment_gets_space()
     {
         var options = TestNode.Small with { SegmentSize = TestNode.Small.LogPageSize };
         await using var node = await TestNode.OpenAsync(Create(Files, options));

@@ -14,7 +14,7 @@ internal sealed class NodeChain
     // Records that a Drop has made void.
     private readonly HashSet<ObjectVersion> _dropped = [];
 
-    // Those among them that it held as a full member.
+    // Dropped records that the node held as a full member.
     private readonly HashSet<ObjectVersion> _left = [];
 
     // The records above are held one by one. At or above Base; a learner may lack what is below.
@@ -59,7 +59,7 @@ internal sealed class NodeChain
     public bool HasHeld(ObjectVersion version) =>
         Last >= version || _dropped.Contains(version) || _left.Contains(version);
 
-    /// <summary>What the node had dropped before a restart: its log may have forgotten the Drop since.</summary>
+    /// <summary>Takes over what the node had dropped before a restart: its log may have forgotten the Drop.</summary>
     public void Recall(NodeChain before) => _left.UnionWith(before._left);
 
     /// <returns>The part of a former chain that this one lacks; null: nothing.</returns>

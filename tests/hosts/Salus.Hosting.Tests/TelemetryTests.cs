@@ -6,8 +6,13 @@ using Salus.Region;
 namespace Salus.Hosting.Tests;
 
 /// <summary>Figures of a volume in use, as a collector gets them.</summary>
+[Collection(Name)]
+[CollectionDefinition(Name, DisableParallelization = true)]
 public sealed class TelemetryTests
 {
+    /// <summary>Instruments count for the process: volumes of other tests would be among them.</summary>
+    public const string Name = "figures of volumes";
+
     private static readonly string[] s_meters =
         [SalusClientTelemetry.MeterName, SalusNodeTelemetry.MeterName, RegionTelemetry.MeterName];
 
