@@ -20,7 +20,7 @@ public sealed record CheckOp(string Path, int Version) : NodeOp
     internal override void Write(ref MessagePackWriter writer)
     {
         writer.WriteArrayHeader(2);
-        writer.WriteText(Path);
+        writer.WriteRequiredText(Path);
         writer.Write(Version);
     }
 

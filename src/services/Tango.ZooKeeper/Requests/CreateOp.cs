@@ -43,7 +43,7 @@ public sealed record CreateOp(
     internal override void Write(ref MessagePackWriter writer)
     {
         writer.WriteArrayHeader(Fields);
-        writer.WriteText(Path);
+        writer.WriteRequiredText(Path);
         writer.WriteData(Data);
         writer.WriteAcl(Acl);
         writer.Write((int)Flags);

@@ -25,7 +25,7 @@ public sealed record DeleteOp(string Path, int Version) : NodeOp
     internal override void Write(ref MessagePackWriter writer)
     {
         writer.WriteArrayHeader(2);
-        writer.WriteText(Path);
+        writer.WriteRequiredText(Path);
         writer.Write(Version);
     }
 

@@ -29,7 +29,7 @@ public sealed record ReapRecord(ImmutableArray<ReapedNode> Nodes) : TreeRecord
         foreach (var node in Nodes)
         {
             writer.WriteArrayHeader(NodeFields);
-            writer.WriteText(node.Path);
+            writer.WriteRequiredText(node.Path);
             writer.Write(node.Czxid);
             writer.Write(node.Mzxid);
             writer.Write(node.Pzxid);

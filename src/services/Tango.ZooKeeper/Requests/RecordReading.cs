@@ -8,6 +8,15 @@ internal static class RecordReading
     public static string RequireText(ref this MessagePackReader reader) => reader.ReadText()
         ?? throw new TangoFormatException(FormatError.WrongType, "A text is nil", reader.Consumed);
 
+    /// <summary>A text that <see cref="RequireText"/> reads: a nil in the log would stop the tree in every
+    /// process.</summary>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    public static void WriteRequiredText(ref this MessagePackWriter writer, string text)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        writer.WriteText(text);
+    }
+
     /// <summary>Bytes of their own: a node must not keep the entry that its data came in.</summary>
     public static byte[]? ReadData(ref this MessagePackReader reader) =>
         reader.TryReadNil() ? null : reader.ReadBinary().ToArray();

@@ -30,8 +30,8 @@ public sealed record RequestHeader(
         foreach (var id in Ids)
         {
             writer.WriteArrayHeader(2);
-            writer.WriteText(id.Scheme);
-            writer.WriteText(id.Id);
+            writer.WriteRequiredText(id.Scheme);
+            writer.WriteRequiredText(id.Id);
         }
     }
 

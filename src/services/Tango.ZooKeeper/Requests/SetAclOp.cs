@@ -23,7 +23,7 @@ public sealed record SetAclOp(string Path, ImmutableArray<AclEntry> Acl, int Ver
     internal override void Write(ref MessagePackWriter writer)
     {
         writer.WriteArrayHeader(3);
-        writer.WriteText(Path);
+        writer.WriteRequiredText(Path);
         writer.WriteAcl(Acl);
         writer.Write(Version);
     }

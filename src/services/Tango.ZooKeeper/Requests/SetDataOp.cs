@@ -23,7 +23,7 @@ public sealed record SetDataOp(string Path, byte[]? Data, int Version) : NodeOp
     internal override void Write(ref MessagePackWriter writer)
     {
         writer.WriteArrayHeader(3);
-        writer.WriteText(Path);
+        writer.WriteRequiredText(Path);
         writer.WriteData(Data);
         writer.Write(Version);
     }

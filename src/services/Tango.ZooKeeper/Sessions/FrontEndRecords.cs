@@ -22,7 +22,7 @@ public sealed record FrontEndUpRecord(long FrontEnd, int CodeLevel, string Addre
         writer.WriteArrayHeader(Fields);
         writer.Write(FrontEnd);
         writer.Write(CodeLevel);
-        writer.WriteText(Address);
+        writer.WriteRequiredText(Address);
     }
 
     internal static FrontEndUpRecord Read(ref MessagePackReader reader)

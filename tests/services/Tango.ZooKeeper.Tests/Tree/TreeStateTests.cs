@@ -158,6 +158,26 @@ public sealed class TreeStateTests
         }
     }
 
+    /// <summary>A nil would be read by no process, and stop the tree.</summary>
+    [Fact]
+    public void Null_text_is_refused_where_the_record_is_written()
+    {
+        var header = new RequestHeader(0, 0, 1, 1, []);
+        TreeRecord[] records =
+        [
+            new FrontEndUpRecord(7, 1, null!),
+            new ReapRecord([new ReapedNode(null!, 1, 2, 3)]),
+            new RequestRecord(header with { Ids = [new AuthId(null!, "u:h")] }, new CloseSessionOp()),
+            new RequestRecord(header with { Ids = [new AuthId("digest", null!)] }, new CloseSessionOp()),
+            new RequestRecord(header, Op.Create(null!)),
+            new RequestRecord(header, Op.Delete(null!)),
+            new RequestRecord(header, Op.Set(null!, "data")),
+            new RequestRecord(header, new SetAclOp(null!, Op.Open, -1)),
+            new RequestRecord(header, new MultiOp([new CheckOp(null!, 1)])),
+        ];
+        Assert.All(records, record => Assert.Throws<ArgumentNullException>(() => RecordCodec.Write(record)));
+    }
+
     [Fact]
     public void Numbers_of_mutators_are_fixed_by_the_format() => Assert.Equal(
         [
