@@ -35,7 +35,8 @@ internal static class RecordReading
         for (var i = 0; i < entries.Length; i++)
         {
             reader.ReadArrayHeader(3);
-            entries[i] = new AclEntry((Permissions)reader.ReadInt32(), reader.ReadText(), reader.ReadText());
+            entries[i] = new AclEntry(
+                (Permissions)reader.ReadInt32(), AclSchemes.Shared(reader.ReadText()), reader.ReadText());
         }
 
         return ImmutableCollectionsMarshal.AsImmutableArray(entries);

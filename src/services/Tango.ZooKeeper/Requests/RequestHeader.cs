@@ -44,7 +44,7 @@ public sealed record RequestHeader(
         for (var i = 0; i < ids.Length; i++)
         {
             reader.ReadArrayHeader(2);
-            ids[i] = new AuthId(reader.RequireText(), reader.RequireText());
+            ids[i] = new AuthId(AclSchemes.Shared(reader.RequireText()), reader.RequireText());
         }
 
         return new RequestHeader(session, attachment, number, time, ImmutableCollectionsMarshal.AsImmutableArray(ids));

@@ -47,4 +47,40 @@ public sealed class SetAclTests
         _world.Reload();
         Assert.Same(_world.Node("/a").Acl, _world.Node("/b").Acl);
     }
+
+    /// <summary>A failed request leaves its lists in the cache.</summary>
+    [Fact]
+    public void Cache_keeps_no_list_of_many_entries_or_of_a_long_id()
+    {
+        var cache = new AclCache();
+        Assert.Same(cache.Share(Users(AclCache.MaxEntries)), cache.Share(Users(AclCache.MaxEntries)));
+        Assert.NotSame(cache.Share(Users(AclCache.MaxEntries + 1)), cache.Share(Users(AclCache.MaxEntries + 1)));
+        Assert.Same(cache.Share(User(AclCache.MaxIdLength)), cache.Share(User(AclCache.MaxIdLength)));
+        Assert.NotSame(cache.Share(User(AclCache.MaxIdLength + 1)), cache.Share(User(AclCache.MaxIdLength + 1)));
+
+        static AclList Users(int count) => new(
+            [.. Enumerable.Range(0, count).Select(static i => new AclEntry(Permissions.All, "digest", $"u{i}:h"))]);
+
+        static AclList User(int length) => new(Op.Acl(Permissions.All, "x509", new string('u', length)));
+    }
+
+    [Fact]
+    public void Names_of_schemes_that_were_read_are_shared()
+    {
+        _world.Ids = [new AuthId("x509", "CN=one")];
+        ImmutableArray<AclEntry> asked =
+        [
+            new(Permissions.All, "ip", "::1"), new(Permissions.All, "digest", "u:h"),
+            new(Permissions.All, "auth", ""),
+        ];
+        _world.Do(new CreateOp("/a", null, asked, CreateFlags.Persistent));
+        AssertShared();
+        _world.Reload();
+        AssertShared();
+
+        void AssertShared() => Assert.Equal(
+            [true, true, true],
+            _world.Node("/a").Acl.Entries.Zip((string[])["ip", "digest", "x509"],
+                static (entry, name) => ReferenceEquals(entry.Scheme, name)));
+    }
 }
