@@ -3,20 +3,21 @@ namespace Tango.ZooKeeper;
 /// <summary>Access control list of a node: never empty, compared by its entries. Nodes share equal lists.</summary>
 public sealed class AclList : IEquatable<AclList>
 {
+    // Seeded by the process, so that clients cannot choose it: no part of the state.
     private readonly int _hash;
 
     /// <param name="entries">At least one; each with scheme and id.</param>
     internal AclList(ImmutableArray<AclEntry> entries)
     {
         Entries = entries;
-        var hash = 17;
+        var hash = new HashCode();
         foreach (var entry in entries)
         {
             if (entry.IsWorld) ForWorld |= entry.Permissions;
-            hash = unchecked(hash * 31 + HashOf(entry));
+            hash.Add(entry);
         }
 
-        _hash = hash;
+        _hash = hash.ToHashCode();
     }
 
     /// <summary>Anyone may do anything.</summary>
@@ -45,7 +46,4 @@ public sealed class AclList : IEquatable<AclList>
     public override int GetHashCode() => _hash;
 
     public override string ToString() => string.Join(", ", Entries);
-
-    private static int HashOf(AclEntry entry) => unchecked(
-        (int)entry.Permissions ^ (int)PathKeys.Hash(entry.Scheme!, 0) ^ ((int)PathKeys.Hash(entry.Id!, 0) << 1));
 }

@@ -102,5 +102,18 @@ public sealed class AclRulesTests
         Assert.NotEqual(List(a, b), List(b, a));
     }
 
+    /// <summary>Permissions are any 32 bits: beside a known hash of the id they made any hash of the list.</summary>
+    [Fact]
+    public void Clients_cannot_choose_the_hash_of_a_list()
+    {
+        var hashes = Enumerable.Range(0, 100).Select(static i =>
+        {
+            var id = $"u{i}:h";
+            var known = unchecked((int)PathKeys.Hash(id, 0) << 1);
+            return List(new AclEntry((Permissions)known, "digest", id)).GetHashCode();
+        });
+        Assert.NotEqual(1, hashes.Distinct().Count());
+    }
+
     private static AclList List(params ImmutableArray<AclEntry> entries) => new(entries);
 }
