@@ -7,6 +7,9 @@ internal sealed partial class WorkingTree
     private TreeParts _parts;
     private ImmutableArray<TreeChange>.Builder? _changes;
 
+    // Rights of the caller on long lists: those that were looked up, and those among them that it has.
+    private Dictionary<AclList, (Permissions Known, Permissions Has)>? _rights;
+
     public WorkingTree(TreeRoot before, long zxid, RequestHeader? caller) =>
         (_parts, _caller, Zxid) = (before.Parts, caller, zxid);
 
@@ -64,8 +67,22 @@ internal sealed partial class WorkingTree
 
     public ZNode? Find(string path) => _parts.Nodes.Find(path);
 
-    public bool IsPermitted(ZNode node, Permissions permission) =>
-        AclRules.IsPermitted(node.Acl, permission, CallerIds);
+    /// <param name="permission">One of them.</param>
+    public bool IsPermitted(ZNode node, Permissions permission)
+    {
+        var acl = node.Acl;
+        if (acl.Entries.Length <= AclCache.MaxEntries) return AclRules.IsPermitted(acl, permission, CallerIds);
+        // A multi may ask for each of its parts.
+        _rights ??= new Dictionary<AclList, (Permissions, Permissions)>(ReferenceEqualityComparer.Instance);
+        var (known, has) = _rights.GetValueOrDefault(acl);
+        if ((known & permission) == 0)
+        {
+            if (AclRules.IsPermitted(acl, permission, CallerIds)) has |= permission;
+            _rights[acl] = (known | permission, has);
+        }
+
+        return (has & permission) != 0;
+    }
 
     /// <param name="path">No node has it yet.</param>
     /// <param name="parent">The parent as it is now.</param>
