@@ -6,11 +6,13 @@ namespace Tango.ZooKeeper;
 /// <summary>Limits that a quota's node asks for; -1: none. Only hard ones are enforced.</summary>
 internal readonly record struct QuotaLimits(long Count, long Bytes)
 {
+    public static QuotaLimits None => new(-1, -1);
+
     /// <summary>Reads <c>count=4,bytes=5=;countHardLimit=10;byteHardLimit=20</c>. Text that is no limit asks for none:
     /// a client's content must not stop the tree.</summary>
     public static QuotaLimits Parse(byte[]? data)
     {
-        var limits = new QuotaLimits(-1, -1);
+        var limits = None;
         foreach (var pair in Encoding.UTF8.GetString(data ?? []).Split(',', ';'))
         {
             var parts = pair.Split('=');

@@ -6,36 +6,43 @@ internal sealed class QuotaTable
     private const string Limits = "/zookeeper_limits";
     private const string Stats = "/zookeeper_stats";
 
-    private readonly ImmutableSortedDictionary<string, QuotaUsage> _usages;
+    private readonly ImmutableSortedDictionary<string, PathQuota> _quotas;
 
-    // The keys, in ordinal order: searched by parts of a path, which are no strings.
-    private readonly ImmutableArray<string> _paths;
+    // The keys: a dictionary does not tell the key before one that is missing.
+    private readonly ImmutableSortedSet<string> _paths;
 
-    private QuotaTable(ImmutableSortedDictionary<string, QuotaUsage> usages, ImmutableArray<string> paths) =>
-        (_usages, _paths) = (usages, paths);
+    private QuotaTable(ImmutableSortedDictionary<string, PathQuota> quotas, ImmutableSortedSet<string> paths) =>
+        (_quotas, _paths) = (quotas, paths);
 
-    public static QuotaTable Empty { get; } =
-        new(ImmutableSortedDictionary.Create<string, QuotaUsage>(StringComparer.Ordinal), []);
+    public static QuotaTable Empty { get; } = new(
+        ImmutableSortedDictionary.Create<string, PathQuota>(StringComparer.Ordinal),
+        ImmutableSortedSet.Create<string>(StringComparer.Ordinal));
 
     /// <summary>In ordinal order of the paths.</summary>
-    public IEnumerable<KeyValuePair<string, QuotaUsage>> Usages => _usages;
+    public IEnumerable<KeyValuePair<string, PathQuota>> Quotas => _quotas;
 
-    public int Count => _usages.Count;
+    public int Count => _quotas.Count;
 
-    public QuotaUsage? Find(string path) => _usages.TryGetValue(path, out var usage) ? usage : null;
+    public PathQuota? Find(string path) => _quotas.TryGetValue(path, out var quota) ? quota : null;
 
-    public QuotaTable Set(string path, QuotaUsage usage) => With(_usages.SetItem(path, usage));
+    public QuotaTable Set(string path, PathQuota quota) => new(_quotas.SetItem(path, quota), _paths.Add(path));
 
-    public QuotaTable Remove(string path) => With(_usages.Remove(path));
+    public QuotaTable Remove(string path) => new(_quotas.Remove(path), _paths.Remove(path));
 
     /// <summary>The path under quota that a node counts for: the longest that it is at or below. Null: none.</summary>
     public string? LongestOver(string path)
     {
-        if (_paths.IsEmpty) return null;
-        for (var length = path.Length; length > 0; length = path.LastIndexOf('/', length - 1))
+        while (!_paths.IsEmpty)
         {
-            var index = IndexOf(path.AsSpan(0, length));
+            var index = _paths.IndexOf(path);
             if (index >= 0) return _paths[index];
+            if (~index == 0) return null;
+            // Between a path over this one and this one stand only paths that begin alike. So it is over the one before
+            // this one too: within what the two have in common.
+            var common = path.AsSpan().CommonPrefixLength(_paths[~index - 1]);
+            var slash = path.LastIndexOf('/', common);
+            if (slash <= 0) return null;
+            path = path[..slash];
         }
 
         return null;
@@ -50,24 +57,6 @@ internal sealed class QuotaTable
 
     /// <summary>The path whose use the node shows; null: it shows none.</summary>
     public static string? ShownBy(string node) => PathIn(node, Stats);
-
-    private QuotaTable With(ImmutableSortedDictionary<string, QuotaUsage> usages) =>
-        new(usages, usages.Count == _usages.Count ? _paths : [.. usages.Keys]);
-
-    private int IndexOf(ReadOnlySpan<char> path)
-    {
-        var (low, high) = (0, _paths.Length - 1);
-        while (low <= high)
-        {
-            var middle = (low + high) / 2;
-            var order = _paths[middle].AsSpan().SequenceCompareTo(path);
-            if (order == 0) return middle;
-            if (order < 0) low = middle + 1;
-            else high = middle - 1;
-        }
-
-        return -1;
-    }
 
     // The root itself has no quota.
     private static string? PathIn(string node, string name) =>

@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Tango.ZooKeeper;
 
-/// <summary>Use of a quota: nodes and bytes of data at and below its path, where no longer path has one.</summary>
+/// <summary>
+/// Use of a quota, counted as ZooKeeper does: all nodes and bytes of data at and below its path when its limits were
+/// created, and since then the changes of those for which no longer path has a quota.
+/// </summary>
 internal readonly record struct QuotaUsage(long Count, long Bytes)
 {
     /// <summary>Content of the node that shows it.</summary>

@@ -9,9 +9,9 @@ internal sealed class LoadingTree
     private readonly List<AclList> _acls = [];
     private readonly List<ZNode> _nodes = [];
     private readonly Dictionary<long, ZooKeeperSession> _sessions = [];
+    private readonly List<(string Path, QuotaUsage Usage)> _usages = [];
     private readonly AclCache _cache = new();
     private FrontEndTable _frontEnds = FrontEndTable.Empty;
-    private QuotaTable _quotas = QuotaTable.Empty;
     private long _dataBytes;
 
     public int Level { get; set; }
@@ -34,7 +34,7 @@ internal sealed class LoadingTree
         _frontEnds = _frontEnds.Enter(session.FrontEnd);
     }
 
-    public void AddQuota(string path, QuotaUsage usage) => _quotas = _quotas.Set(path, usage);
+    public void AddQuota(string path, QuotaUsage usage) => _usages.Add((path, usage));
 
     public void Add(string path, byte[]? data, int acl, long owner, in NodeCounters counters)
     {
@@ -63,7 +63,7 @@ internal sealed class LoadingTree
         var reapable = _nodes.Where(static node => node.IsReapable).Select(static node => node.Path);
         return new TreeRoot(new TreeParts(
             Seed, Level, Settings, LastZxid, nodes, _dataBytes, SessionTable.From(_sessions.Values, Seed), _frontEnds,
-            PathSet.From([.. reapable], Seed), _quotas, _cache));
+            PathSet.From([.. reapable], Seed), Quotas(nodes), _cache));
     }
 
     private void LinkChildren(NodeMap nodes)
@@ -98,6 +98,20 @@ internal sealed class LoadingTree
                 Ephemerals = ZooKeeperSession.NoEphemerals.Union(nodes.Select(static node => node.Path)),
             };
         }
+    }
+
+    private QuotaTable Quotas(NodeMap nodes)
+    {
+        var quotas = QuotaTable.Empty;
+        foreach (var (path, usage) in _usages)
+        {
+            var limits = nodes.Find(QuotaTable.LimitsOf(path)) is { } node
+                ? QuotaLimits.Parse(node.RawData)
+                : QuotaLimits.None;
+            quotas = quotas.Set(path, new PathQuota(usage, limits));
+        }
+
+        return quotas;
     }
 
     private static TangoFormatException Damage(string message) => new(message);

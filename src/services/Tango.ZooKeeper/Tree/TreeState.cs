@@ -135,12 +135,12 @@ internal static class TreeState
     private static void SaveQuotas(ref MessagePackWriter writer, TreeRoot root)
     {
         writer.WriteMapHeader(root.Parts.Quotas.Count);
-        foreach (var (path, usage) in root.Parts.Quotas.Usages)
+        foreach (var (path, quota) in root.Parts.Quotas.Quotas)
         {
             writer.WriteText(path);
             writer.WriteArrayHeader(2);
-            writer.Write(usage.Count);
-            writer.Write(usage.Bytes);
+            writer.Write(quota.Usage.Count);
+            writer.Write(quota.Usage.Bytes);
         }
     }
 

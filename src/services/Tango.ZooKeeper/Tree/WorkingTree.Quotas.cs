@@ -8,16 +8,17 @@ internal sealed partial class WorkingTree
     {
         if (!Settings.EnforceQuota || _parts.Quotas.LongestOver(path) is not { } limited) return true;
         var change = new QuotaUsage(count, bytes);
-        return _parts.Nodes.Find(QuotaTable.LimitsOf(limited)) is not { } limits
-            || QuotaLimits.Parse(limits.RawData).Allow(_parts.Quotas.Find(limited)!.Value + change, change);
+        var quota = _parts.Quotas.Find(limited)!.Value;
+        return quota.Limits.Allow(quota.Usage + change, change);
     }
 
     private void CountAdded(ZNode node)
     {
         Count(node.Path, new QuotaUsage(1, node.DataLength));
-        if (QuotaTable.LimitedBy(node.Path) is { } limited) Show(limited, Measure(limited));
-        else if (QuotaTable.ShownBy(node.Path) is { } shown && _parts.Quotas.Find(shown) is { } usage)
-            Show(shown, usage);
+        if (QuotaTable.LimitedBy(node.Path) is { } limited)
+            Show(limited, new PathQuota(Measure(limited), QuotaLimits.Parse(node.RawData)));
+        else if (QuotaTable.ShownBy(node.Path) is { } shown && _parts.Quotas.Find(shown) is { } quota)
+            Show(shown, quota);
     }
 
     private void CountRemoved(ZNode node)
@@ -26,21 +27,25 @@ internal sealed partial class WorkingTree
         Count(node.Path, new QuotaUsage(-1, -node.DataLength));
     }
 
-    private void CountWritten(string path, int bytes)
+    private void CountWritten(ZNode written, int bytes)
     {
-        if (bytes != 0) Count(path, new QuotaUsage(0, bytes));
+        if (bytes != 0) Count(written.Path, new QuotaUsage(0, bytes));
+        if (QuotaTable.LimitedBy(written.Path) is { } limited && _parts.Quotas.Find(limited) is { } quota)
+            _parts.Quotas = _parts.Quotas.Set(limited, quota with { Limits = QuotaLimits.Parse(written.RawData) });
     }
 
     private void Count(string path, QuotaUsage change)
     {
-        if (_parts.Quotas.LongestOver(path) is { } limited) Show(limited, _parts.Quotas.Find(limited)!.Value + change);
+        if (_parts.Quotas.LongestOver(path) is not { } limited) return;
+        var quota = _parts.Quotas.Find(limited)!.Value;
+        Show(limited, quota with { Usage = quota.Usage + change });
     }
 
-    private void Show(string limited, QuotaUsage usage)
+    private void Show(string limited, PathQuota quota)
     {
-        _parts.Quotas = _parts.Quotas.Set(limited, usage);
+        _parts.Quotas = _parts.Quotas.Set(limited, quota);
         if (_parts.Nodes.Find(QuotaTable.StatsOf(limited)) is not { } stats) return;
-        var data = usage.ToData();
+        var data = quota.Usage.ToData();
         _parts.DataBytes += data.Length - stats.DataLength;
         _parts.Nodes = _parts.Nodes.Set(stats.WithKeptData(data));
     }

@@ -122,7 +122,7 @@ internal sealed partial class WorkingTree
         _parts.Nodes = _parts.Nodes.Set(written);
         _parts.DataBytes += written.DataLength - node.DataLength;
         Tell(TreeChangeKind.DataChanged, node.Path, node.Acl);
-        CountWritten(node.Path, written.DataLength - node.DataLength);
+        CountWritten(written, written.DataLength - node.DataLength);
         return written;
     }
 

@@ -1,3 +1,5 @@
+using CsCheck;
+
 namespace Tango.ZooKeeper.Tests;
 
 public sealed class QuotaTests
@@ -80,6 +82,59 @@ public sealed class QuotaTests
         Assert.Equal("/a", table.Remove("/a/b").LongestOver("/a/b/x"));
         // Deep as a request is long: the search makes no string of each ancestor.
         Assert.Equal("/a", table.LongestOver("/a" + string.Concat(Enumerable.Repeat("/x", 200_000))));
+    }
+
+    [Fact]
+    public void Longest_path_is_that_of_a_search_through_all_ancestors()
+    {
+        // Few names, of which some begin alike or stand before a slash.
+        string[] names = ["a", "a-", "aa", "b", "."];
+        Gen.Int[0, 4].Array[1, 5].Select(name => "/" + string.Join('/', name.Select(i => names[i]))).Array[1, 40]
+            .Sample(paths =>
+            {
+                var limited = paths[..(paths.Length / 2)];
+                var table = limited.Aggregate(QuotaTable.Empty, static (t, path) => t.Set(path, default));
+                foreach (var path in paths)
+                {
+                    var expected = limited.Where(over => (path + "/").StartsWith(over + "/", StringComparison.Ordinal))
+                        .MaxBy(static over => over.Length);
+                    Assert.Equal(expected, table.LongestOver(path));
+                }
+            });
+    }
+
+    /// <summary>A table that copied the paths for each quota made a restart from a checkpoint quadratic.</summary>
+    [Fact]
+    public void Further_quota_copies_no_paths_of_the_others()
+    {
+        var table = QuotaTable.Empty;
+        for (var i = 0; i < 20_000; i++) table = table.Set($"/{i}", default);
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        table = table.Set("/new", default);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 1, 20_000);
+        Assert.Equal(20_001, table.Count);
+    }
+
+    /// <summary>The content may be as long as a request: a write that read it each time cost as much.</summary>
+    [Fact]
+    public void Limits_are_read_when_they_are_written()
+    {
+        _world.Create("/a", data: null);
+        SetQuota(new string(',', 100_000) + "countHardLimit=2");
+        _world.Create("/a/b");
+        var table = _world.Root.Parts.Quotas;
+        Assert.Equal(new QuotaLimits(2, -1), table.Find("/a")!.Value.Limits);
+        var tree = new WorkingTree(_world.Root, 1, null);
+        Assert.False(tree.IsWithinQuota("/a/c", 1, 0));
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        Assert.False(tree.IsWithinQuota("/a/c", 1, 0));
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 20_000);
+
+        _world.Do(Op.Set(Limits, "countHardLimit=3"));
+        _world.Create("/a/c");
+        Assert.Equal(ZooKeeperError.QuotaExceeded, _world.Error(Op.Create("/a/d")));
+        _world.Do(Op.Set(Limits, null));
+        _world.Create("/a/d");
     }
 
     [Fact]
