@@ -9,6 +9,8 @@ public sealed record BeginRecord(ulong Seed, int Level, TreeSettings Settings) :
 
     public override int Number => Mutators.Begin;
 
+    internal override int? NewLevel => Level;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         if (tree.Level != 0 || Level < TreeLevel.First) return TreeResult.Of(ZooKeeperError.SystemError);

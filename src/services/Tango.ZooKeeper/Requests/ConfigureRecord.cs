@@ -8,6 +8,8 @@ public sealed record ConfigureRecord(int? Level, bool? TtlNodes, bool? EnforceQu
 
     public override int Number => Mutators.Configure;
 
+    internal override int? NewLevel => Level;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         var level = Level ?? tree.Level;

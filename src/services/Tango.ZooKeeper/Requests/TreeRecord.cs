@@ -13,6 +13,9 @@ public abstract record TreeRecord
     /// <summary>Null: no client's request.</summary>
     internal virtual RequestHeader? Caller => null;
 
+    /// <summary>Level that the tree has from this record on; null: as before.</summary>
+    internal virtual int? NewLevel => null;
+
     internal abstract void Write(ref MessagePackWriter writer);
 
     /// <summary>The result on this state. Where it is an error, the changes of the tree are dropped.</summary>

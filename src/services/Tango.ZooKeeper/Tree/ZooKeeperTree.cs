@@ -38,14 +38,18 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
 
     /// <summary>Appends a record; completes once it is applied.</summary>
     /// <exception cref="TangoInDoubtException">The record may or may not be in the log.</exception>
+    /// <exception cref="ArgumentException">The record has a null, or a level above
+    /// <see cref="TreeLevel.Newest"/>.</exception>
     public ValueTask<TreeResult> UpdateAsync(TreeRecord record, CancellationToken cancellationToken = default) =>
         UpdateHelperAsync<TreeResult>(
-            Mutators.Of(record.Number), ObjectKey.None, RecordCodec.Write(record), cancellationToken);
+            Mutators.Of(record.Number), ObjectKey.None, Encode(record), cancellationToken);
 
     /// <summary>Appends a record for which no task waits: the sink hears whether it is in the log, an observer what it
     /// came to.</summary>
+    /// <exception cref="ArgumentException">The record has a null, or a level above
+    /// <see cref="TreeLevel.Newest"/>.</exception>
     public TangoPost Post(TreeRecord record, IPostSink sink) =>
-        PostHelper(Mutators.Of(record.Number), ObjectKey.None, RecordCodec.Write(record), sink);
+        PostHelper(Mutators.Of(record.Number), ObjectKey.None, Encode(record), sink);
 
     /// <summary>The newest state. Linearizable.</summary>
     public ValueTask<TreeRoot> ReadAsync(CancellationToken cancellationToken = default) =>
@@ -69,6 +73,12 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
     void ITangoView.SaveState(IBufferWriter<byte> writer) => TreeState.Save(writer, _root);
 
     void ITangoView.LoadState(ReadOnlyMemory<byte> state) => _root = TreeState.Load(state);
+
+    // In the log, a level that no code knows would end the tree for ever.
+    private static ArgumentBuffer Encode(TreeRecord record) => record.NewLevel is > TreeLevel.Newest and var level
+        ? throw new ArgumentOutOfRangeException(
+            nameof(record), level, $"This code knows levels up to {TreeLevel.Newest}")
+        : RecordCodec.Write(record);
 
     // A spilled call has the zxid of its transaction: the place of the spill is below records that came before it.
     private static LogPlace PlaceOf(in ApplyContext context) => context.Place.IsPending

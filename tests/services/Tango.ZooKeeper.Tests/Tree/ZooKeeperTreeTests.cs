@@ -124,6 +124,28 @@ public sealed class ZooKeeperTreeTests
             Assert.All(Enumerable.Range(0, 10), i => Assert.Equal(zxid, root.Find($"/{i}")!.Stat.Czxid));
     }
 
+    [Fact]
+    public async Task Level_that_this_code_does_not_know_is_not_written()
+    {
+        await using var host = new TangoTestHost();
+        var tree = await OpenAsync(host);
+        var sink = new CountingSink(1);
+        TreeRecord[] records =
+        [
+            new BeginRecord(1, TreeLevel.Newest + 1, new TreeSettings()),
+            new ConfigureRecord(TreeLevel.Newest + 1, null, null),
+        ];
+        foreach (var record in records)
+        {
+            await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await tree.UpdateAsync(record));
+            Assert.Throws<ArgumentOutOfRangeException>(() => tree.Post(record, sink));
+        }
+
+        Assert.Equal(0, (await tree.ReadAsync()).LastZxid);
+        await tree.UpdateAsync(new BeginRecord(1, TreeLevel.Newest, new TreeSettings()));
+        Assert.Equal(ZooKeeperError.Ok, (await tree.UpdateAsync(Request(Op.Create("/a")))).Error);
+    }
+
     private static ValueTask<ZooKeeperTree> OpenAsync(TangoTestHost host) =>
         host.Start().Runtime.OpenAsync<ZooKeeperTree>("zookeeper/main", OpenMode.Create);
 
