@@ -47,7 +47,7 @@ internal sealed class LoadingTree
     /// <exception cref="TangoFormatException">The nodes are no tree.</exception>
     public TreeRoot ToRoot()
     {
-        if (Level == 0) return TreeRoot.NotBegun;
+        if (Level == 0) return new TreeRoot(TreeRoot.NotBegun.Parts with { LastZxid = LastZxid });
         NodeMap nodes;
         try
         {

@@ -51,6 +51,17 @@ public sealed class TreeStateTests
     }
 
     [Fact]
+    public void Zxid_of_a_record_before_the_beginning_comes_back()
+    {
+        var place = new LogPlace(new LogPosition(5), 0, 0);
+        var root = ZooKeeperTree.Decide(TreeRoot.NotBegun, new BeatRecord(1, 1), place).Root;
+        var loaded = TreeState.Load(World.Save(root));
+        Assert.Equal(5L << 16, root.LastZxid);
+        Assert.Equal(root.LastZxid, loaded.LastZxid);
+        Assert.Equal(World.Save(root), World.Save(loaded));
+    }
+
+    [Fact]
     public void Truncated_state_is_refused_at_every_length()
     {
         var state = Busy().Save();
