@@ -35,6 +35,7 @@ public sealed record CreateOp(
         if (tree.Find(path) is not null) return Failed(ZooKeeperError.NodeExists);
         if (NodeOwner.IsSession(parent.Owner)) return Failed(ZooKeeperError.NoChildrenForEphemerals);
         if (!tree.IsWithinQuota(path, 1, Data?.Length ?? 0)) return Failed(ZooKeeperError.QuotaExceeded);
+        if (!tree.MayMeasureFor(path)) return Failed(ZooKeeperError.BadArguments);
 
         var node = tree.Add(path, Data, acl, OwnerFor(tree), parent);
         return new OpResult(ZooKeeperError.Ok, path, node.Stat);

@@ -3,6 +3,15 @@ namespace Tango.ZooKeeper;
 // The use of quotas follows the nodes; where a quota has a node that shows it, that node's content follows too.
 internal sealed partial class WorkingTree
 {
+    // Nodes behind which a record begins no further measurement. A quota alone is measured in any case.
+    internal const int MaxMeasured = 10_000;
+
+    private long _measured;
+
+    /// <summary>Whether the record may create a node of this path: limits of a quota, which must be measured, only
+    /// while the record has not measured many nodes.</summary>
+    public bool MayMeasureFor(string path) => _measured < MaxMeasured || QuotaTable.LimitedBy(path) is null;
+
     /// <summary>Whether the quota over a path has room for a change; true where quotas are not enforced.</summary>
     public bool IsWithinQuota(string path, int count, int bytes)
     {
@@ -54,6 +63,7 @@ internal sealed partial class WorkingTree
     {
         var usage = default(QuotaUsage);
         foreach (var node in _parts.Nodes.Subtree(path)) usage += new QuotaUsage(1, node.DataLength);
+        _measured += usage.Count;
         return usage;
     }
 }

@@ -200,6 +200,25 @@ public sealed class QuotaTests
         Assert.Equal("count=1,bytes=0", Shown());
     }
 
+    /// <summary>Each measures all nodes below: a multi of thousands of them would stop every process for hours.</summary>
+    [Fact]
+    public void Record_that_has_measured_many_nodes_creates_no_further_quota()
+    {
+        string[] names = ["a", "b", "c"];
+        foreach (var name in names)
+        {
+            _world.Create($"/{name}");
+            _world.Create($"/zookeeper/quota/{name}");
+        }
+
+        var below = Enumerable.Range(1, WorkingTree.MaxMeasured - 1);
+        _world.Apply(new MultiOp([.. below.Select(static i => Op.Create($"/a/{i}"))]));
+        NodeOp[] limits = [.. names.Select(static name => Op.Create($"/zookeeper/quota/{name}/zookeeper_limits"))];
+        Assert.Equal(ZooKeeperError.BadArguments, _world.Error(new MultiOp([limits[0], limits[1]])));
+        Assert.Equal(ZooKeeperError.Ok, _world.Error(new MultiOp([limits[1], limits[2], limits[0]])));
+        Assert.Equal(WorkingTree.MaxMeasured, _world.Root.Parts.Quotas.Find("/a")!.Value.Usage.Count);
+    }
+
     [Fact]
     public void Root_has_no_quota()
     {
