@@ -156,6 +156,23 @@ public class ObserverTests
     }
 
     [Fact]
+    public async Task Logger_that_fails_with_an_observer_disturbs_no_other_observer()
+    {
+        await using var world = new World();
+        var logger = new BrokenLogger();
+        var runtime = world.NewRuntime(null, logger);
+        var watched = await runtime.OpenAsync<Watched>("watched", OpenMode.Create);
+        Hears hears = new(), broken = new() { FailsAt = "3" };
+        using var first = await runtime.ObserveAsync([watched], hears);
+        using var second = await runtime.ObserveAsync([watched], broken);
+        Assert.Equal(3, await watched.AddAsync(3));
+        Assert.Equal(8, await watched.AddAsync(5));
+        Assert.Equal(1, logger.Failures);
+        Assert.Equal(["reset 0", "3", "5"], hears.Notable);
+        Assert.Equal(["reset 0", "stopped InvalidOperationException"], broken.Notable);
+    }
+
+    [Fact]
     public async Task Disposed_observation_is_silent_and_ends_the_use_of_objects()
     {
         await using var world = new World();

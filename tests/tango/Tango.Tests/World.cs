@@ -1,4 +1,5 @@
 using Corfu;
+using Microsoft.Extensions.Logging;
 using Tango.Testing;
 
 namespace Tango.Tests;
@@ -15,10 +16,10 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
 
     public InMemoryCorfuLog Log { get; } = new(options);
 
-    public TangoRuntime NewRuntime(TangoOptions? options = null)
+    public TangoRuntime NewRuntime(TangoOptions? options = null, ILogger? logger = null)
     {
         var runtime = new TangoRuntime(Log, realCursor ? () => new StreamCursor(Log) : Log.OpenCursor,
-            time ?? TimeProvider.System, SystemEntropy.Instance, With(options), loops: SeededContext.Loops);
+            time ?? TimeProvider.System, SystemEntropy.Instance, With(options), logger, SeededContext.Loops);
         _runtimes.Add(runtime);
         return runtime;
     }

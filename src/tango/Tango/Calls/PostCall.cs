@@ -34,7 +34,19 @@ internal sealed class PostCall(ReadOnlyMemory<byte> record, ImmutableArray<Strea
         }
         catch (Exception e)
         {
-            logger.LogCritical(e, "A sink of posts has failed");
+            LogFailure(e);
+        }
+    }
+
+    private void LogFailure(Exception reason)
+    {
+        try
+        {
+            logger.LogCritical(reason, "A sink of posts has failed");
+        }
+        catch (Exception)
+        {
+            // The program's logger.
         }
     }
 }

@@ -87,14 +87,26 @@ internal sealed class ApplyObservation : IDisposable
     private void Fail(Exception reason)
     {
         _hasEnded = true;
-        _logger.LogCritical(reason, "An observer of objects has failed, and hears nothing any more");
+        LogFailure(reason, "while objects were played");
         try
         {
             foreach (var observed in _objects) _observer.OnStopped(observed.Handle, reason);
         }
         catch (Exception e)
         {
-            _logger.LogCritical(e, "An observer of objects has failed when it was told so");
+            LogFailure(e, "when it was told of its end");
+        }
+    }
+
+    private void LogFailure(Exception reason, string when)
+    {
+        try
+        {
+            _logger.LogCritical(reason, "An observer of objects has failed {When}, and hears nothing any more", when);
+        }
+        catch (Exception)
+        {
+            // The program's logger. The other observers and the callers still wait.
         }
     }
 

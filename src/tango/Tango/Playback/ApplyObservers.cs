@@ -1,11 +1,10 @@
 using Corfu;
-using Microsoft.Extensions.Logging;
 using Tango.Model;
 
 namespace Tango.Playback;
 
 /// <summary>The observations of a runtime. Within cycles of the player only.</summary>
-internal sealed class ApplyObservers(ILogger logger)
+internal sealed class ApplyObservers
 {
     private readonly GatheredEffects _effects = new();
     private readonly List<ApplyObservation> _all = [];
@@ -46,7 +45,6 @@ internal sealed class ApplyObservers(ILogger logger)
     {
         var ended = _all.Where(static observation => observation.HasEnded).ToList();
         _all.RemoveAll(static observation => observation.HasEnded);
-        logger.LogDebug("{Count} observations have ended", ended.Count);
         foreach (var hosted in ended.SelectMany(static observation => observation.Objects))
         {
             if (!_all.Exists(observation => observation.Objects.Contains(hosted))) hosted.Effects = null;

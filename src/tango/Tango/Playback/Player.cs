@@ -19,7 +19,7 @@ internal sealed class Player : IPlayedEntries
     private readonly PlaybackContext _context;
     private readonly ViewPublisher _views;
     private readonly HostedCohorts _cohorts;
-    private readonly ApplyObservers _observers;
+    private readonly ApplyObservers _observers = new();
     private readonly CancellationToken _lifetime;
 
     // Used inside a cycle only. Replaced when history was trimmed under it.
@@ -37,7 +37,6 @@ internal sealed class Player : IPlayedEntries
     {
         (_options, _time, _entropy, _logger) = (context.Options, context.Time, context.Entropy, context.Logger);
         (_context, _views, _cohorts, _lifetime) = (context, views, cohorts, lifetime);
-        _observers = new ApplyObservers(context.Logger);
         _playback = NewPlayback();
         PlaybackGauges.Players.Add(this);
     }

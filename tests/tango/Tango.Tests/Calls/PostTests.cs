@@ -129,6 +129,37 @@ public class PostTests
     }
 
     [Fact]
+    public async Task Logger_that_fails_with_a_sink_disturbs_no_caller_of_the_entry()
+    {
+        var release = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var holds = false;
+        await using var world = new World(new InMemoryLogOptions
+        {
+            AroundAppend = async _ =>
+            {
+                if (holds) await release.Task;
+            },
+        });
+        var logger = new BrokenLogger();
+        var runtime = world.NewRuntime(null, logger);
+        var watched = await runtime.OpenAsync<Watched>("watched", OpenMode.Create);
+        holds = true;
+        watched.Post(1, new Sink());
+        Sink broken = new() { Fails = true }, last = new(), next = new();
+        watched.Post(2, broken);
+        watched.Post(4, last);
+        release.SetResult();
+        await broken.HasToldAsync(1);
+        // Sent behind the entry of the others, whose sinks have heard by then.
+        watched.Post(8, next);
+        await next.HasToldAsync(1);
+        Assert.Equal(1, logger.Failures);
+        Assert.Equal(["appended"], last.Told);
+        Assert.Equal(broken.Versions[0].Position, last.Versions[0].Position);
+        Assert.Equal(15, await watched.SumAsync());
+    }
+
+    [Fact]
     public async Task Post_in_a_transaction_or_of_a_deleted_object_is_refused()
     {
         await using var world = new World();
