@@ -192,6 +192,25 @@ public class ObserverTests
         Assert.False(runtime.Services.Playback.Hosted.IsOpen(remote.ObjectId));
     }
 
+    /// <summary>The call has two effects.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Observation_that_the_observer_disposes_of_tells_nothing_more(bool fails)
+    {
+        await using var world = new World();
+        var (runtime, watched) = await OpenAsync(world);
+        var hears = new Hears();
+        var observation = await runtime.ObserveAsync([watched], hears);
+        hears.Heard = _ =>
+        {
+            observation.Dispose();
+            if (fails) throw new InvalidOperationException("broken");
+        };
+        Assert.Equal(2, await watched.AddAsync(2));
+        Assert.Equal("2", hears.Told[^1]);
+    }
+
     [Fact]
     public async Task Write_only_foreign_and_doubled_objects_cannot_be_observed()
     {
@@ -216,6 +235,9 @@ public class ObserverTests
     {
         public string? FailsAt { get; init; }
 
+        /// <summary>Called with each effect that was heard.</summary>
+        public Action<string>? Heard { get; set; }
+
         public List<string> Told { get; } = [];
 
         public List<string> Effects { get; } = [];
@@ -238,6 +260,7 @@ public class ObserverTests
             Effects.Add($"{effect}");
             Handles.Add(handle);
             Versions.Add(version);
+            Heard?.Invoke($"{effect}");
         }
 
         public void OnPublished(LogPosition end)

@@ -29,23 +29,33 @@ internal sealed class ApplyObservation : IDisposable
     public void Begin(PublishedViews published)
     {
         foreach (var observed in _objects) published.Of(observed.Hosted).Require(observed.Hosted);
-        foreach (var observed in _objects) Reset(observed, published);
-        _observer.OnPublished(published.End);
+        foreach (var observed in _objects)
+        {
+            if (_hasEnded) return;
+            Reset(observed, published);
+        }
+
+        if (!_hasEnded) _observer.OnPublished(published.End);
     }
 
     public void Publish(IReadOnlyList<GatheredEffect> effects, PublishedViews published)
     {
-        if (_hasEnded) return;
         try
         {
             foreach (var effect in effects)
             {
+                if (_hasEnded) return;
                 if (Find(effect.Applied) is { } observed)
                     _observer.OnApplied(observed.Handle, effect.Version, effect.Effect);
             }
 
-            foreach (var observed in _objects) TellState(observed, published);
-            _observer.OnPublished(published.End);
+            foreach (var observed in _objects)
+            {
+                if (_hasEnded) return;
+                TellState(observed, published);
+            }
+
+            if (!_hasEnded) _observer.OnPublished(published.End);
         }
         catch (Exception e)
         {
@@ -90,7 +100,12 @@ internal sealed class ApplyObservation : IDisposable
         LogFailure(reason, "while objects were played");
         try
         {
-            foreach (var observed in _objects) _observer.OnStopped(observed.Handle, reason);
+            foreach (var observed in _objects)
+            {
+                // The observer itself may dispose of its observation, or another thread.
+                if (Volatile.Read(ref _isDisposed) != 0) return;
+                _observer.OnStopped(observed.Handle, reason);
+            }
         }
         catch (Exception e)
         {
