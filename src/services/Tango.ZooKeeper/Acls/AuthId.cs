@@ -1,5 +1,5 @@
 namespace Tango.ZooKeeper;
 
-/// <summary>Somebody by the rules of a scheme: of a caller what its connection has proved, of an access control list
-/// what is permitted.</summary>
+/// <summary>An identity by the rules of a scheme: a connection has proved it, or an access control list permits it
+/// something.</summary>
 public readonly record struct AuthId(string Scheme, string Id);

@@ -38,7 +38,7 @@ public static class NodePath
         return true;
     }
 
-    /// <summary>Nodes that nobody deletes.</summary>
+    /// <summary>Nodes that are never deleted.</summary>
     public static bool IsSpecial(string path) => path is Root or Service or Quota or Config;
 
     /// <summary>The path before the last slash; of the root and of its children: the root. Null where there is no

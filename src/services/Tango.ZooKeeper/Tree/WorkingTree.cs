@@ -39,7 +39,7 @@ internal sealed partial class WorkingTree
         set => _parts.FrontEnds = value;
     }
 
-    /// <summary>0: the program itself, or nobody.</summary>
+    /// <summary>0: the program itself, or a record without a caller.</summary>
     public long CallerSession => _caller?.Session ?? 0;
 
     public ImmutableArray<AuthId> CallerIds => _caller?.Ids ?? [];

@@ -69,7 +69,8 @@ internal sealed class ObjectCleaner : IAsyncDisposable
             if (!await KeepAsync(record, copies)) return false;
             if (record.Kind == StoreRecordKind.Chain && !(copies.Count > 0 && copies[^1].IsWhole(record)))
                 newest[record.Chain] = ObjectVersion.Max(newest.GetValueOrDefault(record.Chain), record.Version);
-            // The replacement of a copy is clean by a mark that the log may lack.
+            // Invariant (C22): the log has the mark that made a copy's replacement clean before the copy goes. A power
+            // cut would leave the older mark, and neither version.
             if (record.Kind == StoreRecordKind.Copy) newest.TryAdd(record.Chain, ObjectVersion.None);
             bytes += copies.Count == 0 ? 0 : record.Body.Length;
             if (bytes < BytesPerWait) return true;

@@ -124,7 +124,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
                 sequence = ++_sequence;
                 if (Array.Exists(batch, static call => call is { NeedsPlayback: true, IsPost: false }))
-                    _unplayed.Add(sequence, Array.ConvertAll(batch, static call => call.IsPost ? null : call));
+                    _unplayed.Add(sequence, WithoutPosts(batch));
             }
 
             try
@@ -138,6 +138,11 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             }
         }
     }
+
+    private static PendingCall?[] WithoutPosts(PendingCall[] batch) =>
+        Array.Exists(batch, static call => call.IsPost)
+            ? Array.ConvertAll(batch, static call => call.IsPost ? null : call)
+            : batch;
 
     private PendingCall[] TakeBatch()
     {

@@ -57,7 +57,7 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     /// <summary>Hears of the calls that are applied from now on. Playback only.</summary>
     public ICallObserver? Observer { get; set; }
 
-    /// <summary>Gathers what is emitted by the calls that are applied from now on; null: nobody observes the object.
+    /// <summary>Gathers what is emitted by the calls that are applied from now on; null: the object has no observer.
     /// Playback only.</summary>
     public GatheredEffects? Effects { get; set; }
 

@@ -200,7 +200,7 @@ public sealed class QuotaTests
         Assert.Equal("count=1,bytes=0", Shown());
     }
 
-    /// <summary>Each measures all nodes below: a multi of thousands of them would stop every process for hours.</summary>
+    /// <summary>Each measures all nodes below: a multi of thousands of quotas would stop playback for hours.</summary>
     [Fact]
     public void Record_that_has_measured_many_nodes_creates_no_further_quota()
     {
