@@ -196,7 +196,7 @@ public class ObserverTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Observation_that_the_observer_disposes_of_tells_nothing_more(bool fails)
+    public async Task Disposed_observation_calls_the_observer_no_more(bool fails)
     {
         await using var world = new World();
         var (runtime, watched) = await OpenAsync(world);

@@ -1,5 +1,5 @@
 namespace Tango.ZooKeeper;
 
 /// <summary>Quota of a path.</summary>
-/// <param name="Limits">What the quota's node asks for. Kept, because its content may be as long as a request.</param>
+/// <param name="Limits">Limits by the quota's node. Kept, because its content may be as long as a request.</param>
 internal readonly record struct PathQuota(QuotaUsage Usage, QuotaLimits Limits);

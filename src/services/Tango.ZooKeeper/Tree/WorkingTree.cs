@@ -67,7 +67,7 @@ internal sealed partial class WorkingTree
 
     public ZNode? Find(string path) => _parts.Nodes.Find(path);
 
-    /// <param name="permission">One of them.</param>
+    /// <param name="permission">A single permission.</param>
     public bool IsPermitted(ZNode node, Permissions permission)
     {
         var acl = node.Acl;

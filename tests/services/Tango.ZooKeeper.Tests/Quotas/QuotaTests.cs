@@ -105,7 +105,7 @@ public sealed class QuotaTests
 
     /// <summary>A table that copied the paths for each quota made a restart from a checkpoint quadratic.</summary>
     [Fact]
-    public void Further_quota_copies_no_paths_of_the_others()
+    public void Further_quota_does_not_copy_the_paths_of_all_quotas()
     {
         var table = QuotaTable.Empty;
         for (var i = 0; i < 20_000; i++) table = table.Set($"/{i}", default);
@@ -117,7 +117,7 @@ public sealed class QuotaTests
 
     /// <summary>The content may be as long as a request: a write that read it each time cost as much.</summary>
     [Fact]
-    public void Limits_are_read_when_they_are_written()
+    public void Limits_are_parsed_at_a_write_of_the_limits_node()
     {
         _world.Create("/a", data: null);
         SetQuota(new string(',', 100_000) + "countHardLimit=2");
