@@ -37,13 +37,13 @@ internal static class Launcher
             {
                 return await app.RunAsync(signals.Token);
             }
-            catch (OperationCanceledException) when (signals.Token.IsCancellationRequested)
+            catch (Exception e) when (IsInterrupted(e))
             {
                 app.SayHowToResume();
                 return ExitCodes.Interrupted;
             }
         }
-        catch (OperationCanceledException) when (signals.Token.IsCancellationRequested)
+        catch (Exception e) when (IsInterrupted(e))
         {
             return ExitCodes.Interrupted;
         }
@@ -59,6 +59,10 @@ internal static class Launcher
             await Console.Error.WriteLineAsync($"error: {e}");
             return ExitCodes.Failed;
         }
+
+        // Work that was stopped may have ended by an error of its own, such as an append in doubt.
+        bool IsInterrupted(Exception e) => signals.Token.IsCancellationRequested
+            && e is (OperationCanceledException or CorfuException or TangoException);
     }
 
     private static IProgressDisplay Display() => Console.IsOutputRedirected
