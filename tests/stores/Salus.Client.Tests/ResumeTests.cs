@@ -112,4 +112,28 @@ public sealed class ResumeTests
             await process.WriteAsync(3, 2);
             Assert.Equal([2], await process.ReadAsync(3, 1));
         });
+
+    /// <summary>A mount right behind the request was refused until the regions had their checkpoints.</summary>
+    [Fact]
+    public void Mount_waits_until_the_snapshot_is_taken() => DriverWorld.Run(8, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(3, 1);
+        Assert.Null(world.Regions.Log.Take(SnapshotRules.Want(world.Regions.Log.State, "nightly")));
+        Assert.Equal(SnapshotState.Wanted, Assert.Single(world.Regions.Log.State.Head.Snapshots).State);
+        await using var snapshot = await world.MountSnapshotAsync("nightly");
+        var data = new byte[4096];
+        await snapshot.ReadAsync(3, data, null, CancellationToken.None);
+        Assert.Equal(1, data[0]);
+    });
+
+    [Fact]
+    public void Mount_of_a_snapshot_that_no_writer_takes_fails_after_the_patience() => DriverWorld.Run(9,
+        static async world =>
+        {
+            Assert.Null(world.Regions.Log.Take(SnapshotRules.Want(world.Regions.Log.State, "nightly")));
+            var failure = await Assert.ThrowsAsync<VolumeException>(() => world.MountSnapshotAsync("nightly"));
+            Assert.Equal(VolumeFault.Unavailable, failure.Fault);
+            Assert.Contains("still being taken", failure.Message, StringComparison.Ordinal);
+        });
 }

@@ -31,21 +31,17 @@ internal sealed class SnapshotVolume : IVolume
 
     public bool IsReadOnly => true;
 
-    /// <exception cref="VolumeException">There is no such snapshot, or not all regions have their checkpoints of it
-    /// yet.</exception>
+    /// <summary>Waits for a snapshot that is still being taken, as long as the options' patience lasts.</summary>
+    /// <exception cref="VolumeException">There is no such snapshot, not all regions have their checkpoints of it in
+    /// time, or the checkpoints do not make its root.</exception>
     public static async Task<SnapshotVolume> MountAsync(
         VolumePorts ports, SalusClientOptions options, string name, CancellationToken cancellationToken)
     {
-        var state = await ports.Log.RefreshAsync(cancellationToken);
-        var snapshot = state.Head.Snapshots.FirstOrDefault(known => known.Name == name)
-            ?? throw new VolumeException(VolumeFault.Unavailable, $"There is no snapshot '{name}' any more.");
+        var (state, snapshot) = await TakenAsync(ports, options, name, cancellationToken);
         if (snapshot.State != SnapshotState.Complete)
         {
-            throw snapshot.State is SnapshotState.Wanted or SnapshotState.Cutting
-                ? new VolumeException(VolumeFault.Unavailable,
-                    $"Snapshot '{name}' is still being taken: try again in a moment.")
-                : new VolumeException(VolumeFault.Unverifiable,
-                    $"The checkpoints of snapshot '{name}' do not make its root: delete it, and take another one.");
+            throw new VolumeException(VolumeFault.Unverifiable,
+                $"The checkpoints of snapshot '{name}' do not make its root: delete it, and take another one.");
         }
 
         ImmutableArray<CheckpointName> checkpoints = [.. state.Regions.Values.Select(region =>
@@ -115,6 +111,31 @@ internal sealed class SnapshotVolume : IVolume
 
         _closed.Cancel();
         await _ports.Closed();
+    }
+
+    // The regions make their checkpoints of a snapshot after it is recorded.
+    private static async Task<(VolumeState State, SnapshotEntry Snapshot)> TakenAsync(
+        VolumePorts ports, SalusClientOptions options, string name, CancellationToken cancellationToken)
+    {
+        using var impatience = new CancellationTokenSource(options.Patience, ports.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, impatience.Token);
+        try
+        {
+            var state = await ports.Log.RefreshAsync(either.Token);
+            while (true)
+            {
+                var snapshot = state.Head.Snapshots.FirstOrDefault(known => known.Name == name)
+                    ?? throw new VolumeException(VolumeFault.Unavailable, $"There is no snapshot '{name}' any more.");
+                if (snapshot.State is not (SnapshotState.Wanted or SnapshotState.Cutting)) return (state, snapshot);
+                state = await ports.Log.WaitAsync(state.Revision, either.Token);
+            }
+        }
+        catch (OperationCanceledException) when (impatience.IsCancellationRequested
+            && !cancellationToken.IsCancellationRequested)
+        {
+            throw new VolumeException(VolumeFault.Unavailable,
+                $"Snapshot '{name}' is still being taken: see 'corfu volume status' for regions that do not answer.");
+        }
     }
 
     private static VolumeException ReadOnly() => new(VolumeFault.ReadOnly, "The volume is a snapshot.");
