@@ -40,6 +40,8 @@ internal static class ReplyReader
         OpCode.GetAcl => reply with { Acl = reader.ReadAcl(), Stat = reader.ReadStat() },
         OpCode.GetChildren or OpCode.GetEphemerals => reply with { Names = reader.ReadStrings() },
         OpCode.GetChildren2 => reply with { Names = reader.ReadStrings(), Stat = reader.ReadStat() },
+        // The body of an added watch is a code, which repeats that of the head.
+        OpCode.AddWatch when reader.ReadInt32() != 0 => reader.Fail(reply),
         OpCode.GetAllChildrenNumber => reply with { Count = reader.ReadInt32() },
         OpCode.WhoAmI => reply with { Ids = ReadIds(ref reader) },
         _ => reply,

@@ -6,7 +6,7 @@ namespace Corfu.ZooKeeper.Client;
 
 internal sealed record ServerReply(long Zxid, ErrorCode Error)
 {
-    /// <summary>Of a create, and of a sync.</summary>
+    /// <summary>Path of a created node, or of a sync.</summary>
     public string? Path { get; init; }
 
     public byte[]? Data { get; init; }

@@ -36,7 +36,7 @@ internal sealed record ServerFacts
 }
 
 /// <param name="Waiting">Requests without a reply.</param>
-/// <param name="Shortest">Of replies, in ms; as the other two.</param>
+/// <param name="Shortest">Time to a reply, in ms, as the other two.</param>
 internal readonly record struct RequestFigures(
     long Received, long Sent, long Waiting, long Shortest, double Average, long Longest);
 

@@ -113,7 +113,7 @@ internal sealed class JuteWriter : IDisposable
     public void WriteRaw(ReadOnlySpan<byte> bytes) => bytes.CopyTo(Take(bytes.Length));
 
     /// <summary>Replaces a number that was written before.</summary>
-    /// <param name="at">Its place, by <see cref="Length"/>.</param>
+    /// <param name="at">Place of the number, by <see cref="Length"/>.</param>
     public void Replace(int at, int value) =>
         BinaryPrimitives.WriteInt32BigEndian(_buffer.AsSpan(at, sizeof(int)), value);
 

@@ -61,8 +61,7 @@ internal static class MultiCodec
                 continue;
             }
 
-            // Creates of all kinds but the oldest have the result of the second.
-            var code = OpCodes.IsCreate(codes[i]) && codes[i] != OpCode.Create ? OpCode.Create2 : codes[i];
+            var code = ResultOf(codes[i]);
             WriteHead(writer, (int)code, ErrorCode.Ok);
             ReplyWriter.WriteBody(writer, code, part);
         }
@@ -93,4 +92,12 @@ internal static class MultiCodec
         writer.WriteBoolean(true);
         writer.WriteInt32(NoError);
     }
+
+    // As ZooKeeper has them: only containers and nodes with a time to live come back with their numbers.
+    private static OpCode ResultOf(OpCode code) => code switch
+    {
+        OpCode.Create2 => OpCode.Create,
+        OpCode.CreateContainer or OpCode.CreateTtl => OpCode.Create2,
+        _ => code,
+    };
 }

@@ -61,7 +61,7 @@ public sealed class WordTests
     [Theory]
     [InlineData("srvr")]
     [InlineData("mntr")]
-    public void Front_end_without_a_tree_says_that_it_does_not_serve(string word)
+    public void Front_end_without_a_tree_says_that_no_client_is_served(string word)
     {
         var starting = s_facts with { State = ServerState.Starting };
         Assert.StartsWith("This ZooKeeper instance is not currently serving requests",

@@ -130,6 +130,9 @@ def main():
     c.do('multi', multi(create('/g/m', b'm'), k.SetData('/g/m', b'n', 0), k.CheckVersion('/g/m', 1),
                         k.Create2('/g/m2', b'', anyone, 0), k.Delete('/g/m', 1)))
     c.do('multi', multi(create('/g/m3'), k.CheckVersion('/g', 7), k.Delete('/g/m3', -1)))
+    c.do('multi', multi(Raw(19, s('/g/mc') + s('') + acl_body + struct.pack('>i', 4)),
+                        Raw(21, s('/g/mt') + s('') + acl_body + struct.pack('>iq', 5, 600000)),
+                        k.Delete('/g/mc', -1), k.Delete('/g/mt', -1)))
     c.do('multi', multi())
     c.do('multiRead', Raw(22, struct.pack('>ibi', 4, 0, -1) + s('/g/empty') + b'\0' + struct.pack('>ibi', 8, 0, -1)
                           + s('/g/none') + b'\0' + struct.pack('>ibi', 8, 0, -1) + s('/g/e') + b'\0'

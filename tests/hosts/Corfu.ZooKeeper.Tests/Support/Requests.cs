@@ -6,14 +6,15 @@ namespace Corfu.ZooKeeper.Tests.Support;
 internal static class Requests
 {
     private static readonly Gen<string> s_path =
-        Gen.OneOfConst("/", "/a", "/ä/ü", "/a/very/long/path/of/a/node", "", "none", "/\u4e2d\u6587");
+        Const("/", "/a", "/ä/ü", "/a/very/long/path/of/a/node", "", "none", "/\u4e2d\u6587");
 
     private static readonly Gen<byte[]?> s_data = Gen.Frequency(
         (1, Gen.Const((byte[]?)null)), (4, Gen.Byte.Array[0, 40].Select(static bytes => (byte[]?)bytes)));
 
     private static readonly Gen<AclEntry> s_entry = Gen.Select(Gen.Int[0, 40],
-        Gen.OneOfConst("world", "digest", "ip", "auth", "", null), Gen.OneOfConst("anyone", "user:hash", "", null),
-        static (permissions, scheme, id) => new AclEntry((Permissions)permissions, scheme, id));
+        Const("world", "digest", "ip", "auth", "", (string?)null), Const("anyone", "user:hash", "", (string?)null),
+        static (permissions, scheme, id) =>
+            new AclEntry((Permissions)permissions, scheme, id));
 
     private static readonly Gen<ImmutableArray<AclEntry>> s_acl = Gen.Frequency(
         (1, Gen.Const(default(ImmutableArray<AclEntry>))),
@@ -31,17 +32,17 @@ internal static class Requests
         Gen.Select(s_path, Gen.Int, static (path, version) => (OpCode.Check, (NodeOp)new CheckOp(path, version))));
 
     private static readonly Gen<ClientRequest> s_node = Gen.Select(
-        Gen.OneOfConst(OpCode.Exists, OpCode.GetData, OpCode.GetAcl, OpCode.GetChildren, OpCode.GetChildren2,
+        Const(OpCode.Exists, OpCode.GetData, OpCode.GetAcl, OpCode.GetChildren, OpCode.GetChildren2,
             OpCode.Sync, OpCode.GetEphemerals, OpCode.GetAllChildrenNumber), s_path, Gen.Bool,
         static (code, path, watch) => (ClientRequest)new NodeRequest(code, path, watch && HasWatch(code)));
 
     private static readonly Gen<ClientRequest> s_multiRead = Gen.Select(
-            Gen.OneOfConst(OpCode.GetData, OpCode.GetChildren), s_path, Gen.Bool,
+            Const(OpCode.GetData, OpCode.GetChildren), s_path, Gen.Bool,
             static (code, path, watch) => new NodeRequest(code, path, watch)).Array[0, 6]
         .Select(static parts => (ClientRequest)new MultiReadRequest([.. parts]));
 
     private static readonly Gen<ClientRequest> s_setWatches = Gen.Select(
-        Gen.OneOfConst(OpCode.SetWatches, OpCode.SetWatches2), Gen.Long, s_paths.Array[5, 5],
+        Const(OpCode.SetWatches, OpCode.SetWatches2), Gen.Long, s_paths.Array[5, 5],
         static (code, zxid, paths) => (ClientRequest)(code == OpCode.SetWatches
             ? new SetWatchesRequest(code, zxid, paths[0], paths[1], paths[2], [], [])
             : new SetWatchesRequest(code, zxid, paths[0], paths[1], paths[2], paths[3], paths[4])));
@@ -54,11 +55,11 @@ internal static class Requests
         Gen.Select(s_path, s_acl, Gen.Int, static (path, acl, version) =>
             (ClientRequest)new WriteRequest(OpCode.SetAcl, new SetAclOp(path, acl, version))),
         s_node, s_multiRead, s_setWatches,
-        Gen.Select(Gen.OneOfConst(OpCode.CheckWatches, OpCode.RemoveWatches, OpCode.AddWatch), s_path, Gen.Int[0, 6],
+        Gen.Select(Const(OpCode.CheckWatches, OpCode.RemoveWatches, OpCode.AddWatch), s_path, Gen.Int[0, 6],
             static (code, path, kind) => (ClientRequest)new WatchRequest(code, path, kind)),
-        Gen.Select(Gen.OneOfConst("digest", "ip", ""), Gen.Byte.Array[0, 20],
+        Gen.Select(Const("digest", "ip", ""), Gen.Byte.Array[0, 20],
             static (scheme, credential) => (ClientRequest)new AuthRequest(scheme, [.. credential])),
-        Gen.OneOfConst(OpCode.Ping, OpCode.WhoAmI, OpCode.Reconfig, OpCode.Sasl)
+        Const(OpCode.Ping, OpCode.WhoAmI, OpCode.Reconfig, OpCode.Sasl)
             .Select(static code => (ClientRequest)new PlainRequest(code)),
         Gen.Const((ClientRequest)new WriteRequest(OpCode.CloseSession, new CloseSessionOp())));
 
@@ -78,6 +79,8 @@ internal static class Requests
             ? RequestReader.ReadBody(head.Code, ref reader)
             : null;
     }
+
+    private static Gen<T> Const<T>(params T[] values) => Gen.Int[0, values.Length - 1].Select(i => values[i]);
 
     private static bool HasWatch(OpCode code) =>
         code is OpCode.Exists or OpCode.GetData or OpCode.GetChildren or OpCode.GetChildren2;

@@ -14,7 +14,7 @@ public sealed class JuteTests
         writer.WriteString("");
         var reader = new JuteReader(writer.Written);
         Assert.Null(reader.ReadBuffer());
-        Assert.Equal([], reader.ReadBuffer());
+        Assert.Empty(Assert.IsType<byte[]>(reader.ReadBuffer()));
         Assert.Null(reader.ReadString());
         Assert.Equal("", reader.ReadString());
         Assert.False(reader.IsMalformed);
@@ -42,7 +42,7 @@ public sealed class JuteTests
     [Theory]
     [InlineData(int.MaxValue)]
     [InlineData(1 << 20)]
-    public void Count_above_what_fits_allocates_nothing(int count)
+    public void Count_of_more_elements_than_fit_takes_no_memory(int count)
     {
         using var writer = new JuteWriter();
         writer.WriteInt32(count);
@@ -75,7 +75,7 @@ public sealed class JuteTests
     }
 
     [Fact]
-    public void Frames_come_out_whole_however_their_bytes_are_cut()
+    public void Frames_in_many_pieces_come_out_whole()
     {
         using var writer = new JuteWriter();
         for (var i = 0; i < 50; i++)

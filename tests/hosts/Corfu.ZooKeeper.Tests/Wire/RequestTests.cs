@@ -44,7 +44,7 @@ public sealed class RequestTests
     }
 
     [Fact]
-    public void Garbage_is_read_or_malformed_and_throws_nothing()
+    public void Garbage_is_read_or_malformed_and_does_not_throw()
     {
         var codes = Enum.GetValues<OpCode>();
         Gen.Select(Gen.Byte.Array[0, 120], Gen.Int[0, codes.Length - 1]).Sample((bytes, index) =>
@@ -62,7 +62,7 @@ public sealed class RequestTests
     }
 
     [Fact]
-    public void Changed_bytes_of_a_request_throw_nothing()
+    public void Request_with_a_changed_byte_does_not_throw()
     {
         Gen.Select(Requests.All, Gen.Int, Gen.Byte).Sample((request, place, value) =>
         {
