@@ -67,7 +67,7 @@ public sealed class FuzzTests : IDisposable
     public void A_decoder_that_trusts_a_length_is_found()
     {
         var trusting = new Target("trusting", 1, [[4, 0, 0, 0, 1, 2, 3, 4]],
-            b => GC.KeepAlive(new byte[b.Length < 4 ? 0 : BitConverter.ToInt32(b) & 0xFFFFFFF]));
+            b => GC.KeepAlive(new byte[b.Length < 4 ? 0 : BitConverter.ToInt32(b) & 0xFFFFFF]));
         var careless = new Target("careless", 1, [[4, 0, 0, 0, 1, 2, 3, 4]], b => _ = b[b[0]]);
         Assert.False(new Campaign([trusting], 1, TextWriter.Null).Run(3_000));
         Assert.False(new Campaign([careless], 1, TextWriter.Null).Run(3_000));

@@ -10,15 +10,12 @@ public sealed class SeedTests
     [Fact]
     public void A_few_seeds_pass_and_repeat_exactly_in_another_process()
     {
-        string first = Simulate("--seeds", "8", "--start", "1");
-        string second = Simulate("--seeds", "8", "--start", "1");
-        Assert.Matches("seeds 8 failed 0 operations [0-9]+ faults [0-9]+ hash [0-9a-f]{16}", first);
+        string first = Simulate("--seeds", "3", "--start", "1");
+        string second = Simulate("--seeds", "3", "--start", "1");
+        Assert.Matches("seeds 3 failed 0 operations [0-9]+ faults [0-9]+ hash [0-9a-f]{16}", first);
         Assert.Equal(HashOf(first), HashOf(second));
+        Assert.NotEqual(HashOf(first), HashOf(Simulate("--seeds", "3", "--start", "2")));
     }
-
-    [Fact]
-    public void Other_seeds_make_other_runs() => Assert.NotEqual(
-        HashOf(Simulate("--seeds", "1", "--start", "1")), HashOf(Simulate("--seeds", "1", "--start", "2")));
 
     [Fact]
     public void Plans_that_once_found_a_bug_pass() => Assert.Contains(" failed 0", Simulate("--regressions"));

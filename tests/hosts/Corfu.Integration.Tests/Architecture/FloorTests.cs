@@ -42,7 +42,7 @@ public sealed class FloorTests
     public void Model_names_no_task_log_or_clock(string type)
     {
         var found = Repository.Sources(Path.Combine(s_root, "Model")).Where(file =>
-            SourceCounts.Parse(File.ReadAllText(Path.Combine(Repository.Root, file)), file)
+            SourceCounts.Parse(Repository.Read(file), file)
                 .GetRoot().DescendantTokens().Any(token => token.ValueText == type));
         Assert.Equal([], found);
     }

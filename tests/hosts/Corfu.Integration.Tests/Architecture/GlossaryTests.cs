@@ -57,14 +57,10 @@ public sealed partial class GlossaryTests
     [Fact]
     public void Type_of_a_word_exists()
     {
-        var sources = string.Concat(
-            Repository.Sources("src").Select(file => File.ReadAllText(Path.Combine(Repository.Root, file))));
         foreach (var row in s_rows.Where(row => row.Length == 3))
         {
             var type = row[2].Trim('`');
-            Assert.True(
-                Regex.IsMatch(sources, $@"\b(class|struct|record|interface|enum) (?:struct )?{type}\b"),
-                $"{row[0]}: src has no type {type}.");
+            Assert.True(Repository.Types.Contains(type), $"{row[0]}: src has no type {type}.");
         }
     }
 

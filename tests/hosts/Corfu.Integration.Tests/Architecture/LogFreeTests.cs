@@ -67,5 +67,5 @@ public sealed class LogFreeTests
         select type.Identifier.Text;
 
     private static SyntaxTree Parse(string file) =>
-        SourceCounts.Parse(File.ReadAllText(Path.Combine(Repository.Root, file)), file);
+        SourceCounts.Parse(Repository.Read(file), file);
 }

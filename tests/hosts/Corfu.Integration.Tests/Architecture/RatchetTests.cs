@@ -23,7 +23,7 @@ public sealed class RatchetTests
     private static readonly Lazy<SyntaxTree[]> s_trees = new(
     [
         .. Repository.Sources("src", "tests").Select(
-            file => SourceCounts.Parse(File.ReadAllText(Path.Combine(Repository.Root, file)), file)),
+            file => SourceCounts.Parse(Repository.Read(file), file)),
     ]);
 
     [Theory]

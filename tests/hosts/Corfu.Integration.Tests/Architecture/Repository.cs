@@ -1,9 +1,19 @@
+using System.Text.RegularExpressions;
+
 namespace Corfu.Integration.Tests.Architecture;
 
 /// <summary>The source tree that these tests were built from.</summary>
-internal static class Repository
+internal static partial class Repository
 {
+    private static readonly Lazy<HashSet<string>> s_types = new(() =>
+    [
+        .. Sources("src").SelectMany(file => Declaration().Matches(Read(file))).Select(match => match.Groups[1].Value),
+    ]);
+
     public static string Root { get; } = FindRoot();
+
+    /// <summary>Names of the types that src declares.</summary>
+    public static IReadOnlySet<string> Types => s_types.Value;
 
     public static string Projects(string folder) => Path.Combine(Root, folder);
 
@@ -22,6 +32,9 @@ internal static class Repository
         orderby relative
         select relative;
 
+    /// <param name="file">Relative to the root.</param>
+    public static string Read(string file) => File.ReadAllText(Path.Combine(Root, file));
+
     private static string FindRoot()
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
@@ -31,4 +44,7 @@ internal static class Repository
 
         throw new InvalidOperationException("Corfu.slnx is in none of the folders above the tests.");
     }
+
+    [GeneratedRegex(@"\b(?:class|struct|record|interface|enum) (?:struct )?(\w+)")]
+    private static partial Regex Declaration();
 }

@@ -39,7 +39,7 @@ internal sealed class SourceGraph
     public static SourceGraph OfProject(string folder) => Of(
     [
         .. Repository.Sources(folder).Select(
-            file => SourceCounts.Parse(File.ReadAllText(Path.Combine(Repository.Root, file)), file)),
+            file => SourceCounts.Parse(Repository.Read(file), file)),
     ]);
 
     /// <summary>The largest set of files in which each reaches each other, in order.</summary>

@@ -32,7 +32,7 @@ public sealed class SourceTests
         var self = Path.Combine("tests", "hosts", "Corfu.Integration.Tests", "Architecture", "SourceTests.cs");
         foreach (var file in Repository.Sources("src", "samples", "bench", "tests").Where(file => file != self))
         {
-            var text = File.ReadAllText(Path.Combine(Repository.Root, file));
+            var text = Repository.Read(file);
             foreach (var word in Unfinished)
                 Assert.False(text.Contains(word, StringComparison.Ordinal), $"{file} holds {word}.");
         }
