@@ -12,9 +12,10 @@ internal static class CraqCheckCommand
 
     private const string Description =
         """
-        Compare the replicas of chains: the versions of all their objects, by digests, while the chains are used. Values
-        are not read. With TLS it takes an administrator's certificate. Exit code 0 if all replicas are equal, else 1;
-        objects that differ are named with the version that each replica has.
+        Compare the replicas of chains while the chains are used: the versions and the contents of all their objects.
+        Each node reads all its values and tells digests; --versions reads none. With TLS it takes an administrator's
+        certificate. Exit code 0 if all replicas are equal, else 1; objects that differ or are damaged are named with
+        the version that each replica has.
         """;
 
     private static readonly TimeSpan s_interval = TimeSpan.FromSeconds(1);
@@ -23,9 +24,11 @@ internal static class CraqCheckCommand
     {
         var names = new Argument<string[]>("chains")
         { Description = "Chains to compare (default: all).", Arity = ArgumentArity.ZeroOrMore };
+        var versions = new Option<bool>("--versions")
+        { Description = "Compare versions alone, which takes moments: values are not read." };
         var json = CommonOptions.JsonOption();
         var connect = CraqConnections.LogOption();
-        var command = Commands.New("check", Description, [connect, names, json]);
+        var command = Commands.New("check", Description, [connect, names, versions, json]);
         command.SetAction(async (result, cancellationToken) =>
         {
             var text = result.GetRequiredValue(connect);
@@ -36,8 +39,11 @@ internal static class CraqCheckCommand
             await using var admin = await CraqAdmin.OpenAsync(log, cancellationToken);
             var overview = await admin.ReadAsync(cancellationToken);
             var chains = Select(overview, result.GetValue(names) ?? []);
-            var compared = await CompareAsync(overview.ConnectionString(Connections.Parse(text)), overview, chains,
-                result.InvocationConfiguration.Error, cancellationToken);
+            var nodes = overview.ConnectionString(Connections.Parse(text));
+            var compared = await ListAsync(result.GetValue(versions)
+                ? CraqReplicas.CompareVersionsAsync(nodes, overview, chains, cancellationToken)
+                : CraqReplicas.CompareAsync(nodes, overview, chains, cancellationToken),
+                chains.Length, result.InvocationConfiguration.Error);
             await WriteAsync(result.InvocationConfiguration.Output, compared, result.GetValue(json));
             return compared.All(one => one.IsEqual) ? ExitCode.Ok : ExitCode.Failed;
         });
@@ -57,17 +63,17 @@ internal static class CraqCheckCommand
         return [.. overview.Chains.Where(chain => names.Contains(chain.Name))];
     }
 
-    private static async Task<List<ChainComparison>> CompareAsync(CraqConnectionString nodes, CraqOverview overview,
-        ImmutableArray<ChainConfig> chains, TextWriter error, CancellationToken cancellationToken)
+    private static async Task<List<ChainComparison>> ListAsync(
+        IAsyncEnumerable<ChainComparison> comparisons, int chains, TextWriter error)
     {
-        var compared = new List<ChainComparison>(chains.Length);
+        var compared = new List<ChainComparison>(chains);
         var reported = TimeProvider.System.GetTimestamp();
-        await foreach (var one in CraqReplicas.CompareAsync(nodes, overview, chains, cancellationToken))
+        await foreach (var one in comparisons)
         {
             compared.Add(one);
             if (TimeProvider.System.GetElapsedTime(reported) < s_interval) continue;
             reported = TimeProvider.System.GetTimestamp();
-            await error.WriteLineAsync($"compared {compared.Count} of {chains.Length} chains");
+            await error.WriteLineAsync($"compared {compared.Count} of {chains} chains");
         }
 
         return compared;
@@ -94,14 +100,25 @@ internal static class CraqCheckCommand
             await output.WriteLineAsync();
             await output.WriteLineAsync($"{one.Chain.Name}:");
             foreach (var difference in one.Differences.Take(ShownObjects))
-                await output.WriteLineAsync($"  {difference.Key}  " + string.Join("  ", difference.Replicas.Select(
-                    own => $"{own.Node.ToString()[..8]}={own.Version?.ToString() ?? "-"}")));
+            {
+                var isOneVersion = difference.Replicas.DistinctBy(own => own.Version).Count() == 1;
+                await output.WriteLineAsync($"  {difference.Key}  " + string.Join("  ",
+                    difference.Replicas.Select(own => TextOf(own, isOneVersion))));
+            }
+
             if (one.Differences.Length > ShownObjects)
                 await output.WriteLineAsync($"  ... and {one.Differences.Length - ShownObjects} more (--json)");
         }
 
         await output.WriteLineAsync();
         await output.WriteLineAsync(VerdictOf(compared));
+    }
+
+    // Contents say something where versions do not.
+    private static string TextOf(ReplicaVersion own, bool withContent)
+    {
+        var text = $"{own.Node.ToString()[..8]}={own.Version?.ToString() ?? "-"}";
+        return own.IsDamaged ? $"{text} (damaged)" : withContent ? $"{text} ({own.Content})" : text;
     }
 
     private static string StateOf(ChainComparison one) => one.Problem is { } why ? $"not compared: {why}"
@@ -128,11 +145,14 @@ internal sealed record CraqCheckJson(bool Equal, IReadOnlyList<CraqChainCheckJso
         [.. compared.Select(one => new CraqChainCheckJson(one.Chain.Name, one.Chain.Epoch.Value, one.IsEqual,
             [.. one.Differences.Select(own => new CraqDifferenceJson(own.IsKeyKnown ? own.Key : null,
                 own.IsKeyKnown ? null : own.Key,
-                own.Replicas.ToDictionary(replica => replica.Node.ToString(), replica => replica.Version?.Value)))],
+                own.Replicas.ToDictionary(replica => replica.Node.ToString(), replica => replica.Version?.Value),
+                own.Replicas.ToDictionary(replica => replica.Node.ToString(), replica => replica.Content),
+                [.. own.Replicas.Where(replica => replica.IsDamaged).Select(replica => replica.Node.ToString())]))],
             one.Unsettled, one.Problem))]);
 }
 
 internal sealed record CraqChainCheckJson(string Name, long Epoch, bool Equal,
     IReadOnlyList<CraqDifferenceJson> Differences, int Unsettled, string? Problem);
 
-internal sealed record CraqDifferenceJson(string? Key, string? Hash, IReadOnlyDictionary<string, long?> Versions);
+internal sealed record CraqDifferenceJson(string? Key, string? Hash, IReadOnlyDictionary<string, long?> Versions,
+    IReadOnlyDictionary<string, string?> Contents, IReadOnlyList<string> Damaged);

@@ -13,6 +13,10 @@ public sealed record ReconcileRequest(Epoch Epoch, ChainId Chain, ObjectVersion 
     public const int MaxPrefixes = 64;
     public const int MaxKeys = 1024;
 
+    /// <summary>The hashes of objects whose contents are compared; null: of none. A source of an earlier build passes
+    /// over it.</summary>
+    public HashRange? Contents { get; init; }
+
     public override bool AnswerKeepsInput() => true;
 
     public override void WriteBody(ref WireWriter w)
@@ -25,10 +29,14 @@ public sealed record ReconcileRequest(Epoch Epoch, ChainId Chain, ObjectVersion 
             w.UInt64(prefix.Bits);
         });
         w.Array(Keys, static (ref w, key) => key.Write(ref w));
+        Contents?.Write(ref w);
     }
 
     internal static ReconcileRequest Read(Epoch epoch, ref WireReader r) => new(epoch, new ChainId(r.Guid()),
-        r.Version(), r.Array(9, HashPrefix.Read, MaxPrefixes), r.Array(16, KeyHash.Read, MaxKeys));
+        r.Version(), r.Array(9, HashPrefix.Read, MaxPrefixes), r.Array(16, KeyHash.Read, MaxKeys))
+    {
+        Contents = r.Remaining > 0 ? HashRange.Read(ref r) : null,
+    };
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status == Status.Ok
         ? new ReconcileResponse(status, epoch)
@@ -36,6 +44,7 @@ public sealed record ReconcileRequest(Epoch Epoch, ChainId Chain, ObjectVersion 
             Base = r.Version(),
             Buckets = r.Array(8, HashBucket.Read, MaxPrefixes),
             Records = r.Array(4, static (ref r) => r.Bytes(), MaxKeys),
+            Contents = r.Remaining > 0 ? ContentList.Read(ref r) : null,
         }
         : Fail(status, epoch);
 
@@ -56,12 +65,16 @@ public sealed record ReconcileResponse(Status Status, Epoch Epoch) : Response(St
     /// there is no such object at or below the base.</summary>
     public ImmutableArray<ReadOnlyMemory<byte>> Records { get; init; } = [];
 
+    /// <summary>Null: none were asked for, or the source is of a build that does not tell them.</summary>
+    public ContentList? Contents { get; init; }
+
     public override void WriteBody(ref WireWriter w)
     {
         if (!IsOk) return;
         w.Version(Base);
         w.Array(Buckets, static (ref w, bucket) => bucket.Write(ref w));
         w.Array(Records, static (ref w, record) => w.Bytes(record.Span));
+        Contents?.Write(ref w);
     }
 }
 

@@ -23,7 +23,7 @@ internal sealed class NodeAgent : IAsyncDisposable
             new CraqAgentParts(parts.Directory, parts.Registry, parts.Transport, learners) { Probes = parts.Probes },
             parts.Agent, time, loops,
             logger);
-        var source = new Source(handler, store);
+        var source = new Source(handler, store, time);
         handler.Route(CraqOpcode.Reconcile, (request, reply) => source.Handle((ReconcileRequest)request, reply));
         handler.Route(CraqOpcode.Ping,
             (request, reply) => agent.Handle((PingNodeRequest)request, reply, handler.Fault.IsCompleted));

@@ -1,25 +1,36 @@
+using Craq.Storage;
+
 namespace Craq.Learning;
 
-/// <summary>Compares the committed objects of a chain's members by the digests that learners use (CRAQ 5.3). Changes
-/// nothing; values are not read.</summary>
+/// <summary>Compares the committed objects of a chain's members: versions by the digests that learners use (CRAQ 5.3),
+/// contents by lists of digests. Changes nothing.</summary>
 /// <param name="call">Asks a member; throws where it does not answer.</param>
+/// <param name="withContents">False: versions alone, and no value is read.</param>
 internal sealed class ReplicaComparison(ChainConfig config,
-    Func<NodeId, ReconcileRequest, CancellationToken, Task<ReconcileResponse>> call, TimeProvider time)
+    Func<NodeId, ReconcileRequest, CancellationToken, Task<ReconcileResponse>> call, TimeProvider time,
+    bool withContents)
 {
     /// <summary>Objects that are named. More of them say nothing new.</summary>
     public const int MaxFound = 1000;
 
     private const int Attempts = 50;
+
+    // A check for versions that are compared alone.
+    private const ulong NotRead = 1;
+
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(100);
 
+    private static readonly KeyHash s_last = new(ulong.MaxValue, ulong.MaxValue);
     private readonly ImmutableArray<NodeId> _members = [.. config.Members.Select(member => member.Node)];
 
-    /// <summary>Objects that differ, and those that were written again and again while they were compared.</summary>
+    /// <summary>Objects that differ or are damaged, and those that were written again and again while they were
+    /// compared.</summary>
     /// <exception cref="CorfuException">A member does not answer, or answers for another epoch.</exception>
     public async Task<(ImmutableArray<FoundDifference> Differences, int Unsettled)> RunAsync(
         CancellationToken cancellationToken)
     {
         var suspects = await SuspectAsync(cancellationToken);
+        if (withContents) await SuspectContentsAsync(suspects, cancellationToken);
         var found = ImmutableArray.CreateBuilder<FoundDifference>();
         for (var attempt = 0; suspects.Count > 0 && attempt < Attempts; attempt++)
         {
@@ -39,19 +50,36 @@ internal sealed class ReplicaComparison(ChainConfig config,
         while (open.Count > 0 && suspects.Count < MaxFound)
         {
             var asked = Pop(open);
-            var answers = await AskAsync(until, asked, cancellationToken);
+            var answers = await AskAsync(until, asked, null, cancellationToken);
             for (var i = 0; i < asked.Length; i++)
             {
                 var prefix = asked[i];
                 HashBucket[] buckets = [.. answers.Select(answer => answer.Buckets[i])];
                 if (buckets.All(bucket => bucket.Digests.IsEmpty))
-                    suspects.UnionWith(Differing(buckets).Select(hash => hash.High));
+                    suspects.UnionWith(Differing([.. buckets.Select(Unread)]).Select(hash => hash.High));
                 else Split(prefix, buckets, open);
             }
         }
 
         return suspects;
     }
+
+    // Lists of the members end where each has read enough: the shortest one says how far all are compared.
+    private async Task SuspectContentsAsync(SortedSet<ulong> suspects, CancellationToken cancellationToken)
+    {
+        ObjectHash? next = default(ObjectHash);
+        while (next is { } first && suspects.Count < MaxFound)
+        {
+            var until = await BaseAsync(cancellationToken);
+            var lists = ContentsOf(await AskAsync(
+                until, [], new HashRange(new KeyHash(first.High, first.Low), s_last), cancellationToken));
+            next = lists.Min(list => list.Next is { } end ? Of(end) : (ObjectHash?)null);
+            suspects.UnionWith(Differing([.. lists.Select(list => list.Objects)])
+                .Where(hash => next is null || Of(hash).CompareTo(next.Value) < 0).Select(hash => hash.High));
+        }
+    }
+
+    private static ObjectHash Of(KeyHash hash) => new(hash.High, hash.Low);
 
     private static ImmutableArray<HashPrefix> Pop(Stack<HashPrefix> open)
     {
@@ -71,12 +99,14 @@ internal sealed class ReplicaComparison(ChainConfig config,
         }
     }
 
-    private static IEnumerable<KeyHash> Differing(HashBucket[] buckets)
+    private static ImmutableArray<ObjectContent> Unread(HashBucket bucket) =>
+        [.. bucket.Keys.Select(key => new ObjectContent(key.Hash, key.Version, NotRead))];
+
+    private static IEnumerable<KeyHash> Differing(ImmutableArray<ObjectContent>[] members)
     {
-        Dictionary<KeyHash, ObjectVersion>[] held =
-            [.. buckets.Select(bucket => bucket.Keys.ToDictionary(key => key.Hash, key => key.Version))];
-        return held.SelectMany(own => own.Keys).Distinct()
-            .Where(hash => held.Any(own => own.GetValueOrDefault(hash) != held[0].GetValueOrDefault(hash)));
+        Dictionary<KeyHash, ObjectContent>[] held = [.. members.Select(own => own.ToDictionary(one => one.Hash))];
+        return held.SelectMany(own => own.Keys).Distinct().Where(hash => held.Any(own =>
+            !own.TryGetValue(hash, out var one) || one.IsDamaged || one != held[0].GetValueOrDefault(hash)));
     }
 
     // No member has a committed version above the base, before the answer or in it: what differs now is no write under
@@ -85,35 +115,42 @@ internal sealed class ReplicaComparison(ChainConfig config,
         CancellationToken cancellationToken)
     {
         var until = await BaseAsync(cancellationToken);
-        foreach (var part in suspects.ToArray().Chunk(ReconcileRequest.MaxPrefixes))
+        foreach (var high in suspects.ToArray())
         {
-            var answers = await AskAsync(
-                until, [.. part.Select(high => new HashPrefix(HashPrefix.MaxLength, high))], cancellationToken);
+            var answers = withContents
+                ? await AskAsync(until, [], new HashRange(new KeyHash(high, 0), new KeyHash(high, ulong.MaxValue)),
+                    cancellationToken)
+                : await AskAsync(until, [new HashPrefix(HashPrefix.MaxLength, high)], null, cancellationToken);
             if (answers.Any(answer => answer.Base != until)) continue;
-            for (var i = 0; i < part.Length; i++)
+            suspects.Remove(high);
+            ImmutableArray<ObjectContent>[] members = withContents
+                ? [.. ContentsOf(answers).Select(list => list.Objects)]
+                : [.. answers.Select(answer => Unread(answer.Buckets[0]))];
+            foreach (var hash in Differing(members))
             {
-                suspects.Remove(part[i]);
-                HashBucket[] buckets = [.. answers.Select(answer => answer.Buckets[i])];
-                foreach (var hash in Differing(buckets))
-                {
-                    ObjectVersion[] versions = [.. buckets.Select(bucket =>
-                        bucket.Keys.FirstOrDefault(key => key.Hash == hash).Version)];
-                    found.Add(new FoundDifference(hash,
-                        await NameAsync(hash, versions, until, cancellationToken), [.. versions]));
-                }
+                ImmutableArray<ObjectContent> replicas =
+                    [.. members.Select(own => own.FirstOrDefault(one => one.Hash == hash))];
+                found.Add(new FoundDifference(
+                    hash, await NameAsync(hash, replicas, until, cancellationToken), replicas));
             }
         }
     }
 
-    private async Task<ObjectKey?> NameAsync(
-        KeyHash hash, ObjectVersion[] versions, ObjectVersion until, CancellationToken cancellationToken)
+    private async Task<ObjectKey?> NameAsync(KeyHash hash, ImmutableArray<ObjectContent> replicas, ObjectVersion until,
+        CancellationToken cancellationToken)
     {
-        var holder = Array.FindIndex(versions, version => !version.IsNone);
-        var answer = await call(_members[holder],
-            new ReconcileRequest(config.Epoch, config.Id, until, [], [hash]), cancellationToken);
         // A member that cannot read the object does not say its key.
-        if (!answer.IsOk || answer.Records is not [{ IsEmpty: false } record]) return null;
-        return RecordCodec.Decode(record).Writes is [var write] ? write.Key.ToOwned() : (ObjectKey?)null;
+        for (var i = 0; i < replicas.Length; i++)
+        {
+            if (replicas[i].Version.IsNone || replicas[i].IsDamaged) continue;
+            var answer = await call(_members[i],
+                new ReconcileRequest(config.Epoch, config.Id, until, [], [hash]), cancellationToken);
+            if (answer.IsOk && answer.Records is [{ IsEmpty: false } record]
+                && RecordCodec.Decode(record).Writes is [var write])
+                return write.Key.ToOwned();
+        }
+
+        return null;
     }
 
     // The lowest mark: every member has all that is committed up to there.
@@ -130,15 +167,32 @@ internal sealed class ReplicaComparison(ChainConfig config,
         }
     }
 
-    private async Task<ReconcileResponse[]> AskAsync(
-        ObjectVersion until, ImmutableArray<HashPrefix> prefixes, CancellationToken cancellationToken)
+    private async Task<ReconcileResponse[]> AskAsync(ObjectVersion until, ImmutableArray<HashPrefix> prefixes,
+        HashRange? contents, CancellationToken cancellationToken)
     {
-        var answers = Checked(await Task.WhenAll(_members.Select(member => call(member,
-            new ReconcileRequest(config.Epoch, config.Id, until, prefixes, []), cancellationToken))));
+        var request = new ReconcileRequest(config.Epoch, config.Id, until, prefixes, []) { Contents = contents };
+        var answers = Checked(await Task.WhenAll(
+            _members.Select(member => AskAsync(member, request, cancellationToken))));
         return answers.All(answer => answer.Buckets.Length == prefixes.Length)
             ? answers
             : throw new MalformedDataException("A bucket is missing.");
     }
+
+    // Overloaded: other comparisons and learners read there.
+    private async Task<ReconcileResponse> AskAsync(
+        NodeId member, ReconcileRequest request, CancellationToken cancellationToken)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            var answer = await call(member, request, cancellationToken);
+            if (attempt == Attempts || answer.Status != Status.Overloaded) return answer;
+            await Task.Delay(s_pause, time, cancellationToken);
+        }
+    }
+
+    private ContentList[] ContentsOf(ReconcileResponse[] answers) =>
+        [.. answers.Select((answer, i) => answer.Contents ?? throw new CorfuException(
+            $"node {_members[i]} runs an earlier build, which compares versions only"))];
 
     private ReconcileResponse[] Checked(ReconcileResponse[] answers)
     {
@@ -152,6 +206,6 @@ internal sealed class ReplicaComparison(ChainConfig config,
     }
 }
 
-/// <param name="Key">Null: the member that has the object cannot read it.</param>
-/// <param name="Versions">Versions in the chain's order; none: the member has no such object.</param>
-internal sealed record FoundDifference(KeyHash Hash, ObjectKey? Key, ImmutableArray<ObjectVersion> Versions);
+/// <param name="Key">Null: no member that has the object can read it.</param>
+/// <param name="Replicas">In the chain's order; no version: the member has no such object.</param>
+internal sealed record FoundDifference(KeyHash Hash, ObjectKey? Key, ImmutableArray<ObjectContent> Replicas);

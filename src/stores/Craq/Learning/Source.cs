@@ -5,17 +5,19 @@ namespace Craq.Learning;
 
 /// <summary>A full member's side of a reconciliation. A source keeps no state of its learners: each request is
 /// complete.</summary>
-internal sealed class Source(CraqHandler handler, INodeStore store)
+internal sealed class Source(CraqHandler handler, INodeStore store, TimeProvider time)
 {
     private const int MaxAtOnce = 8;
     private const int AnswerBytes = 1 << 20;
 
+    private readonly Contents _contents = new(store, time);
     private int _atOnce;
 
     public void Handle(ReconcileRequest request, ReplyTo reply)
     {
         var refusal = (Status?)Status.NotInstalled;
         var (mark, isLocked) = (ObjectVersion.None, false);
+        var begins = request.Prefixes.IsEmpty && request.Keys.IsEmpty && request.Contents is null;
         handler.WithChain(request.Chain, (core, _) =>
         {
             // A learner is no source (C10), and a member of another epoch may lack what this one has committed.
@@ -26,10 +28,9 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
         // The base was this chain's mark somewhere: a member that has not reached it waits for its own predecessor.
         if (refusal is null && request.Base > mark) refusal = CraqStatus.Behind;
         // A learner has the locks of the records above its base: none may be held as of it (C15).
-        if (refusal is null && isLocked && request.Prefixes.IsEmpty && request.Keys.IsEmpty)
-            refusal = CraqStatus.Behind;
+        if (refusal is null && isLocked && begins) refusal = CraqStatus.Behind;
         if (refusal is not null) reply.Send(request.Fail(refusal.Value, request.Epoch));
-        else if (request.Prefixes.IsEmpty && request.Keys.IsEmpty)
+        else if (begins)
             reply.Send(new ReconcileResponse(Status.Ok, request.Epoch) { Base = mark });
         else if (Interlocked.Increment(ref _atOnce) <= MaxAtOnce) _ = AnswerAsync(request, reply);
         else
@@ -48,6 +49,9 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
             foreach (var prefix in request.Prefixes)
                 buckets.Add(await Digests.ReadAsync(store, request.Chain, prefix, request.Base));
             var records = await ReadAsync(request);
+            var contents = request.Contents is { } range
+                ? await _contents.ReadAsync(request.Chain, range, request.Base)
+                : null;
             var mark = ObjectVersion.None;
             handler.WithChain(request.Chain, (core, _) => mark = core.Mark);
             answer = new ReconcileResponse(Status.Ok, request.Epoch)
@@ -55,6 +59,7 @@ internal sealed class Source(CraqHandler handler, INodeStore store)
                 Base = mark,
                 Buckets = buckets.MoveToImmutable(),
                 Records = records,
+                Contents = contents,
             };
         }
         catch (Exception e) when (e is CorfuException or IOException or ObjectDisposedException)

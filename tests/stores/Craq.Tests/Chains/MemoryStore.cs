@@ -69,6 +69,17 @@ internal sealed class MemoryStore(TimeProvider time, IEnumerable<StoreRecord>? l
         if (!_isSyncing) _ = SyncAsync();
     }
 
+    /// <summary>Other bytes under the same version, with checks that fit.</summary>
+    public void Alter(ChainId chain, ObjectKey key, ReadOnlyMemory<byte> value)
+    {
+        var slot = _slots[(chain, key)];
+        var stored = _log[(int)slot.Address];
+        var record = RecordCodec.Decode(stored.Body);
+        var write = record.Writes[slot.Write] with { Value = value };
+        var altered = record with { Writes = record.Writes.SetItem(slot.Write, write) };
+        _log[(int)slot.Address] = stored with { Body = RecordCodec.Encode(altered) };
+    }
+
     public void GoOn()
     {
         IsHeld = false;

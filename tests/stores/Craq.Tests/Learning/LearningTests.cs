@@ -282,7 +282,7 @@ public sealed class LearningTests
 
     private static void Attach(TestChain chain, int node)
     {
-        var source = new Source(chain.Node(node), chain.Store(node));
+        var source = new Source(chain.Node(node), chain.Store(node), chain.Time);
         chain.Node(node).Route(
             CraqOpcode.Reconcile, (request, reply) => source.Handle((ReconcileRequest)request, reply));
     }
