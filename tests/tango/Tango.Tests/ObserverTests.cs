@@ -129,6 +129,50 @@ public class ObserverTests
         Assert.Equal(18, sum + hears.Effects.Where(static effect => effect != "even").Sum(long.Parse));
     });
 
+    /// <summary>A server that counts publications as words of the log would go on from doubt.</summary>
+    [Fact]
+    public void Cycle_that_the_log_does_not_answer_publishes_nothing() => SeededContext.Run(4, async time =>
+    {
+        await using var world = new World(time: time);
+        var isAway = false;
+        var runtime = world.NewRuntime(() => new CountingCursor(world.Log.OpenCursor(), () =>
+        {
+            if (isAway) throw new TimeoutException("The log is away.");
+        }), time);
+        var watched = await runtime.OpenAsync<Watched>("watched", OpenMode.Create);
+        var hears = new Hears();
+        using var observation = await runtime.ObserveAsync([watched], hears);
+        isAway = true;
+        var told = hears.Told.Count;
+        await Assert.ThrowsAsync<TimeoutException>(async () => await watched.SumAsync());
+        Assert.Equal(told, hears.Told.Count);
+        isAway = false;
+        Assert.Equal(1, await watched.AddAsync(1));
+        Assert.Equal(["reset 0", "1"], hears.Notable);
+    });
+
+    [Fact]
+    public void End_of_playback_for_good_is_told_once() => SeededContext.Run(5, async time =>
+    {
+        await using var world = new World(time: time);
+        var (runtime, watched) = await OpenAsync(world);
+        var hears = new Hears();
+        using var observation = await runtime.ObserveAsync([watched], hears);
+        try
+        {
+            Watched.Fault = static value => value == 5 ? new OutOfMemoryException() : null;
+            await Assert.ThrowsAnyAsync<TangoException>(async () => await watched.AddAsync(5));
+        }
+        finally
+        {
+            Watched.Fault = null;
+        }
+
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await watched.SumAsync());
+        await Assert.ThrowsAsync<TangoPlaybackFailedException>(async () => await watched.SumAsync());
+        Assert.Equal(["reset 0", "stopped TangoPlaybackFailedException"], hears.Notable);
+    });
+
     [Fact]
     public async Task Deletion_is_told()
     {

@@ -25,11 +25,12 @@ public interface IApplyObserver
     void OnApplied(TangoObject handle, RecordVersion version, object effect);
 
     /// <summary>Readers see everything below a position, and the observer has heard all of its effects. Called whenever
-    /// the runtime has played, also where nothing has changed.</summary>
+    /// the runtime has played, also where nothing has changed; not when the log did not answer.</summary>
     void OnPublished(LogPosition end);
 
-    /// <summary>The object is not played any more: it has stopped, was deleted, or history was trimmed before it was
-    /// played. No effects follow, unless <see cref="OnReset"/> comes first.</summary>
+    /// <summary>The object is not played any more: it has stopped, was deleted, history was trimmed before it was
+    /// played, or playback has failed for good. No effects follow, unless <see cref="OnReset"/> comes first. Disposal
+    /// of the runtime is not told.</summary>
     /// <param name="handle">The object, as it was registered.</param>
     void OnStopped(TangoObject handle, Exception reason);
 }

@@ -63,6 +63,14 @@ internal sealed class ApplyObservation : IDisposable
         }
     }
 
+    /// <summary>Playback has ended for good.</summary>
+    public void End(Exception reason)
+    {
+        if (_hasEnded) return;
+        _hasEnded = true;
+        TellEnd(reason);
+    }
+
     /// <summary>A method of the observer may still be running, and none begins any more.</summary>
     public void Dispose()
     {
@@ -98,6 +106,11 @@ internal sealed class ApplyObservation : IDisposable
     {
         _hasEnded = true;
         LogFailure(reason, "while objects were played");
+        TellEnd(reason);
+    }
+
+    private void TellEnd(Exception reason)
+    {
         try
         {
             foreach (var observed in _objects)

@@ -38,6 +38,13 @@ internal sealed class ApplyObservers
         if (_all.Exists(static observation => observation.HasEnded)) RemoveEnded();
     }
 
+    /// <summary>Playback has ended for good.</summary>
+    public void End(Exception reason)
+    {
+        foreach (var observation in _all) observation.End(reason);
+        RemoveEnded();
+    }
+
     /// <summary>Records from there on were applied in part, and are not published.</summary>
     public void DropFrom(LogPosition end) => _effects.DropFrom(end);
 

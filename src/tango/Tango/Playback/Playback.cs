@@ -164,15 +164,20 @@ internal sealed class Playback
         return true;
     }
 
-    /// <summary>R22: nothing is played from here on. Its cohorts stop, callers hear what is known, and what was decided
-    /// goes to the other hosts, which may wait for it.</summary>
+    /// <summary>R22: nothing is played from here on. Its cohorts stop, and what was decided goes to the other hosts,
+    /// which may wait for it.</summary>
     public void End(TangoTrimmedException reason)
+    {
+        Hosted.Stop(reason);
+        _publisher?.PublishAll();
+    }
+
+    /// <summary>Callers hear what is known when playback has ended.</summary>
+    public void AnswerAll(TangoTrimmedException reason)
     {
         foreach (var call in Answerable) call.Publish();
         foreach (var call in _progress.Calls ?? [])
             call?.BecomeInDoubt(_entry!.Position, "The record is in the log, but playing it failed", reason);
-        Hosted.Stop(reason);
-        _publisher?.PublishAll();
     }
 
     /// <exception cref="TangoPlaybackFailedException">An error of the process.</exception>

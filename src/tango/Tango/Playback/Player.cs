@@ -233,12 +233,15 @@ internal sealed class Player : IPlayedEntries
         var end = ended.Hosted.Applied;
         _logger.LogWarning(reason, "History at {Position} was trimmed before it was played; open objects are reloaded",
             end);
-        ended.End(new TangoTrimmedException(reason));
+        var trimmed = new TangoTrimmedException(reason);
+        ended.End(trimmed);
         _playback = NewPlayback();
         _playback.Hosted.AdvanceTo(end);
         _observers.DropFrom(end);
         _views.Publish(end);
         _observers.Publish(Published);
+        // As in Publish: behind the observers, so that no caller looks for an effect that they have not heard.
+        ended.AnswerAll(trimmed);
     }
 
     private Playback NewPlayback() =>
@@ -280,10 +283,11 @@ internal sealed class Player : IPlayedEntries
     }
 
     /// <summary>Shows readers everything applied so far, then answers the callers whose records are in it.</summary>
-    private void Publish()
+    /// <param name="tellsObservers">False: nothing was played, and observers would take it for word of the log.</param>
+    private void Publish(bool tellsObservers = true)
     {
         _views.Publish(_playback.Hosted.Applied);
-        _observers.Publish(Published);
+        if (tellsObservers) _observers.Publish(Published);
         foreach (var call in _playback.Answerable) call.Publish();
         _playback.Answerable.Clear();
     }
@@ -295,7 +299,8 @@ internal sealed class Player : IPlayedEntries
         try
         {
             // Whole entries that were applied can be shown; the next cycle goes on from there.
-            if (_playback.IsAtWholeEntry) Publish();
+            if (_playback.IsAtWholeEntry) Publish(tellsObservers: _playback.Hosted.Applied > Published.End);
+            if (typed is TangoPlaybackFailedException or TangoDivergenceException) _observers.End(typed);
             if (typed is not (ObjectDisposedException or TangoPlaybackFailedException))
                 _logger.LogWarning(reason, "Playback stopped at {Position}; it goes on with the next caller",
                     _playback.Hosted.Applied);

@@ -130,10 +130,11 @@ internal sealed class SecondView<TObject, TView>(
 
     private void Apply(TangoChange<TObject> change)
     {
+        var at = new RecordVersion(change.At.Position, change.At.Record);
         try
         {
-            ((ITangoView)_view).Apply(
-                change.Mutator!.Number, change.Key, change.Arguments, new ApplyContext(null, change.At));
+            ((ITangoView)_view).Apply(change.Mutator!.Number, change.Key, change.Arguments,
+                new ApplyContext(null, change.At, change.Transaction ?? at, null));
         }
         catch (TangoRejectedException)
         {
@@ -141,7 +142,6 @@ internal sealed class SecondView<TObject, TView>(
         }
         catch (Exception e) when (!TangoPlaybackFailedException.IsReason(e))
         {
-            var at = new RecordVersion(change.At.Position, change.At.Record);
             throw TangoObjectStoppedException.At(at, entry.Name, entry.Id, e);
         }
     }

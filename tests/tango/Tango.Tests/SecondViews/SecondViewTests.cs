@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu;
+using Tango.Testing;
 using static Tango.Tests.RawRecords;
 
 namespace Tango.Tests.SecondViews;
@@ -31,6 +32,23 @@ public class SecondViewTests
         Assert.Equal(["early", "rich"], await wealth.RichestAsync());
         await accounts.ClearAsync();
         Assert.Empty(await wealth.RichestAsync());
+    }
+
+    /// <summary>A spilled call had the version of its spill, which is no version of the object.</summary>
+    [Fact]
+    public async Task Second_view_applies_a_transaction_with_the_version_of_the_commit_record()
+    {
+        await using var world = new World(new InMemoryLogOptions { MaxPayload = 300 });
+        var (runtime, accounts) = await world.OpenAccountsAsync();
+        var counts = await world.NewRuntime().OpenViewAsync<Accounts, CallCount>("accounts");
+        await using (var transaction = runtime.BeginTx())
+        {
+            for (var i = 0; i < 30; i++) await accounts.SetAsync($"spilled {i}", i);
+            Assert.True((await transaction.EndTxAsync()).IsCommitted);
+        }
+
+        Assert.Equal(30, await counts.CountAsync());
+        Assert.Equal(1, await counts.VersionsAsync());
     }
 
     [Fact]
