@@ -89,6 +89,12 @@ internal sealed partial class CraqHandler : IRoleHandler, INodeStoreObserver, IA
         lock (_gate) _budget.Waiting--;
     }
 
+    /// <summary>Looks at a chain; nothing may change. The default: the node does not hold it.</summary>
+    internal T? Look<T>(ChainId chain, Func<ChainCore, T> look)
+    {
+        lock (_gate) return _chains.TryGetValue(chain, out var core) ? look(core) : default;
+    }
+
     /// <summary>A short step with a chain, between requests; false: there is none.</summary>
     internal bool WithChain(ChainId chain, Action<ChainCore, ChainEffects> step)
     {

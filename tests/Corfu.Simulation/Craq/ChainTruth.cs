@@ -13,7 +13,8 @@ internal sealed class ChainTruth(World world, ChainId id)
 {
     private readonly SortedDictionary<ObjectVersion, Record> _records = [];
     private readonly SortedDictionary<Epoch, ChainConfig> _configs = [];
-    private readonly HashSet<Epoch> _open = [];
+    // With the step in which each opened.
+    private readonly SortedDictionary<Epoch, long> _open = [];
     private readonly Dictionary<Guid, IReadOnlyList<ChainId>> _locked = [];
     private readonly HashSet<ObjectVersion> _committed = [];
 
@@ -30,10 +31,13 @@ internal sealed class ChainTruth(World world, ChainId id)
     public ChainConfig? Newest => _configs.Count == 0 ? null : _configs.Values.Last();
 
     /// <summary>Whether Begin of the epoch is durable at all its full members.</summary>
-    public bool IsOpen(Epoch epoch) => _open.Contains(epoch);
+    public bool IsOpen(Epoch epoch) => _open.ContainsKey(epoch);
+
+    /// <summary>The newest epoch that was open before a step.</summary>
+    public Epoch OpenBefore(long step) => _open.LastOrDefault(open => open.Value < step).Key;
 
     /// <summary>Whether the node was a full member of an epoch that has opened: it holds that epoch's Begin.</summary>
-    public bool HasOpenedWith(NodeId node) => _open.Any(epoch => _configs[epoch].IndexOf(node) >= 0);
+    public bool HasOpenedWith(NodeId node) => _open.Keys.Any(epoch => _configs[epoch].IndexOf(node) >= 0);
 
     /// <returns>The fault of the config; null: nothing.</returns>
     public string? Learn(ChainConfig config)
@@ -92,7 +96,7 @@ internal sealed class ChainTruth(World world, ChainId id)
             }
 
             if (count < config.Members.Length) continue;
-            if (_open.Add(epoch) && Missing(epoch, begin) is { } missing) return missing;
+            if (_open.TryAdd(epoch, world.Steps) && Missing(epoch, begin) is { } missing) return missing;
             if (least <= Committed) continue;
             // A record that its head alone had when the next epoch began was never committed.
             foreach (var version in Path(least))

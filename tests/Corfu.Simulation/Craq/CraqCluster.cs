@@ -27,7 +27,11 @@ internal sealed class CraqCluster
     {
         World = world;
         Plan = plan;
-        Monitor = new CraqMonitor(world, Requests);
+        Monitor = new CraqMonitor(world, Requests)
+        {
+            ProvenAt = (id, chain) => Nodes.Find(node => node.Id == id)?.Node?.Handler
+                .Look(chain, static core => core.ConfirmedByOthersAt),
+        };
         Log = new SimLog(world, plan.LogLatency);
         Truth = new DirectoryTruth(world, Log, Monitor) { EpochOpened = CompareMembers };
         Entropy = new SimEntropy(world.Random.Split("identities"));

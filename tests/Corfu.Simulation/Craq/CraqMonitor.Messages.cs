@@ -37,8 +37,9 @@ internal sealed partial class CraqMonitor
                 $"{message.Client} tells the mark {request.Mark}, and {committed} is committed");
     }
 
-    private void Read(NodeId node, ReadObjectsRequest request, ReadObjectsResponse answer)
+    private void Read(MessageInfo message, ReadObjectsRequest request, ReadObjectsResponse answer)
     {
+        var node = message.Node;
         var truth = Truth(request.Chain);
         var held = _logs[node].Find(request.Chain);
         Mark($"read {request.Mode}");
@@ -67,6 +68,20 @@ internal sealed partial class CraqMonitor
         if (!truth.IsOpen(answer.Epoch))
             Found(CheckerNames.Fence,
                 $"{NameOf(node)} answers a strong read in {answer.Epoch}, which is not open at all its members");
+        // C6, C7: the epoch was the newest at some moment after the arrival.
+        if (truth.OpenBefore(message.ReceivedAt) is var newer && newer > answer.Epoch)
+            Found(CheckerNames.Fence,
+                $"{NameOf(node)} answers a strong read in {answer.Epoch}, which came when {newer} was open");
+    }
+
+    // C17: a confirmation was sent before it was answered.
+    private void Ages(MessageInfo message, ChainId chain, Epoch epoch)
+    {
+        var heard = _heard.GetValueOrDefault((_logs[message.Node].Machine, chain, epoch), -1);
+        if (ProvenAt(message.Node, chain) is not { } proven || proven <= heard) return;
+        Found(CheckerNames.Bounded,
+            $"{NameOf(message.Node)} counts the age of its answers from {proven}, and the newest answer to its "
+            + $"questions was given at {heard}");
     }
 
     private void Mutated(NodeId node, MutateRequest request, MutateResponse answer)
@@ -79,8 +94,10 @@ internal sealed partial class CraqMonitor
             + "committed");
     }
 
-    private void Confirmed(NodeId node, ChainEpoch asked, ChainConfirmation answer)
+    private void Confirmed(MessageInfo message, ChainEpoch asked, ChainConfirmation answer)
     {
+        var node = message.Node;
+        _heard[(message.Client, asked.Chain, asked.Epoch)] = world.Now;
         if (answer.Epoch > Epoch.None) Told(node, asked.Chain, answer.Mark);
         var held = _logs[node].Find(asked.Chain);
         if (!answer.IsExact) return;

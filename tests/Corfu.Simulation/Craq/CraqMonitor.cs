@@ -17,6 +17,9 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
     private readonly SortedDictionary<ChainId, ChainTruth> _chains = [];
     private readonly Dictionary<(NodeId Node, ChainId Chain), ObjectVersion> _marks = [];
 
+    // When a machine's newest question about an epoch was answered.
+    private readonly Dictionary<(string Machine, ChainId Chain, Epoch Epoch), long> _heard = [];
+
     public List<Violation> Violations { get; } = [];
 
     /// <summary>Situations that occurred, and how often.</summary>
@@ -24,6 +27,12 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
 
     /// <summary>A machine has begun to learn a chain, or says that it has learned it.</summary>
     public Action<string> Learning { get; set; } = static _ => { };
+
+    /// <summary>A value has come beside its chain from the head, which is this machine.</summary>
+    public Action<string> Relayed { get; set; } = static _ => { };
+
+    /// <summary>The moment that the age of a node's answers counts from, if others have confirmed it.</summary>
+    public Func<NodeId, ChainId, long?> ProvenAt { get; set; } = static (_, _) => null;
 
     public IEnumerable<ChainTruth> Chains => _chains.Values;
 
@@ -143,6 +152,10 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
             case MarkedRequest marked:
                 Told(message, marked);
                 break;
+            case ValuesRequest values:
+                if (Truth(values.Chain).Newest?.Head is { } head && _logs[head.Node].Machine == message.Client)
+                    Relayed(message.Client);
+                break;
         }
     }
 
@@ -152,7 +165,8 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
         switch (request, response)
         {
             case (ReadObjectsRequest read, ReadObjectsResponse { IsOk: true } answer):
-                Read(message.Node, read, answer);
+                Read(message, read, answer);
+                Ages(message, read.Chain, answer.Epoch);
                 break;
             case (MutateRequest mutate, MutateResponse { Status: Status.Ok or CraqStatus.Mismatch } answer):
                 Mutated(message.Node, mutate, answer);
@@ -162,7 +176,7 @@ internal sealed partial class CraqMonitor(World world, RequestTable requests) : 
                 break;
             case (ConfirmRequest confirm, ConfirmResponse { IsOk: true } answer):
                 for (var i = 0; i < answer.Chains.Length; i++)
-                    Confirmed(message.Node, confirm.Chains[i], answer.Chains[i]);
+                    Confirmed(message, confirm.Chains[i], answer.Chains[i]);
                 break;
             case (InstallChainRequest install, InstallChainResponse { IsOk: true } answer):
                 Installed(message.Node, install, answer);

@@ -18,6 +18,7 @@ internal sealed partial class CraqNemesis
 
     private readonly CraqCluster _cluster;
     private readonly SimRandom _random;
+    private readonly SimRandom _relaying;
     private readonly CraqFault[] _acts;
     private readonly CraqOperator _operator;
 
@@ -29,6 +30,7 @@ internal sealed partial class CraqNemesis
     {
         _cluster = cluster;
         _random = cluster.World.Random.Split("craq nemesis");
+        _relaying = cluster.World.Random.Split("relaying nodes that die");
         _acts = [.. s_acts.Where(cluster.Plan.Has)];
         _operator = cluster.Operator;
     }
@@ -39,6 +41,7 @@ internal sealed partial class CraqNemesis
     {
         if (_acts.Length > 0) Next();
         if (_cluster.Plan.Has(CraqFault.KillLearner)) _cluster.Monitor.Learning = KillLearner;
+        if (_cluster.Plan.Has(CraqFault.LostRelay)) _cluster.Monitor.Relayed = KillRelaying;
     }
 
     public void Stop() => _stopped = true;
@@ -263,6 +266,21 @@ internal sealed partial class CraqNemesis
         Count(fault);
         node.Kill(fault is CraqFault.PowerCut or CraqFault.PowerCutOfAll);
         After(Duration(), node.Start);
+    }
+
+    // A head that dies before a relayed value is durable there, and is back in the same epoch, gives its version to
+    // another write (C16).
+    private void KillRelaying(string machine)
+    {
+        if (_stopped || !_relaying.Chance(0.1)) return;
+        After(1, () =>
+        {
+            var node = _cluster.Nodes.Find(node => node.Name == machine)!;
+            if (!node.Running) return;
+            Count(CraqFault.LostRelay);
+            node.Kill(powerCut: false);
+            After(_relaying.Exponential(5_000) + 1, node.Start);
+        });
     }
 
     private void KillLearner(string machine)

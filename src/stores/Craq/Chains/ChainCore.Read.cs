@@ -47,6 +47,11 @@ internal sealed partial class ChainCore
         _rounds.Join(waiter);
     }
 
+    /// <summary>The moment that the age of answers counts from; null: none in this epoch, or it needs no other member's
+    /// word.</summary>
+    internal long? ConfirmedByOthersAt => _round is { } round && !round.AreEnough(0)
+        && _view!.Config.Options.Reads != EpochProof.Leased ? _rounds.ConfirmedAt : null;
+
     // Without another member's word: no change goes on without this member, or its lease holds (C7).
     private bool IsProvenAlone(long now)
     {
@@ -63,7 +68,7 @@ internal sealed partial class ChainCore
         if (!mayRead) return CraqStatus.WrongRole;
         if (_view!.Config.Options.Protocol == ChainProtocol.Cr && !IsTail) return CraqStatus.WrongRole;
         // A chain that has not begun, or a member whose data is lost (C19).
-        if (_last.IsNone) return CraqStatus.NotOpen;
+        if (_last.IsNone && !Planted.Is("empty-node-is-full")) return CraqStatus.NotOpen;
         if (request.Mode != ObjectReadMode.Strong) return null;
         if (request.Epoch != Epoch) return request.Epoch < Epoch ? Status.Sealed : Status.NotInstalled;
         return IsOpen ? null : CraqStatus.NotOpen;

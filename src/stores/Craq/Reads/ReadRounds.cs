@@ -50,8 +50,8 @@ internal sealed class ReadRounds
 
     public void Join(IRoundWaiter waiter)
     {
-        if (Planted.Is("joins-a-running-round") && _running.Count > 0
-            && (_running[^1].NeedsTail || waiter.HasMark)) _running[^1].Waiters.Add(waiter);
+        if (Planted.Is("joins-a-running-round")
+            && _running.Find(round => round.NeedsTail || waiter.HasMark) is { } early) early.Waiters.Add(waiter);
         else _next.Add(waiter);
     }
 
