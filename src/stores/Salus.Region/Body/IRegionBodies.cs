@@ -11,6 +11,7 @@ public interface IRegionBodies
     /// <param name="from">A kept checkpoint; the newest makes the replay shortest. None: the region begins
     /// empty.</param>
     /// <returns>Null: the store does not have the checkpoint, or not intact.</returns>
+    /// <exception cref="IOException">The store cannot tell which files it has.</exception>
     ValueTask<OpenedBody?> OpenAsync(RegionKey region, VolumeGeometry geometry, ImmutableArray<CheckpointName> kept,
         CheckpointName from, CancellationToken cancellationToken);
 }

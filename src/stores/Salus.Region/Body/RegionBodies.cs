@@ -29,9 +29,11 @@ public sealed class RegionBodies : IRegionBodies, IAsyncDisposable
         ImmutableArray<CheckpointName> kept, CheckpointName from, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
+        // A folder that cannot be read is no missing checkpoint: a copy from a peer would not help.
+        var there = RegionBody.FindFiles(_ports, region, kept);
         try
         {
-            var body = await RegionBody.OpenAsync(_ports, region, geometry, kept, from);
+            var body = await RegionBody.OpenAsync(_ports, region, geometry, kept, from, there);
             _bodies[region] = body;
             return new OpenedBody(body, body.State.Index, body.State.Chain, body.State.Batch);
         }

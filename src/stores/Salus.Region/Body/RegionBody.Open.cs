@@ -8,14 +8,10 @@ internal sealed partial class RegionBody
 
     public ImmutableArray<long> Missing { get; private set; } = [];
 
-    /// <exception cref="MalformedDataException">The checkpoint is damaged, or not the one that is recorded: take its
-    /// file from a peer.</exception>
-    /// <exception cref="IOException">The checkpoint's file is not there, or cannot be read.</exception>
-    public static async ValueTask<RegionBody> OpenAsync(BodyPorts ports, RegionKey region, VolumeGeometry geometry,
-        ImmutableArray<CheckpointName> kept, CheckpointName from)
+    /// <summary>Numbers of the region's files that kept checkpoints may need; all above are deleted.</summary>
+    /// <exception cref="IOException">The folder of the files cannot be read.</exception>
+    public static SortedSet<long> FindFiles(BodyPorts ports, RegionKey region, ImmutableArray<CheckpointName> kept)
     {
-        if (!from.IsNone && !kept.Contains(from))
-            throw new ArgumentException("The checkpoint is not kept.", nameof(from));
         var newest = kept.IsEmpty ? 0 : kept[^1].Number;
         var there = new SortedSet<long>();
         foreach (var file in ports.Files.List())
@@ -25,6 +21,18 @@ internal sealed partial class RegionBody
             else Delete(ports, file);
         }
 
+        return there;
+    }
+
+    /// <param name="there">As of <see cref="FindFiles"/>.</param>
+    /// <exception cref="MalformedDataException">The checkpoint is damaged, or not the one that is recorded: take its
+    /// file from a peer.</exception>
+    /// <exception cref="IOException">The checkpoint's file is not there, or cannot be read.</exception>
+    public static async ValueTask<RegionBody> OpenAsync(BodyPorts ports, RegionKey region, VolumeGeometry geometry,
+        ImmutableArray<CheckpointName> kept, CheckpointName from, SortedSet<long> there)
+    {
+        if (!from.IsNone && !kept.Contains(from))
+            throw new ArgumentException("The checkpoint is not kept.", nameof(from));
         var state = from.IsNone
             ? CheckpointState.None(region, geometry.BlockSize, geometry.PagesOf(region.Region))
             : (await OpenFileAsync(ports, new RegionFile(region, from.Number), from)).State;

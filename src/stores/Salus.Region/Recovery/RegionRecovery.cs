@@ -77,7 +77,7 @@ public sealed class RegionRecovery : IRegionRecovery
     {
         var opened = await _ports.Bodies.OpenAsync(region, volume.Head.Geometry!, [], default, cancellationToken);
         return opened is null
-            ? throw new InvalidOperationException($"{region} is new and cannot be opened.")
+            ? throw new IOException($"{region} is new and cannot be opened at present.")
             : new RecoveredRegion(opened.Body, 0, default, 0, null, default, null, []);
     }
 

@@ -1,7 +1,8 @@
 namespace Salus.Store.Files;
 
 /// <summary>The store's port to its checkpoint files: a directory in production, a disk with faults in tests and the
-/// simulator. A file appears whole or not at all, and never changes.</summary>
+/// simulator. A file appears whole or not at all, and never changes. All failures are an
+/// <see cref="IOException"/>.</summary>
 public interface IRegionFiles
 {
     /// <summary>The published files. Rests of unpublished ones, which no writer is at, are removed.</summary>

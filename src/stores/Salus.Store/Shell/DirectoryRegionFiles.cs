@@ -30,7 +30,9 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         PrivateFolder.Create(_folder);
     }
 
-    public IReadOnlyList<RegionFile> List()
+    public IReadOnlyList<RegionFile> List() => Allowed(FindAll);
+
+    private List<RegionFile> FindAll()
     {
         var found = new List<RegionFile>();
         foreach (var volume in Directory.GetDirectories(_folder))
@@ -47,7 +49,9 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         return found;
     }
 
-    public IRegionFileWriter Create(RegionFile file)
+    public IRegionFileWriter Create(RegionFile file) => Allowed(() => Begin(file));
+
+    private Writer Begin(RegionFile file)
     {
         var path = PathOf(file);
         var region = Path.GetDirectoryName(path)!;
@@ -79,7 +83,11 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         Close(file);
         var path = PathOf(file);
         if (!File.Exists(path)) return;
-        File.Delete(path);
+        Allowed(() =>
+        {
+            File.Delete(path);
+            return true;
+        });
         DurableFile.SyncDirectory(Path.GetDirectoryName(path)!);
     }
 
@@ -89,6 +97,19 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         {
             foreach (var handle in _open.Values) handle.Dispose();
             _open.Clear();
+        }
+    }
+
+    // The port has one kind of failure.
+    private static T Allowed<T>(Func<T> step)
+    {
+        try
+        {
+            return step();
+        }
+        catch (UnauthorizedAccessException error)
+        {
+            throw new IOException(error.Message, error);
         }
     }
 
@@ -138,7 +159,8 @@ public sealed class DirectoryRegionFiles : IRegionFiles, IDisposable
         lock (_gate)
         {
             if (_open.TryGetValue(file, out var handle)) return handle;
-            handle = File.OpenHandle(PathOf(file), FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete);
+            handle = Allowed(() => File.OpenHandle(
+                PathOf(file), FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete));
             _open[file] = handle;
             _order.Enqueue(file);
             CloseOldest();

@@ -22,7 +22,15 @@ internal sealed class MemoryFiles : IRegionFiles
     /// <summary>Thrown by the next listings.</summary>
     public Exception? ListError { get; set; }
 
-    public IReadOnlyList<RegionFile> List() => ListError is { } error ? throw error : [.. Files.Keys];
+    /// <summary>Listings that have failed.</summary>
+    public int FailedListings { get; private set; }
+
+    public IReadOnlyList<RegionFile> List()
+    {
+        if (ListError is not { } error) return [.. Files.Keys];
+        FailedListings++;
+        throw error;
+    }
 
     public IRegionFileWriter Create(RegionFile file) => new Writer(this, file);
 

@@ -45,6 +45,29 @@ public sealed class CheckpointRecoveryTests : IAsyncLifetime
         Assert.Equal(_world.FilesOf(2).Find(FileOf(1)), _world.FilesOf(1).Find(FileOf(1)));
     }
 
+    /// <summary>The newest file was taken for missing, and was copied from a peer again and again.</summary>
+    [Fact]
+    public async Task Folder_that_cannot_be_read_delays_a_recovery_and_nothing_is_copied()
+    {
+        var kept = await FillAsync();
+        await StartAsync(kept);
+        var copies = 0;
+        _world.Called = request =>
+        {
+            if (request is ReadFileRequest) Interlocked.Increment(ref copies);
+        };
+        var files = _world.FilesOf(1);
+        _world.FilesOf(4).Files = files.Files;
+        files.ListError = new IOException("broken");
+        await _world.ReplaceAsync(1, 2, 4);
+        var recovering = _world.RecoverAsync();
+        while (files.FailedListings < 3) await Task.Delay(1, TestContext.Current.CancellationToken);
+        Assert.False(recovering.IsCompleted);
+        files.ListError = null;
+        foreach (var region in await recovering) await CheckAsync(region.Body, committed: 6);
+        Assert.Equal(0, copies);
+    }
+
     /// <summary>S10: an old disk has a checkpoint of the number, with valid checksums and other blocks.</summary>
     [Fact]
     public async Task Checkpoint_that_is_not_the_recorded_one_is_no_base()
