@@ -7,8 +7,10 @@ namespace Salus;
 /// waits for what was called, makes it durable where that is still possible, and lets another process mount the
 /// volume.
 /// </summary>
-/// <remarks>A failed call throws <see cref="VolumeException"/>. The blocks of a failed write hold their old or their
-/// new content.</remarks>
+/// <remarks>A failed call throws <see cref="VolumeException"/>, and one beyond the volume's end
+/// <see cref="ArgumentOutOfRangeException"/>. The blocks of a failed write hold their old or their new content; the old
+/// one after <see cref="VolumeFault.OutOfSpace"/>. No call waits longer than <see cref="SalusClientOptions.Patience"/>
+/// for stores.</remarks>
 public interface IVolume : IAsyncDisposable
 {
     /// <summary>Bytes; a multiple of <see cref="BlockSize"/>.</summary>

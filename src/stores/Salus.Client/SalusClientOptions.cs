@@ -36,7 +36,8 @@ public sealed record SalusClientOptions
     /// <summary>The writer's lock is free so long after this process has died. Default 10 s.</summary>
     public TimeSpan Lease { get; init; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>A call that cannot be finished for so long fails. Default 60 s.</summary>
+    /// <summary>A call that cannot be finished for so long fails with
+    /// <see cref="VolumeFault.Unavailable"/>. Default 60 s.</summary>
     public TimeSpan Patience { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>Batches under way. Default 16.</summary>

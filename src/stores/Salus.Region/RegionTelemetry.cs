@@ -42,6 +42,12 @@ public static class RegionTelemetry
     internal static readonly Counter<long> MendedFiles =
         Count("file.mended", "file", "Damaged checkpoint files that a peer has given again.");
 
+    internal static readonly Counter<long> DamagedRecords =
+        Count("record.damaged", "record", "Records of the store's log that were found damaged.");
+
+    internal static readonly Counter<long> MendedRecords =
+        Count("record.mended", "record", "Damaged records of the log that a peer has given again.");
+
     private static readonly Counter<long> s_reads = Count("read", "request", "Reads of blocks that a member answered.");
 
     private static readonly Counter<long> s_io =

@@ -5,9 +5,9 @@ namespace Salus.Store;
 
 /// <summary>A machine's store as a role of a process: what it shows to recoveries and copies, and seals. Region servers
 /// of the process use <see cref="StoreLog"/> itself. No thread and no clock of its own.</summary>
-/// <param name="scrub">Tells how the store's data is; null: nothing looks for damage.</param>
+/// <param name="scrubs">The searches for damage in the store's data.</param>
 public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IGenerations generations,
-    IScrubState? scrub = null) : IRoleHandler
+    params IScrubState[] scrubs) : IRoleHandler
 {
     public NodeRole Role => SalusRoles.BlockStore;
 
@@ -52,8 +52,9 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
         {
             response = await answer(request);
         }
-        catch (StoreFailedException)
+        catch (Exception error) when (error is StoreFailedException or IOException)
         {
+            // The folder of the files cannot be read: the store does not know which it has.
             response = request.Fail(Status.Failed, request.Epoch);
         }
 
@@ -149,9 +150,16 @@ public sealed class StoreHandler(NodeId id, StoreLog log, IRegionFiles files, IG
         }
     }
 
-    private StoredRegion Counted(StoredRegion region) => scrub?.CountOf(region.Region) is { } count
-        ? region with { Damaged = count.Damaged, Mended = count.Mended }
-        : region;
+    private StoredRegion Counted(StoredRegion region)
+    {
+        foreach (var scrub in scrubs)
+        {
+            var count = scrub.CountOf(region.Region);
+            region = region with { Damaged = region.Damaged + count.Damaged, Mended = region.Mended + count.Mended };
+        }
+
+        return region;
+    }
 
     private StoreInfoResponse InfoOf(StoreInfoRequest request) => new(Status.Ok, request.Epoch)
     {

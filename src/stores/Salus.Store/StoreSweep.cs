@@ -10,6 +10,7 @@ public static class StoreSweep
     /// has the region.</param>
     /// <returns>Regions that were dropped, durably.</returns>
     /// <exception cref="StoreFailedException">The store's log has failed.</exception>
+    /// <exception cref="IOException">Files cannot be listed or deleted; the regions are still there.</exception>
     public static async Task<int> DropAsync(StoreLog log, IRegionFiles files, Predicate<RegionKey> isOver)
     {
         ArgumentNullException.ThrowIfNull(log);

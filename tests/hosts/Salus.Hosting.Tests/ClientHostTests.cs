@@ -4,7 +4,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
-using Salus.Protocol;
+using Salus.Hosting.Tests.Docs;
 
 namespace Salus.Hosting.Tests;
 
@@ -32,17 +32,11 @@ public sealed class ClientHostTests
         Assert.Same(connection, await shared.GetClientAsync());
         Assert.NotSame(connection,
             await host.Services.GetRequiredKeyedService<ISalusConnection>("other").GetClientAsync());
-        await connection.Log.Admin.CreateAsync("disk1", VolumeGeometry.Create(64 << 20));
-        await using (var volume = await connection.MountAsync("disk1"))
-        {
-            var block = new byte[volume.BlockSize];
-            block.AsSpan().Fill(7);
-            await volume.WriteAsync(5, block, durable: true);
-            var read = new byte[volume.BlockSize];
-            await volume.ReadAsync(5, read, null, default);
-            Assert.Equal(block, read);
-        }
-
+        var block = new byte[4096];
+        block.AsSpan().Fill(7);
+        var read = new byte[4096];
+        await Documented.UseAsync(shared, block, read, default);
+        Assert.Equal(block, read);
         var checks = host.Services.GetRequiredService<HealthCheckService>();
         var health = await checks.CheckHealthAsync();
         Assert.Equal(HealthStatus.Healthy, health.Status);

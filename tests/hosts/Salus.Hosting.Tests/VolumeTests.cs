@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using Salus.Protocol;
+using Salus.Store.Shell;
 
 namespace Salus.Hosting.Tests;
 
@@ -106,13 +107,37 @@ public sealed class VolumeTests : IAsyncLifetime
         while (true)
         {
             var notes = (await _connection.CopiesAsync(entry.Id)).Select(copy => copy.Note).OfType<string>().ToList();
-            if (notes.Count == 1 && notes[0].EndsWith("1 damaged files have come whole from other stores",
+            if (notes.Count == 1 && notes[0].EndsWith("1 damaged files or records have come whole from other stores",
                 StringComparison.Ordinal)) break;
             await Task.Delay(20);
         }
 
         await using var again = await MountAsync();
         for (var i = 0; i < 64; i++) await ReadAsync(again, i, i);
+    }
+
+    /// <summary>The node gave its lease up each second, and its regions were recovered each time.</summary>
+    [Fact]
+    public async Task Node_without_a_listing_of_files_warns_serves_on_and_drops_the_volume_later()
+    {
+        await using (var volume = await MountAsync()) await WriteAsync(volume, 0, 1);
+        var node = _salus.Nodes.Values.First();
+        var files = Directory.GetDirectories(_salus.Folder, StoreFolder.FilesName, SearchOption.AllDirectories)
+            .Single(folder => folder.Split(Path.DirectorySeparatorChar).Contains(_salus.Nodes.Keys.First()));
+        Directory.Move(files, files + ".away");
+        await File.WriteAllTextAsync(files, "no folder");
+        var before = Incarnations();
+        var entry = await _connection.Log.Admin.DeleteAsync("v");
+        while (!node.Warnings.Any(static warning => warning.Contains("cannot be dropped", StringComparison.Ordinal)))
+            await Task.Delay(20);
+        Assert.NotNull(await _connection.Log.Map.Directory.FindAsync("v"));
+        File.Delete(files);
+        Directory.Move(files + ".away", files);
+        await _connection.Log.Admin.WaitUntilGoneAsync("v", entry.Id);
+        Assert.Equal(before, Incarnations());
+
+        Guid[] Incarnations() =>
+            [.. _connection.Log.Map.View.Nodes.Stores.Values.Select(static booked => booked.Incarnation.Value)];
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Salus.Coordination.Rules;
 using Salus.Region.Tests.Support;
 using Salus.Store;
@@ -146,6 +147,35 @@ public sealed class MaintenanceTests
         Assert.Equal(3, member.Scrub.Found);
     }
 
+    /// <summary>Salus.md 7: stores read their log, too, and take damaged records from peers.</summary>
+    [Fact]
+    public async Task Damaged_record_of_the_log_comes_from_a_peer_as_soon_as_one_is_there()
+    {
+        await using var world = await StartAsync(3, regions: 1);
+        var driver = await WriteFileAsync(world);
+        await driver.CommitAsync((0, 5, 77));
+        var (key, member) = (world.Key(0), world.Member(0, 2));
+        var (listed, _) = await member.Log.ListAsync(key, 1, ListLogRequest.MaxRecords);
+        var head = listed.Last(record => record.Head.Kind == RegionRecordKind.Put).Head;
+        var name = new RecordName(head.Generation, head.Index);
+        var whole = await member.Log.ReadAsync(key, name);
+        Damage(member, whole!.Content.Span[^100..]);
+        var peers = world.Nodes.Where(node => node != member).ToList();
+        foreach (var peer in peers) world.Network.Set(new NodeId(peer.Store.Value), null);
+        var (broken, mended) = (new ConcurrentQueue<DamagedRecord>(), new ConcurrentQueue<DamagedRecord>());
+        member.LogScrub.Broken += broken.Enqueue;
+        member.LogScrub.Mended += mended.Enqueue;
+        member.LogScrub.Start();
+        await UntilAsync(() => member.LogScrub.CountOf(key) == new ScrubCount(1, 0));
+        Assert.Equal(head.Chain, Assert.Single(member.LogScrub.Damaged).Chain);
+        foreach (var peer in peers) SetStore(world, peer);
+        await UntilAsync(() => member.LogScrub.CountOf(key) == new ScrubCount(0, 1));
+        Assert.Equal(Assert.Single(broken), Assert.Single(mended));
+        Assert.Empty(member.Log.Damaged);
+        Assert.Equal(whole.Encode(), (await member.Log.ReadAsync(key, name))!.Encode());
+        await driver.CheckAsync();
+    }
+
     /// <summary>The search ended for good with the first listing that failed.</summary>
     [Theory]
     [InlineData(false)]
@@ -168,17 +198,33 @@ public sealed class MaintenanceTests
     // A volume of a region whose three stores answer for one checkpoint file.
     private static async Task<TestDriver> WriteFileAsync(TestWorld world)
     {
-        foreach (var node in world.Nodes)
-        {
-            world.Network.Set(new NodeId(node.Store.Value),
-                new StoreHandler(new NodeId(node.Store.Value), node.Log, node.RegionFiles, new AnyGeneration()));
-        }
-
+        foreach (var node in world.Nodes) SetStore(world, node);
         var driver = world.Driver();
         await driver.MountAsync();
         await driver.CommitAsync((0, 3, 1));
         await PublishedAsync(world, 0, 1);
         return driver;
+    }
+
+    private static void SetStore(TestWorld world, TestNode node)
+    {
+        var id = new NodeId(node.Store.Value);
+        world.Network.Set(id, new StoreHandler(id, node.Log, node.RegionFiles, new AnyGeneration()));
+    }
+
+    private static void Damage(TestNode node, ReadOnlySpan<byte> pattern)
+    {
+        var found = 0;
+        foreach (var segment in node.Files.List())
+        {
+            var bytes = new byte[node.Files.Length(segment)];
+            node.Files.Read(segment, 0, bytes);
+            if (bytes.AsSpan().IndexOf(pattern) is not (>= 0 and var at)) continue;
+            node.Files.Damage(segment, at + 3, static b => (byte)(b ^ 0x10));
+            found++;
+        }
+
+        Assert.Equal(1, found);
     }
 
     private static Task<TestWorld> StartAsync(int copies, int regions = 2) =>

@@ -6,7 +6,10 @@ internal sealed class MemoryRegionFiles : IRegionFiles
 {
     public Dictionary<RegionFile, byte[]> Files { get; } = [];
 
-    public IReadOnlyList<RegionFile> List() => [.. Files.Keys];
+    /// <summary>Thrown by the next listings.</summary>
+    public IOException? ListError { get; set; }
+
+    public IReadOnlyList<RegionFile> List() => ListError is { } error ? throw error : [.. Files.Keys];
 
     public IRegionFileWriter Create(RegionFile file) => new Writer(this, file);
 

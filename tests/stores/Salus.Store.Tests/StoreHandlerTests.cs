@@ -113,6 +113,31 @@ public sealed class StoreHandlerTests : IAsyncLifetime
             new ReadFileRequest(Epoch.First, _region.Key, 7, 0, 1000))).Status);
     }
 
+    /// <summary>A store that cannot read its folder does not know which files it has: no answer hung the caller, and an
+    /// empty one would say that it has none.</summary>
+    [Fact]
+    public async Task Folder_that_cannot_be_read_is_a_failure_and_no_empty_list()
+    {
+        _files.ListError = new IOException("broken");
+        var request = new ListFilesRequest(Epoch.First, _region.Key);
+        Assert.Equal(Status.Failed, (await CallAsync<ListFilesResponse>(request)).Status);
+        await Assert.ThrowsAsync<IOException>(() => StoreSweep.DropAsync(_log, _files, key => key == _region.Key));
+        Assert.Equal(_region.Key, Assert.Single(_log.Regions).Region);
+        _files.ListError = null;
+        Assert.Equal(Status.Ok, (await CallAsync<ListFilesResponse>(request)).Status);
+        Assert.Equal(1, await StoreSweep.DropAsync(_log, _files, key => key == _region.Key));
+    }
+
+    [Fact]
+    public async Task Damage_that_the_searches_tell_of_is_added_up()
+    {
+        var handler = new StoreHandler(TestRegion.Store, _log, _files, _generations, new Scrub(1, 20), new Scrub(2, 3));
+        var sink = new Sink();
+        handler.Handle(new StoreInfoRequest(Epoch.None), new ReplyTo(sink, 1, default));
+        var info = Assert.IsType<StoreInfoResponse>(await sink.Answer.Task);
+        Assert.Equal((3, 23), (Assert.Single(info.Regions).Damaged, info.Regions[0].Mended));
+    }
+
     [Fact]
     public async Task Store_tells_state_and_regions()
     {
@@ -141,6 +166,11 @@ public sealed class StoreHandlerTests : IAsyncLifetime
         _handler.Handle(request, new ReplyTo(sink, 1, request.Opcode));
         _handler.BatchEnd();
         return Assert.IsType<TResponse>(await sink.Answer.Task.WaitAsync(TimeSpan.FromSeconds(30)));
+    }
+
+    private sealed class Scrub(long damaged, long mended) : IScrubState
+    {
+        public ScrubCount CountOf(RegionKey region) => new(damaged, mended);
     }
 
     private sealed class Generations : IGenerations

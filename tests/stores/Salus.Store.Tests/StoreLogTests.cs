@@ -290,6 +290,72 @@ public abstract class StoreLogConformance : IAsyncLifetime
         Assert.Equal(Status.Failed, log.TrySeal(region.Key, new Epoch(2), out _));
     }
 
+    /// <summary>The newest bytes are in memory: readers see no damage before a restart does.</summary>
+    [Fact]
+    public async Task Check_finds_damage_on_the_disk_and_only_the_right_copy_mends_the_record()
+    {
+        var log = await OpenAsync();
+        TestRegion[] regions = [new(0), new(1)];
+        for (var i = 0; i < 4; i++) await AppendAsync(log, regions[i % 2].Put(2));
+        var region = regions[0];
+        var record = region.Records[1];
+        Damage(record.Content.Span[^100..]);
+        Assert.NotNull(await log.ReadAsync(region.Key, TestRegion.NameOf(record)));
+        Assert.Empty(await FindDamageAsync(log, regions[1]));
+        var damaged = Assert.Single(await FindDamageAsync(log, region));
+        Assert.Equal(new DamagedRecord(region.Key, TestRegion.NameOf(record), record.Head.Chain), damaged);
+        Assert.Equal(Status.Corrupt, await log.MendAsync(damaged, region.Records[0].Encode()));
+        Assert.Equal(Status.Corrupt, await log.MendAsync(damaged, default));
+        var copy = record with { Certificate = region.Records[0].Certificate };
+        var flipped = copy.Encode();
+        flipped[^7] ^= 1;
+        Assert.Equal(Status.Corrupt, await log.MendAsync(damaged, flipped));
+        Assert.True(log.IsDamaged(damaged));
+        Assert.Equal(Status.Ok, await log.MendAsync(damaged, copy.Encode()));
+        Assert.False(log.IsDamaged(damaged));
+        Assert.False(log.HasBrokenHead);
+        log = await RestartAsync(log);
+        Assert.Equal(StoreState.Serving, log.State);
+        Assert.Empty(await FindDamageAsync(log, region));
+        await CheckAsync(log, regions);
+    }
+
+    [Fact]
+    public async Task Mended_record_whose_head_was_damaged_is_told_until_that_file_is_freed()
+    {
+        var log = await OpenAsync();
+        var region = new TestRegion(0);
+        for (var i = 0; i < 3; i++) await AppendAsync(log, region.Put(2));
+        var record = region.Records[1];
+        var digest = new byte[16];
+        record.Head.Digest.Write(digest);
+        Damage(digest);
+        var damaged = Assert.Single(await FindDamageAsync(log, region));
+        Assert.Equal(Status.Ok, await log.MendAsync(damaged, record.Encode()));
+        Assert.True(log.HasBrokenHead);
+        Assert.Empty(await FindDamageAsync(log, region));
+        await CheckAsync(log, [region]);
+        while (log.Bytes < 2 * Small.SegmentSize) await AppendAsync(log, region.Put(2));
+        Assert.Equal(Status.Ok, log.TryRaiseFloor(region.Key, region.LastIndex - 1, out _));
+        await log.FreeAsync();
+        Assert.False(log.HasBrokenHead);
+        Assert.Equal(StoreState.Serving, (await RestartAsync(log)).State);
+    }
+
+    [Fact]
+    public async Task Check_of_a_long_log_goes_on_until_all_is_read()
+    {
+        var log = await OpenAsync(Small with { SegmentSize = 1 << 20, LogLimit = 4 << 20 });
+        var region = new TestRegion(0);
+        while (log.Bytes < 3 << 19) await AppendAsync(log, region.Put(7));
+        var (bytes, next) = await log.CheckAsync(region.Key, 0);
+        Assert.InRange(bytes, 1 << 20, (1 << 20) + (8 * TestRegion.BlockSize));
+        Assert.NotNull(next);
+        var record = region.Records[^1];
+        Damage(record.Content.Span[^100..]);
+        Assert.Equal(TestRegion.NameOf(record), Assert.Single(await FindDamageAsync(log, region)).Name);
+    }
+
     [Fact]
     public async Task Log_that_came_back_short_is_salvaged()
     {
@@ -460,6 +526,12 @@ public abstract class StoreLogConformance : IAsyncLifetime
             Assert.Equal(record.Certificate, found.Certificate);
             Assert.True(record.Content.Span.SequenceEqual(found.Content.Span));
         }
+    }
+
+    private static async Task<ImmutableArray<DamagedRecord>> FindDamageAsync(StoreLog log, TestRegion region)
+    {
+        for (long? next = 0; next is { } from;) (_, next) = await log.CheckAsync(region.Key, from);
+        return [.. log.Damaged.Where(record => record.Region == region.Key)];
     }
 
     private void Damage(ReadOnlySpan<byte> pattern)

@@ -126,7 +126,16 @@ public sealed partial class GroupLog : IAsyncDisposable
     public async ValueTask<ReadOnlyMemory<byte>> TryReadAsync(long address, int length)
     {
         var bytes = new byte[length];
-        if (TryReadHot(address, bytes)) return bytes;
+        return TryReadHot(address, bytes) ? bytes : await TryReadStoredAsync(address, bytes);
+    }
+
+    /// <summary>Reads bytes of the log as the files have them, the newest ones too; none: as of
+    /// <see cref="TryReadAsync"/>.</summary>
+    public ValueTask<ReadOnlyMemory<byte>> TryReadStoredAsync(long address, int length) =>
+        TryReadStoredAsync(address, new byte[length]);
+
+    private async ValueTask<ReadOnlyMemory<byte>> TryReadStoredAsync(long address, byte[] bytes)
+    {
         if (address < Begin) return default;
         var segment = (int)(address / _sizes.Segment);
         var offset = address % _sizes.Segment;

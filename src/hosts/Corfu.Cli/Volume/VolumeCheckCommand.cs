@@ -14,8 +14,8 @@ internal static class VolumeCheckCommand
         Read all that a volume, or a snapshot as VOL@NAME, holds, and compare each block with the volume's hash tree. A
         copy that is wrong is passed over and accused, and the next one is read. The volume is mounted for that: it is
         refused while another process serves the volume, a snapshot is not. The stores search for damage by
-        themselves: the command also says how many damaged files each store has, and how many have come whole from
-        other stores. Exit code 0 if every block has a copy that is right, else 1.
+        themselves: the command also says how many damaged files and records each store has, and how many have come
+        whole from other stores. Exit code 0 if every block has a copy that is right, else 1.
         """;
 
     public static Command Create()

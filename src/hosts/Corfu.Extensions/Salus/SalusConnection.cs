@@ -129,16 +129,17 @@ public sealed class SalusConnection : IAsyncDisposable
 
 /// <summary>A store's copies of a volume's regions.</summary>
 /// <param name="Answers">False: the rest is not known.</param>
-/// <param name="Damaged">Files that are damaged or missing there, and that no other store has given yet.</param>
-/// <param name="Mended">Files that other stores have given, since the process has started.</param>
+/// <param name="Damaged">Files and records that are damaged or missing there, and that no other store has given
+/// yet.</param>
+/// <param name="Mended">Files and records that other stores have given, since the process has started.</param>
 public readonly record struct StoreCopy(StoreId Store, bool Answers, long Damaged, long Mended)
 {
     /// <summary>A sentence for people; null: there is nothing to say.</summary>
     public string? Note => !Answers
         ? $"store {Store} does not answer: how its copies are is not known"
         : Damaged > 0
-            ? $"store {Store}: {Damaged} damaged files, which come from other stores; {Mended} have come"
+            ? $"store {Store}: {Damaged} damaged files or records, which come from other stores; {Mended} have come"
             : Mended > 0
-                ? $"store {Store}: {Mended} damaged files have come whole from other stores"
+                ? $"store {Store}: {Mended} damaged files or records have come whole from other stores"
                 : null;
 }

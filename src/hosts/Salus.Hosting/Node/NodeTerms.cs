@@ -20,6 +20,7 @@ internal sealed class NodeTerms : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
     private volatile string? _trouble = "the log is not reached yet";
+    private volatile string? _sweepFault;
 
     // Written by the loop alone.
     private volatile NodeTerm? _term;
@@ -32,6 +33,9 @@ internal sealed class NodeTerms : IAsyncDisposable
 
     /// <summary>Why the node is a member of no region; null: it may be, or is not to be.</summary>
     public string? Trouble => _trouble;
+
+    /// <summary>Why regions of deleted volumes cannot be dropped; null: they can. Tried again each second.</summary>
+    public string? SweepFault => _sweepFault;
 
     /// <summary>The incarnation under which the node serves regions now; null: it serves none.</summary>
     public Incarnation? Incarnation => _term?.Incarnation;
@@ -159,8 +163,18 @@ internal sealed class NodeTerms : IAsyncDisposable
         var store = new StoreId(_start.Id.Value);
         bool IsOver(RegionKey region) => view.MayForget(region, store) && _term?.Has(region) != true;
         if (!_parts.Store.Log.Regions.Any(known => IsOver(known.Region))) return;
-        var dropped = await StoreSweep.DropAsync(_parts.Store.Log, _parts.Store.Files, IsOver);
-        SalusHostingLog.Dropped(_logger, dropped);
+        try
+        {
+            var dropped = await StoreSweep.DropAsync(_parts.Store.Log, _parts.Store.Files, IsOver);
+            SalusHostingLog.Dropped(_logger, dropped);
+            _sweepFault = null;
+        }
+        catch (IOException error)
+        {
+            // The node serves on: only space is not freed.
+            if (_sweepFault != error.Message) SalusHostingLog.NotDropped(_logger, error);
+            _sweepFault = error.Message;
+        }
     }
 
     // Free space, and what may go, are looked at now and then.

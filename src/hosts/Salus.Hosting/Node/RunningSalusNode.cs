@@ -15,6 +15,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     private readonly StoreFolder _store;
     private readonly RegionBodies _bodies;
     private readonly FileScrub _scrub;
+    private readonly LogScrub _logScrub;
     private readonly TcpTransport _transport;
     private readonly MapGenerations _generations = new();
     private readonly NodeTerms _terms;
@@ -34,7 +35,13 @@ internal sealed class RunningSalusNode : IAsyncDisposable
             start.Time, LoopContext.Pool, settings.Scrub);
         _scrub.Broken += file => SalusHostingLog.Damaged(logger, file.Region.ToString(), file.Number);
         _scrub.Mended += file => SalusHostingLog.Mended(logger, file.Region.ToString(), file.Number);
-        Handler = new StoreHandler(start.Id, store.Log, store.Files, _generations, _scrub);
+        _logScrub = new LogScrub(new StoreId(start.Id.Value), store.Log, () => _generations.View, _transport,
+            start.Time, LoopContext.Pool, settings.Scrub);
+        _logScrub.Broken += record =>
+            SalusHostingLog.DamagedRecord(logger, record.Region.ToString(), record.Name.Index);
+        _logScrub.Mended += record =>
+            SalusHostingLog.MendedRecord(logger, record.Region.ToString(), record.Name.Index);
+        Handler = new StoreHandler(start.Id, store.Log, store.Files, _generations, _scrub, _logScrub);
         _terms = new NodeTerms(new NodeParts(start, settings, store, _bodies, _transport, _generations));
     }
 
@@ -63,11 +70,25 @@ internal sealed class RunningSalusNode : IAsyncDisposable
     public string Warning => _store.Log.State == StoreState.Salvaged
         ? "the store's log is not whole: the store shows what has a certificate to recoveries and takes nothing new. "
             + "Make a new node; this one may go when 'corfu volume list' shows every volume ready without it"
-        : _terms.Trouble ?? (_scrub.Damaged.Count is > 0 and var damaged
-            ? $"{damaged} files are damaged or missing, and come from other nodes as soon as one has them whole"
-            : _scrub.ListFault is { } fault
-                ? $"the folder of checkpoint files cannot be read, and damage is not searched for: {fault}"
-                : "");
+        : _terms.Trouble ?? Damage ?? "";
+
+    private string? Damage => _store.Log.HasBrokenHead
+        ? "the store's log is damaged so that a restart would take nothing new. Make a new node before this one is "
+            + "restarted"
+        : Repairs;
+
+    private string? Repairs => (_scrub.Damaged.Count, _logScrub.Damaged.Count) switch
+    {
+        ( > 0 and var files, _) =>
+            $"{files} files are damaged or missing, and come from other nodes as soon as one has them whole",
+        (_, > 0 and var records) =>
+            $"{records} records of the store's log are damaged, and come from other nodes as soon as one has them "
+            + "whole",
+        _ when _terms.SweepFault is { } fault => $"what is left of deleted volumes cannot be dropped: {fault}",
+        _ when _scrub.ListFault is { } fault =>
+            $"the folder of checkpoint files cannot be read, and damage is not searched for: {fault}",
+        _ => null,
+    };
 
     /// <summary>Reads the store's log back. The log that coordinates may be away, and the process does not listen
     /// yet.</summary>
@@ -78,6 +99,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
         var node = new RunningSalusNode(start, settings, store);
         SalusNodeTelemetry.Nodes.Add(node);
         node._scrub.Start();
+        node._logScrub.Start();
         node._terms.Start();
         return node;
     }
@@ -87,6 +109,7 @@ internal sealed class RunningSalusNode : IAsyncDisposable
         SalusNodeTelemetry.Nodes.Remove(this);
         await _terms.DisposeAsync();
         await _scrub.DisposeAsync();
+        await _logScrub.DisposeAsync();
         await _bodies.DisposeAsync();
         _transport.Dispose();
         await _store.DisposeAsync();

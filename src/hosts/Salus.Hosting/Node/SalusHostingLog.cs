@@ -30,6 +30,16 @@ internal static partial class SalusHostingLog
     [LoggerMessage(9, LogLevel.Information, "File {File} of region {Region} has come whole from another node")]
     public static partial void Mended(ILogger logger, string region, long file);
 
+    [LoggerMessage(10, LogLevel.Warning, "Regions of deleted volumes are not dropped yet; it is tried again")]
+    public static partial void NotDropped(ILogger logger, Exception error);
+
+    [LoggerMessage(11, LogLevel.Warning,
+        "Record {Index} of region {Region} is damaged in the store's log: reads of it are answered by other members")]
+    public static partial void DamagedRecord(ILogger logger, string region, long index);
+
+    [LoggerMessage(12, LogLevel.Information, "Record {Index} of region {Region} has come whole from another node")]
+    public static partial void MendedRecord(ILogger logger, string region, long index);
+
     [LoggerMessage(8, LogLevel.Error, "Region {Region} is not served here by a fault of this program")]
     public static partial void Broken(ILogger logger, string region, Exception error);
 }

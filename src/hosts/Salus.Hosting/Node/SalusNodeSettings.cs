@@ -42,13 +42,13 @@ public sealed record SalusNodeSettings
     /// Default 256 MiB.</summary>
     public long Memtables { get; set; } = 256 << 20;
 
-    /// <summary>Bytes of checkpoint files that are read in a second to find damage before it matters; damaged files
-    /// come from other nodes. 0: none are read for that, and files that reads find damaged are mended alone. Default 8
-    /// MiB.</summary>
+    /// <summary>Bytes of checkpoint files, and as many of the log, that are read in a second to find damage before it
+    /// matters; what is damaged comes from other nodes. 0: nothing is read for that, and what reads find damaged is
+    /// mended alone. Default 8 MiB.</summary>
     public long ScrubSpeed { get; set; } = 8 << 20;
 
-    /// <summary>Pause between two searches, and before a file is asked for again that no node has given. Default 1
-    /// minute.</summary>
+    /// <summary>Pause between two searches, and before a file or record is asked for again that no node has given.
+    /// Default 1 minute.</summary>
     public TimeSpan ScrubPause { get; set; } = TimeSpan.FromMinutes(1);
 
     /// <inheritdoc cref="StoreOptions.LogMemory"/>

@@ -4,6 +4,8 @@ using Tango.Collections;
 namespace Salus.Coordination;
 
 /// <summary>The commands of operators: volumes, snapshots, losses, stores. Thread-safe.</summary>
+/// <remarks>A command throws <see cref="CorfuException"/> where the log does not answer; it may have been carried out
+/// then. Waits have no limit but the caller's token.</remarks>
 /// <param name="runtime">The map's.</param>
 public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider time, IEntropy entropy)
 {

@@ -63,25 +63,8 @@ internal sealed class FileMender(
         return true;
     }
 
-    // Null: no answer, or a refusal.
-    private async Task<TResponse?> CallAsync<TResponse>(
+    private Task<TResponse?> CallAsync<TResponse>(
         BookedNode node, Request<TResponse> request, CancellationToken cancellationToken)
-        where TResponse : Response
-    {
-        using var limit = new CancellationTokenSource(callLimit, time);
-        using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
-        try
-        {
-            var response = await transport.CallAsync(node.StoreAddress, request, both.Token);
-            return response.IsOk ? response : null;
-        }
-        catch (TransportException)
-        {
-            return null;
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            return null;
-        }
-    }
+        where TResponse : Response =>
+        transport.TryCallAsync(node.StoreAddress, request, callLimit, time, cancellationToken);
 }

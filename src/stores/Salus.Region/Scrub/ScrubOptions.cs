@@ -6,12 +6,12 @@ public sealed record ScrubOptions
     internal static readonly OptionRules<ScrubOptions> Rules = new OptionRules<ScrubOptions>(new())
         .AtLeast(o => o.BytesPerSecond, 0).Above(o => o.Pause, TimeSpan.Zero).Above(o => o.CallLimit, TimeSpan.Zero);
 
-    /// <summary>Bytes of files that are read in a second, so that users keep the disk. 0: nothing is searched,
-    /// and files that readers find damaged are mended alone. Default 8 MiB.</summary>
+    /// <summary>Bytes of files that are read in a second, and as many of the log, so that users keep the disk. 0:
+    /// nothing is searched, and what readers find damaged is mended alone. Default 8 MiB.</summary>
     public long BytesPerSecond { get; init; } = 8 << 20;
 
-    /// <summary>Pause before a file that no peer has given is asked for again, and between two rounds over all files.
-    /// Default 1 minute.</summary>
+    /// <summary>Pause before a file or a record that no peer has given is asked for again, and between two rounds over
+    /// all of them. Default 1 minute.</summary>
     public TimeSpan Pause { get; init; } = TimeSpan.FromMinutes(1);
 
     /// <summary>Limit of one call to a peer. Default 5 s.</summary>

@@ -47,7 +47,7 @@ public sealed class CheckpointRecoveryTests : IAsyncLifetime
 
     /// <summary>The newest file was taken for missing, and was copied from a peer again and again.</summary>
     [Fact]
-    public async Task Folder_that_cannot_be_read_delays_a_recovery_and_nothing_is_copied()
+    public async Task Unreadable_folder_delays_a_recovery_without_copies()
     {
         var kept = await FillAsync();
         await StartAsync(kept);

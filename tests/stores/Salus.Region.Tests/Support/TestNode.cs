@@ -19,6 +19,8 @@ internal sealed class TestNode : IAsyncDisposable
         LogLimit = 64 << 20,
     };
 
+    private static readonly ScrubOptions s_scrub = new() { Pause = TimeSpan.FromMilliseconds(20) };
+
     private TestNode(int number, Guid incarnation, RecordingFiles files, TestWorld world)
     {
         Number = number;
@@ -32,7 +34,9 @@ internal sealed class TestNode : IAsyncDisposable
             static error => throw new InvalidOperationException("The work at files has ended.", error),
             memtables: world.Memtables, missing: file => Scrub!.Want(file));
         Scrub = new FileScrub(Store, RegionFiles, Bodies, () => Map.View, world.Network.Transport,
-            TimeProvider.System, LoopContext.Pool, new ScrubOptions { Pause = TimeSpan.FromMilliseconds(20) });
+            TimeProvider.System, LoopContext.Pool, s_scrub);
+        LogScrub = new LogScrub(Store, Log, () => Map.View, world.Network.Transport, TimeProvider.System,
+            LoopContext.Pool, s_scrub);
         Recovery = new TestRecovery(Log, Bodies, world.Geometry, world.IsReadyAsync);
         Server = new RegionServer(new ServerIdentity(Store, Signer), Log, Map, Recovery, world.Network.Transport,
             world.Time, LoopContext.Pool, world.Options);
@@ -60,6 +64,8 @@ internal sealed class TestNode : IAsyncDisposable
 
     public FileScrub Scrub { get; }
 
+    public LogScrub LogScrub { get; }
+
     public RegionServer Server { get; }
 
     public bool IsHeld { get; set; } = true;
@@ -81,6 +87,7 @@ internal sealed class TestNode : IAsyncDisposable
     {
         IsHeld = false;
         await Scrub.DisposeAsync();
+        await LogScrub.DisposeAsync();
         await Server.DisposeAsync();
         await Bodies.DisposeAsync();
         await Log.DisposeAsync();
