@@ -56,11 +56,14 @@ internal static class AttachedSection
         var rounds = targets.SelectMany(target => NbdJob.All.Select(job => (target.Name, job.Name)))
             .ToDictionary(key => key, _ => new List<RoundResult>());
         var disks = new List<RoundResult>();
-        // Every block has been written once before it is measured: an empty one costs nothing to read.
+        // Every block has been written once before it is measured: an empty one costs nothing to read. The processes
+        // of the nodes have compiled their code by then.
         foreach (var target in targets)
         {
             await NbdFio.RunAsync(target.Uri, NbdJob.All[1] with { Depth = 4 }, plan.Seconds * 2, flushes: false);
-            await NbdFio.RunAsync(target.Uri, NbdJob.All[0], 1, flushes: false);
+            if (target.Name is not (SalusNodes.Three or SalusNodes.One)) continue;
+            foreach (var job in NbdJob.All)
+                await NbdFio.RunAsync(target.Uri, job, SalusPlan.WarmUpSeconds, flushes: false);
         }
 
         for (var round = 0; round < plan.Rounds; round++)

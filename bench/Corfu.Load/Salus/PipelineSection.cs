@@ -24,6 +24,7 @@ internal static class PipelineSection
     {
         var windows = new Dictionary<int, List<Sample>> { [16] = [], [1] = [] };
         var disks = new List<RoundResult>();
+        await MeasureAsync(nodes, 16, SalusPlan.WarmUpSeconds, cancellationToken);
         for (var round = 0; round < plan.Rounds; round++)
         {
             disks.Add(BareDisk.Run(folder, BlockSize, TimeSpan.FromSeconds(1)));
