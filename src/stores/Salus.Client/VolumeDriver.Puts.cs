@@ -99,13 +99,22 @@ internal sealed partial class VolumeDriver
                 {
                     _isFull = true;
                     throw new VolumeException(VolumeFault.OutOfSpace,
-                        $"A store of region {part.Region} has no space left: add stores, or delete volumes or "
-                        + "snapshots.");
+                        $"A store of region {part.Region} has no space left{Fullest(part.Region)}: make room on its "
+                        + "disk, discard blocks, delete volumes or snapshots, or stop that node where another one can "
+                        + "take its place.");
                 }
 
                 block += part.Count;
             }
         }
+    }
+
+    // As the nodes have told last.
+    private string Fullest(int region)
+    {
+        var nodes = _ports.Log.State.Regions[region].Current.Members
+            .Select(member => _ports.Log.Nodes.Find(member.Store)).OfType<BookedNode>();
+        return nodes.MinBy(static node => node.Free) is { } full ? $" (least: {full.Store} at {full.Endpoint})" : "";
     }
 
     private async Task CommittedAsync(Batch batch)

@@ -79,6 +79,9 @@ public sealed class WriteTests
         await process.WriteAsync(0, 1);
         var refused = await Assert.ThrowsAsync<VolumeException>(() => process.WriteAsync(0, 2));
         Assert.Equal(VolumeFault.OutOfSpace, refused.Fault);
+        var full = world.Regions.Log.Nodes.Stores.Values.MinBy(static node => node.Free)!;
+        Assert.Contains($"region 0 has no space left (least: {full.Store} at {full.Endpoint})", refused.Message,
+            StringComparison.Ordinal);
         await process.Volume.ClearAsync(0, 1, durable: true);
         world.Regions.Free = 1L << 40;
         await world.SleepAsync(2000);
