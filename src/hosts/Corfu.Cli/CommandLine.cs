@@ -96,6 +96,7 @@ internal static class CommandLine
         CraqCommand.Create(),
         SalusCommand.Create(),
         VolumeCommand.Create(),
+        ZooKeeperCommand.Create(),
         CertCommand.Create(),
     };
 

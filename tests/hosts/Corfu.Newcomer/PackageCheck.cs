@@ -18,8 +18,8 @@ internal static class PackageCheck
 
     private static readonly string[] s_forServers =
     [
-        "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling", "Craq.Hosting",
-        "Salus.Hosting",
+        "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling",
+        "Corfu.ZooKeeper", "Craq.Hosting", "Salus.Hosting",
     ];
 
     private static readonly string[] s_others = ["Corfu.Templates"];

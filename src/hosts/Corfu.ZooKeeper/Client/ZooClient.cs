@@ -56,9 +56,10 @@ internal sealed class ZooClient : IAsyncDisposable
         {
             await client.ShakeHandsAsync(request ?? NewSession, cancellationToken).ConfigureAwait(false);
         }
-        catch
+        catch (Exception e)
         {
             await client.DisposeAsync().ConfigureAwait(false);
+            if (e is IOException) throw new ZooClientException("The server has closed the connection.", e);
             throw;
         }
 

@@ -1,0 +1,11 @@
+namespace Corfu.Cli;
+
+/// <summary><c>corfu zookeeper</c>: a tree that clients of ZooKeeper use.</summary>
+internal static class ZooKeeperCommand
+{
+    public static Command Create() =>
+        new("zookeeper", "A tree of the log, for clients that speak ZooKeeper's protocol.")
+        {
+            ZooKeeperServeCommand.Create(),
+        };
+}

@@ -1,0 +1,77 @@
+using System.IO.Pipelines;
+using System.Threading.Channels;
+using Corfu.ZooKeeper.Wire;
+
+namespace Corfu.ZooKeeper.Connections;
+
+/// <summary>Packets of a connection: written into memory under the gate, and sent outside of it, as many at once as
+/// there are.</summary>
+internal sealed class ConnectionOutput(Lock gate)
+{
+    private readonly Channel<bool> _wake = Channel.CreateBounded<bool>(
+        new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
+
+    private readonly JuteWriter _first = new();
+    private readonly JuteWriter _second = new();
+    private bool _isFirst = true;
+    private bool _isEnding;
+
+    /// <summary>Takes packets. Guarded by the gate; <see cref="Wake"/> behind the last one.</summary>
+    public JuteWriter Pending => _isFirst ? _first : _second;
+
+    /// <summary>Whether the client takes its packets more slowly than it may.</summary>
+    public bool IsOverfull => Pending.Length > ConnectionLimits.OutputBytes;
+
+    public void Wake() => _wake.Writer.TryWrite(true);
+
+    /// <summary>Ends <see cref="RunAsync"/> behind the packets so far. Guarded by the gate.</summary>
+    public void End()
+    {
+        _isEnding = true;
+        Wake();
+    }
+
+    public async Task RunAsync(PipeWriter output, CancellationToken cancellationToken)
+    {
+        try
+        {
+            while (await _wake.Reader.WaitToReadAsync(cancellationToken).ConfigureAwait(false))
+            {
+                _wake.Reader.TryRead(out _);
+                var (sending, isLast) = Take();
+                if (sending.Length > 0)
+                {
+                    var flushed = await output.WriteAsync(sending.WrittenMemory, cancellationToken)
+                        .ConfigureAwait(false);
+                    if (flushed.IsCompleted) return;
+                }
+
+                sending.Clear();
+                if (isLast) return;
+            }
+        }
+        finally
+        {
+            Dispose();
+        }
+    }
+
+    private (JuteWriter Sending, bool IsLast) Take()
+    {
+        lock (gate)
+        {
+            var sending = Pending;
+            _isFirst = !_isFirst;
+            return (sending, _isEnding);
+        }
+    }
+
+    private void Dispose()
+    {
+        lock (gate)
+        {
+            _first.Dispose();
+            _second.Dispose();
+        }
+    }
+}

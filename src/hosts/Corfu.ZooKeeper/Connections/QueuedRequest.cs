@@ -1,0 +1,30 @@
+using Corfu.ZooKeeper.Wire;
+
+namespace Corfu.ZooKeeper.Connections;
+
+/// <summary>A request without a reply.</summary>
+/// <param name="request">Null: its body is malformed, or its type is unknown.</param>
+/// <param name="ids">All that the connection had proved when the request came.</param>
+/// <param name="bytes">Size of its frame.</param>
+/// <param name="began">Time stamp of its arrival.</param>
+internal sealed class QueuedRequest(
+    RequestHead head, ClientRequest? request, ImmutableArray<AuthId> ids, int bytes, long began)
+{
+    public RequestHead Head => head;
+
+    public ClientRequest? Request => request;
+
+    public ImmutableArray<AuthId> Ids => ids;
+
+    public int Bytes => bytes;
+
+    public long Began => began;
+
+    /// <summary>Number of the write; 0: it is not posted.</summary>
+    public long Number { get; set; }
+
+    public TangoPost Post { get; set; }
+
+    /// <summary>A sync whose check is under way.</summary>
+    public bool IsChecking { get; set; }
+}

@@ -1,0 +1,151 @@
+using Corfu.ZooKeeper.Serving;
+using Corfu.ZooKeeper.Wire;
+
+namespace Corfu.ZooKeeper.Connections;
+
+/// <summary>Answers to requests that need no record. Reading, registering and queueing the reply are one
+/// step.</summary>
+internal sealed partial class ZooConnection
+{
+    private void Answer(QueuedRequest queued)
+    {
+        var (root, xid) = (Dispatcher.Root!, queued.Head.Xid);
+        var zxid = Advance(root.LastZxid);
+        switch (queued.Request)
+        {
+            case NodeRequest node:
+                Register(node, root, queued.Ids);
+                Reads.Reply(_output.Pending, xid, zxid, node, root, new ReadCaller(Session, queued.Ids));
+                Send();
+                break;
+            case MultiReadRequest reads:
+                Reads.Reply(_output.Pending, xid, zxid, reads, root, new ReadCaller(Session, queued.Ids));
+                Send();
+                break;
+            case WatchRequest watch:
+                Answer(watch, xid, zxid);
+                break;
+            case SetWatchesRequest watches:
+                SetAgain(watches, root, zxid);
+                Reply(xid, zxid, ErrorCode.Ok);
+                break;
+            case AuthRequest auth:
+                Answer(auth, queued.Ids, xid);
+                break;
+            case null when OpCodes.IsRequest(queued.Head.Code):
+                Reply(xid, zxid, ErrorCode.MarshallingError);
+                break;
+            default:
+                Answer(queued, zxid);
+                break;
+        }
+    }
+
+    private void Answer(QueuedRequest queued, long zxid)
+    {
+        var xid = queued.Head.Xid;
+        switch (queued.Head.Code)
+        {
+            case OpCode.WhoAmI:
+                ReplyWriter.Begin(_output.Pending, new ReplyHead(xid, zxid, ErrorCode.Ok));
+                ReplyWriter.WriteIds(_output.Pending, [.. queued.Ids.Select(static id => id with
+                { Id = id.Scheme == "digest" ? id.Id.Split(':')[0] : id.Id })]);
+                _output.Pending.EndFrame();
+                Send();
+                break;
+            case OpCode.Ping:
+                Reply(xid, zxid, ErrorCode.Ok);
+                break;
+            case OpCode.Reconfig:
+                Reply(xid, zxid, ErrorCode.Unimplemented);
+                break;
+            case OpCode.Sasl:
+                Reply(xid, zxid, ErrorCode.AuthFailed);
+                Close();
+                break;
+            default:
+                Reply(xid, zxid, ErrorCode.Unimplemented);
+                Close();
+                break;
+        }
+    }
+
+    private void Answer(AuthRequest request, ImmutableArray<AuthId> ids, int xid)
+    {
+        var isProved = _services.Credentials.Prove(request.Scheme, request.Credential.AsSpan(), ids) is not null;
+        Reply(xid, 0, isProved ? ErrorCode.Ok : ErrorCode.AuthFailed);
+        if (!isProved) Close();
+    }
+
+    // A failed read leaves no watch, but for an exists of a node that is missing.
+    private void Register(NodeRequest request, TreeRoot root, ImmutableArray<AuthId> ids)
+    {
+        if (!request.Watch) return;
+        var error = Reads.Check(request, root, ids, out _);
+        if (error != ErrorCode.Ok && !(error == ErrorCode.NoNode && request.Code == OpCode.Exists)) return;
+        if (request.Code is OpCode.GetChildren or OpCode.GetChildren2) Dispatcher.Watches.AddChild(request.Path, this);
+        else Dispatcher.Watches.AddData(request.Path, this);
+    }
+
+    private void Answer(WatchRequest request, int xid, long zxid)
+    {
+        var (watches, path) = (Dispatcher.Watches, request.Path);
+        if (request.Code == OpCode.AddWatch)
+        {
+            if (!NodePath.IsValid(path) || !Enum.IsDefined((WatchMode)request.Kind))
+            {
+                Reply(xid, zxid, ErrorCode.BadArguments);
+                return;
+            }
+
+            if ((WatchMode)request.Kind == WatchMode.Recursive) watches.AddRecursive(path, this);
+            else watches.AddPersistent(path, this);
+            ReplyWriter.Begin(_output.Pending, new ReplyHead(xid, zxid, ErrorCode.Ok));
+            _output.Pending.WriteInt32(0);
+            _output.Pending.EndFrame();
+            Send();
+            return;
+        }
+
+        var kind = (WatchKind)request.Kind;
+        var found = !Enum.IsDefined(kind) ? (bool?)null
+            : request.Code == OpCode.CheckWatches ? watches.Has(kind, path, this) : watches.Remove(kind, path, this);
+        Reply(xid, zxid, found switch
+        {
+            null => ErrorCode.BadArguments,
+            true => ErrorCode.Ok,
+            false => ErrorCode.NoWatcher,
+        });
+    }
+
+    // Changes behind the zxid that the client has seen are told; other watches stand again.
+    private void SetAgain(SetWatchesRequest request, TreeRoot root, long zxid)
+    {
+        foreach (var path in request.Data)
+        {
+            if (root.Find(path) is not { } node) TellOf(TreeChangeKind.Deleted, path, null, zxid);
+            else if (node.Stat.Mzxid > request.Zxid) TellOf(TreeChangeKind.DataChanged, path, node, zxid);
+            else Dispatcher.Watches.AddData(path, this);
+        }
+
+        foreach (var path in request.Exist)
+        {
+            if (root.Find(path) is { } node) TellOf(TreeChangeKind.Created, path, node, zxid);
+            else Dispatcher.Watches.AddData(path, this);
+        }
+
+        foreach (var path in request.Child)
+        {
+            if (root.Find(path) is not { } node) TellOf(TreeChangeKind.Deleted, path, null, zxid);
+            else if (node.Stat.Pzxid > request.Zxid) TellOf(TreeChangeKind.ChildrenChanged, path, node, zxid);
+            else Dispatcher.Watches.AddChild(path, this);
+        }
+
+        foreach (var path in request.Persistent) Dispatcher.Watches.AddPersistent(path, this);
+        foreach (var path in request.Recursive) Dispatcher.Watches.AddRecursive(path, this);
+    }
+
+    // A deleted node has no list any more; the client had the right when it left the watch.
+    private void TellOf(TreeChangeKind kind, string path, ZNode? node, long zxid) =>
+        Tell(new TreeChange(kind, path, node?.Acl ?? AclList.Open), zxid);
+}

@@ -1,0 +1,221 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using System.Security.Cryptography;
+using System.Text;
+using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.FourLetter;
+using Corfu.ZooKeeper.Serving;
+using Corfu.ZooKeeper.Wire;
+using Microsoft.AspNetCore.Connections;
+
+namespace Corfu.ZooKeeper.Connections;
+
+/// <summary>A connection from its first byte to its last.</summary>
+internal sealed partial class ZooConnection
+{
+    private const int HeadSize = sizeof(int);
+
+    private Action? _abort;
+    private PipeReader? _input;
+
+    public async Task ServeAsync(ConnectionContext context)
+    {
+        _abort = context.Abort;
+        _input = context.Transport.Input;
+        lock (Dispatcher.Gate)
+        {
+            if (!Dispatcher.Connections.TryAdd(this))
+            {
+                FrontEndLog.Closed(_services.Logger, Peer, "there are too many connections");
+                context.Abort();
+                return;
+            }
+        }
+
+        // Not with the connection's token: a client may have sent its last byte, as 'echo ruok | nc' does, and wait.
+        using var stop = new CancellationTokenSource();
+        var sending = LoopContext.Pool.RunAsync(() => _output.RunAsync(context.Transport.Output, stop.Token));
+        try
+        {
+            await ReadAsync(context.Transport.Input, stop.Token).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is OperationCanceledException or IOException)
+        {
+            // The client has gone.
+        }
+        catch (Exception e)
+        {
+            FrontEndLog.Failed(_services.Logger, Peer, e);
+        }
+        finally
+        {
+            lock (Dispatcher.Gate) Leave();
+            try
+            {
+                await sending.WaitAsync(ConnectionLimits.Handshake, _services.Time).ConfigureAwait(false);
+            }
+            catch (Exception e) when (e is OperationCanceledException or IOException or TimeoutException)
+            {
+                // The client takes nothing more.
+            }
+
+            await stop.CancelAsync().ConfigureAwait(false);
+        }
+    }
+
+    private async Task ReadAsync(PipeReader input, CancellationToken cancellationToken)
+    {
+        using (var limit = new CancellationTokenSource(ConnectionLimits.Handshake, _services.Time))
+        {
+            if (!await OpenAsync(input, limit.Token).ConfigureAwait(false)) return;
+        }
+
+        while (true)
+        {
+            var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+            // The connection was closed here.
+            if (read.IsCanceled) return;
+            var left = read.Buffer;
+            while (true)
+            {
+                var state = Frames.Take(ref left, out var frame);
+                if (state == FrameState.Malformed) return;
+                if (state == FrameState.Partial) break;
+                if (Take(frame) is not { } room) return;
+                await room.ConfigureAwait(false);
+            }
+
+            input.AdvanceTo(left.Start, left.End);
+            if (read.IsCompleted) return;
+        }
+    }
+
+    /// <returns>Null: the frame is too short for a request.</returns>
+    private Task? Take(in ReadOnlySequence<byte> frame)
+    {
+        using var whole = RentedFrame.Of(frame);
+        var reader = new JuteReader(whole.Span);
+        if (!RequestReader.TryReadHead(ref reader, out var head)) return null;
+        var request = OpCodes.IsRequest(head.Code) ? RequestReader.ReadBody(head.Code, ref reader) : null;
+        return Enqueue(head, request, whole.Span.Length);
+    }
+
+    /// <summary>Takes the first frame, or answers a word.</summary>
+    /// <returns>False: the connection ends.</returns>
+    private async Task<bool> OpenAsync(PipeReader input, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+            if (read.IsCanceled) return false;
+            var left = read.Buffer;
+            if (Frames.TryPeek(left, out var head) && Words.Find(head) is { } word)
+            {
+                input.AdvanceTo(left.GetPosition(HeadSize));
+                Answer(word);
+                return false;
+            }
+
+            var state = Frames.Take(ref left, out var frame);
+            if (state == FrameState.Whole)
+            {
+                var asked = ReadConnect(frame);
+                input.AdvanceTo(left.Start);
+                return asked is not null && await AttachAsync(asked, cancellationToken).ConfigureAwait(false);
+            }
+
+            input.AdvanceTo(left.Start, left.End);
+            if (state == FrameState.Malformed || read.IsCompleted) return false;
+        }
+    }
+
+    private static ConnectRequest? ReadConnect(in ReadOnlySequence<byte> frame)
+    {
+        using var whole = RentedFrame.Of(frame);
+        return ConnectRequest.Read(whole.Span);
+    }
+
+    private void Answer(string word)
+    {
+        lock (Dispatcher.Gate)
+        {
+            if (_services.OpenWords.Contains(word)) Reset(word);
+            _output.Pending.WriteRaw(Words.Answer(word, _services.Facts(), _services.OpenWords));
+            _output.Wake();
+        }
+    }
+
+    private void Reset(string word)
+    {
+        if (word == "srst") _services.Figures.Reset();
+        if (word != "crst") return;
+        foreach (var connection in Dispatcher.Connections.Attached) connection.ResetFacts();
+    }
+
+    // The first answer comes behind the session's own record: all that the client saw anywhere stands below (Z17).
+    private async Task<bool> AttachAsync(ConnectRequest asked, CancellationToken cancellationToken)
+    {
+        var timeout = Math.Clamp(
+            asked.Timeout, ConnectionLimits.ShortestTimeout, ConnectionLimits.LongestTimeout);
+        TreeRecord record;
+        ImmutableArray<byte> password;
+        lock (Dispatcher.Gate)
+        {
+            if (_isClosed || !Dispatcher.MayAnswer()) return false;
+            (record, password) = SessionRecord(asked, timeout);
+        }
+
+        TreeResult result;
+        try
+        {
+            // An attach that was sent takes the session in any case; one that waits too long is not sent.
+            result = await _services.Tree.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e))
+        {
+            FrontEndLog.Closed(_services.Logger, Peer, e.Message);
+            return false;
+        }
+
+        // Another result: the tree could not decide the record.
+        if (result is not SessionResult session) return false;
+        lock (Dispatcher.Gate) return Bind(asked, session, timeout, password);
+    }
+
+    private bool Bind(ConnectRequest asked, SessionResult result, int timeout, ImmutableArray<byte> password)
+    {
+        if (!Dispatcher.MayAnswer() || _isClosed || Dispatcher.Root is not { } root) return false;
+        if (result.Error == ZooKeeperError.SessionExpired)
+        {
+            Answer(ConnectResponse.Refusal(asked.ReadOnly));
+            return false;
+        }
+
+        // Another front end may have the session by now. A client that is ahead has seen another log.
+        if (result.Error != ZooKeeperError.Ok || asked.LastZxidSeen > root.LastZxid
+            || root.FindSession(result.Session)?.Attachment != result.Attachment) return false;
+        Dispatcher.Connections.Bind(result.Session, this);
+        (Session, _attachment, _lastZxid) = (result.Session, result.Attachment, asked.LastZxidSeen);
+        Answer(new ConnectResponse(timeout, result.Session, password, asked.ReadOnly is null ? null : false));
+        return true;
+    }
+
+    private (TreeRecord Record, ImmutableArray<byte> Password) SessionRecord(ConnectRequest asked, int timeout)
+    {
+        if (asked.Session != 0)
+        {
+            var hash = Credentials.HashOf(asked.Password.AsSpan());
+            return (new AttachRecord(asked.Session, hash, timeout, _services.Identity.Id), asked.Password);
+        }
+
+        ImmutableArray<byte> password = [.. RandomNumberGenerator.GetBytes(ConnectResponse.PasswordSize)];
+        return (new CreateSessionRecord(FrontEndIdentity.Draw(), Credentials.HashOf(password.AsSpan()), timeout,
+            _services.Identity.Id), password);
+    }
+
+    private void Answer(ConnectResponse response)
+    {
+        response.Write(_output.Pending);
+        _output.Wake();
+    }
+}

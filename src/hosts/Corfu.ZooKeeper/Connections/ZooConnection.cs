@@ -1,0 +1,306 @@
+using System.Net;
+using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.Serving;
+using Corfu.ZooKeeper.Wire;
+
+namespace Corfu.ZooKeeper.Connections;
+
+/// <summary>
+/// A client's connection: its session, its requests in order, its packets. All members but those of the socket are
+/// guarded by the front end's gate.
+/// </summary>
+/// <remarks>
+/// Replies leave in the order of the requests. A write is posted when it comes, unless a sync stands before it; a read
+/// runs on the root behind the last write before it (Z3).
+/// </remarks>
+internal sealed partial class ZooConnection : IPostSink
+{
+    private readonly FrontEndServices _services;
+    private readonly EndPoint? _peer;
+    private readonly LinkedList<QueuedRequest> _queue = [];
+    private readonly ConnectionOutput _output;
+    private ImmutableArray<AuthId> _ids;
+    private TaskCompletionSource? _room;
+    private long _queuedBytes;
+    private long _lastZxid;
+    private long _writes;
+    private long _received;
+    private long _sent;
+    private int _attachment;
+    private int _syncs;
+    private int _posted;
+    private bool _wasHeard = true;
+    private bool _isLast;
+    private bool _isClosed;
+
+    public ZooConnection(FrontEndServices services, EndPoint? peer)
+    {
+        (_services, _peer) = (services, peer);
+        _output = new ConnectionOutput(services.Dispatcher.Gate);
+        _ids = Credentials.OfAddress(peer);
+    }
+
+    /// <summary>0: the handshake is not over.</summary>
+    public long Session { get; private set; }
+
+    public FourLetter.ConnectionFacts Facts =>
+        new(_peer ?? new IPEndPoint(IPAddress.None, 0), _received, _sent, _queue.Count);
+
+    public void ResetFacts() => (_received, _sent) = (0, 0);
+
+    public IPAddress Address => (_peer as IPEndPoint)?.Address ?? IPAddress.None;
+
+    private string Peer => _peer?.ToString() ?? "a client";
+
+    private Dispatcher Dispatcher => _services.Dispatcher;
+
+    private bool HasRoom => _queue.Count < ConnectionLimits.Requests && _queuedBytes < ConnectionLimits.InputBytes
+        && Dispatcher.Connections.Writes < ConnectionLimits.Writes;
+
+    /// <summary>Whether a packet has come since the last call. A connection that is not read counts as
+    /// active.</summary>
+    public bool TakeHeard()
+    {
+        var heard = _wasHeard || _room is not null;
+        _wasHeard = false;
+        return heard;
+    }
+
+    /// <summary>Lets the socket be read again, if there is room for a request.</summary>
+    /// <returns>True: it is read, or has ended.</returns>
+    public bool TakeRoom()
+    {
+        if (_isClosed) return true;
+        if (!HasRoom) return false;
+        _room!.TrySetResult();
+        _room = null;
+        return true;
+    }
+
+    /// <summary>Ends the connection behind the packets that are queued, and takes back the writes that are not sent.
+    /// The session goes on.</summary>
+    public void Close()
+    {
+        foreach (var queued in _queue) queued.Post.TryWithdraw();
+        _queue.Clear();
+        End();
+    }
+
+    // The client has gone. As in ZooKeeper, writes that have come take effect: a client may not wait for the reply to
+    // the end of its session. They stay in the queue, where Close finds them.
+    private void Leave()
+    {
+        foreach (var queued in _queue.ToArray()) TryPost(queued);
+        End();
+    }
+
+    private void End()
+    {
+        if (_isClosed) return;
+        _isClosed = true;
+        Dispatcher.Watches.RemoveAll(this);
+        Dispatcher.Connections.Remove(this);
+        Dispatcher.Connections.Writes -= _posted;
+        _room?.TrySetResult();
+        _output.End();
+        _input?.CancelPendingRead();
+    }
+
+    /// <summary>Queues a notification, if the client may hear of it.</summary>
+    public void Tell(in TreeChange change, long zxid)
+    {
+        // Z20: a client without rights learns of no nodes.
+        if (_isClosed || !AclRules.IsPermitted(change.Acl, Permissions.Read, _ids)) return;
+        ReplyWriter.WriteEvent(_output.Pending, Advance(zxid), change.Kind, change.Path);
+        Send();
+    }
+
+    /// <summary>A write of the session is applied, and its root is the newest.</summary>
+    public void OnEffect(RequestHeader caller, TreeEffect effect)
+    {
+        // An older connection's write has no effect (Z7), and no reply here.
+        if (caller.Attachment != _attachment || _isClosed) return;
+        // Whatever stands before the write was answered with the write before it.
+        if (_queue.First?.Value is not { Number: not 0 } head || head.Number != caller.Number)
+        {
+            Abort("its writes came back in another order");
+            return;
+        }
+
+        Dequeue();
+        // Z7: the client is connected elsewhere, and learns nothing here.
+        if (effect.Result.Error == ZooKeeperError.SessionMoved)
+        {
+            Close();
+            return;
+        }
+
+        ReplyWriter.Write(_output.Pending, head.Head.Xid, Advance(effect.Zxid), head.Request!, effect.Result);
+        Send();
+        if (effect.Result.Error == ZooKeeperError.SessionExpired || head.Head.Code == OpCode.CloseSession) Close();
+        else RunQueue();
+    }
+
+    /// <summary>The check that a sync waits for is played.</summary>
+    public void OnSynced()
+    {
+        if (_isClosed || !Dispatcher.MayAnswer()) return;
+        var head = Dequeue();
+        _syncs--;
+        ReplyWriter.Begin(
+            _output.Pending, new ReplyHead(head.Head.Xid, Advance(Dispatcher.Root!.LastZxid), ErrorCode.Ok));
+        _output.Pending.WriteString(((NodeRequest)head.Request!).Path);
+        _output.Pending.EndFrame();
+        Send();
+        PostWrites();
+        RunQueue();
+    }
+
+    void IPostSink.OnAppended(RecordVersion version)
+    {
+        // The reply comes with the record's effect.
+    }
+
+    // Z6: never guessed. The client sees a broken connection, and does not know either.
+    void IPostSink.OnInDoubt(TangoInDoubtException reason) => OnLost(reason);
+
+    void IPostSink.OnFailed(Exception reason) => OnLost(reason);
+
+    private void OnLost(Exception reason)
+    {
+        lock (Dispatcher.Gate)
+        {
+            // A batch that fails has one line for all writes of a client.
+            if (!_isClosed) FrontEndLog.Closed(_services.Logger, Peer, reason.Message);
+            // Z5: no write of the client is sent behind one whose fate is not known, also where the client has gone.
+            Close();
+        }
+    }
+
+    /// <summary>Takes a request.</summary>
+    /// <param name="request">Null: its body is malformed, or its type is unknown.</param>
+    /// <returns>Completes when the next request may be read.</returns>
+    private Task Enqueue(in RequestHead head, ClientRequest? request, int bytes)
+    {
+        lock (Dispatcher.Gate)
+        {
+            if (_isClosed || _isLast || !Dispatcher.MayAnswer()) return Task.CompletedTask;
+            _wasHeard = true;
+            _received++;
+            _services.Figures.Received++;
+            if (head is { Code: OpCode.Ping, Xid: RequestHead.PingXid })
+            {
+                Reply(head.Xid, Advance(Dispatcher.Root!.LastZxid), ErrorCode.Ok);
+                return Task.CompletedTask;
+            }
+
+            var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp());
+            Prove(queued);
+            _queue.AddLast(queued);
+            _queuedBytes += bytes;
+            if (request?.Code == OpCode.Sync) _syncs++;
+            else if (_syncs == 0) TryPost(queued);
+            RunQueue();
+            if (_isClosed || HasRoom) return Task.CompletedTask;
+            _room = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            Dispatcher.Connections.AwaitRoom(this);
+            return _room.Task;
+        }
+    }
+
+    // A write behind a request for authentication has what that one proves. What ends the connection is its last.
+    private void Prove(QueuedRequest queued)
+    {
+        if (queued.Request is AuthRequest auth)
+        {
+            if (_services.Credentials.Prove(auth.Scheme, auth.Credential.AsSpan(), _ids) is { } ids) _ids = ids;
+            else _isLast = true;
+        }
+
+        if (queued.Head.Code is OpCode.CloseSession or OpCode.Sasl || !OpCodes.IsRequest(queued.Head.Code))
+            _isLast = true;
+    }
+
+    private void PostWrites()
+    {
+        // A copy: a write that is refused ends the connection, and the queue.
+        foreach (var queued in _queue.TakeWhile(static queued => queued.Request?.Code != OpCode.Sync).ToArray())
+            TryPost(queued);
+    }
+
+    private void TryPost(QueuedRequest queued)
+    {
+        if (_isClosed || queued.Number != 0 || queued.Request is not { } request || !OpCodes.IsWrite(request.Code))
+            return;
+        queued.Number = ++_writes;
+        _posted++;
+        Dispatcher.Connections.Writes++;
+        var header = new RequestHeader(Session, _attachment, queued.Number,
+            _services.Time.GetUtcNow().ToUnixTimeMilliseconds(), queued.Ids);
+        var op = request is MultiRequest multi ? multi.Op : ((WriteRequest)request).Op;
+        try
+        {
+            queued.Post = _services.Tree.Post(new RequestRecord(header, op), this);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e))
+        {
+            // Too large for an entry, or the log's queue is full.
+            FrontEndLog.Closed(_services.Logger, Peer, e.Message);
+            Close();
+        }
+    }
+
+    // Answers from the head of the queue, until a request has to wait for the log.
+    private void RunQueue()
+    {
+        while (!_isClosed && _queue.First?.Value is { Number: 0 } next)
+        {
+            if (next.Request?.Code == OpCode.Sync)
+            {
+                if (next.IsChecking) return;
+                next.IsChecking = true;
+                _services.Sync.Wait(this);
+                return;
+            }
+
+            Dequeue();
+            Answer(next);
+        }
+    }
+
+    private QueuedRequest Dequeue()
+    {
+        var head = _queue.First!.Value;
+        _queue.RemoveFirst();
+        _queuedBytes -= head.Bytes;
+        _services.Figures.OnReply(_services.Time.GetElapsedTime(head.Began));
+        if (head.Number == 0) return head;
+        _posted--;
+        Dispatcher.Connections.Writes--;
+        return head;
+    }
+
+    // Z2: zxids of a connection's packets never fall.
+    private long Advance(long zxid) => _lastZxid = Math.Max(_lastZxid, zxid);
+
+    private void Reply(int xid, long zxid, ErrorCode error)
+    {
+        ReplyWriter.Write(_output.Pending, new ReplyHead(xid, zxid, error));
+        Send();
+    }
+
+    private void Send()
+    {
+        _sent++;
+        _services.Figures.Sent++;
+        if (_output.IsOverfull) Abort("it takes its packets too slowly");
+        else Dispatcher.Send(_output);
+    }
+
+    private void Abort(string reason)
+    {
+        FrontEndLog.Closed(_services.Logger, Peer, reason);
+        Close();
+        _abort?.Invoke();
+    }
+}

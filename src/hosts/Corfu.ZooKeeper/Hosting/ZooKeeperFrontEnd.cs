@@ -1,0 +1,131 @@
+using System.Net;
+using Corfu.Server;
+using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.Connections;
+using Corfu.ZooKeeper.Serving;
+using Corfu.ZooKeeper.Sessions;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace Corfu.ZooKeeper.Hosting;
+
+/// <summary>Serves a tree to clients of ZooKeeper's protocol. Any number of equal front ends may serve one
+/// tree.</summary>
+public sealed class ZooKeeperFrontEnd : IAsyncDisposable
+{
+    private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(250);
+
+    private readonly FrontEndServices _services;
+    private readonly FrontEndLease _lease;
+    private readonly ZooKeeperFrontEndOptions _options;
+    private readonly CancellationTokenSource _stop = new();
+    private IDisposable? _observation;
+    private ITimer? _looking;
+    private CorfuListener? _listener;
+    private Task _beating = Task.CompletedTask;
+
+    private ZooKeeperFrontEnd(ZooKeeperTree tree, ZooKeeperFrontEndOptions options, TimeProvider time)
+    {
+        _options = options;
+        var logger = options.Loggers.CreateLogger<ZooKeeperFrontEnd>();
+        var dispatcher = new Dispatcher(logger, time, FrontEndLease.Length,
+            new ConnectionTable(options.MaxConnections, options.MaxConnectionsPerAddress));
+        var sync = new SyncWaiters(dispatcher, tree, _stop.Token);
+        dispatcher.Advanced += sync.OnAdvanced;
+        _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
+            new FrontEndIdentity(), new RequestCounters(), logger, time)
+        { Settings = SettingsOf(options) };
+        _lease = new FrontEndLease(_services, new SessionTracker(_services), options.Listen.ToString());
+    }
+
+    /// <summary>Options of the runtime that a front end needs.</summary>
+    public static TangoOptions RuntimeOptions { get; } = new()
+    {
+        // Entries of a front end never overtake each other: a client's writes take effect in its order.
+        MaxAppendsInFlight = 1,
+        MaxBatchRecords = 512,
+        MaxBatchBytes = 256 << 10,
+        PublishEvery = 16,
+        IdlePlayback = TimeSpan.FromMilliseconds(5),
+    };
+
+    /// <summary>The address at which the front end listens.</summary>
+    public IPEndPoint EndPoint { get; private set; } = new(IPAddress.None, 0);
+
+    /// <param name="runtime">With <see cref="RuntimeOptions"/>; stays the caller's.</param>
+    /// <exception cref="CorfuException">The log does not answer.</exception>
+    /// <exception cref="ListenException">The port is occupied.</exception>
+    public static async Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
+        TimeProvider? time = null, CancellationToken cancellationToken = default)
+    {
+        var tree = await runtime.OpenAsync<ZooKeeperTree>(
+            $"zookeeper/{options.Service}", OpenMode.Create, cancellationToken).ConfigureAwait(false);
+        // The first record counts, of whatever front end.
+        if ((await tree.ReadAsync(cancellationToken).ConfigureAwait(false)).Level == 0)
+        {
+            await tree.UpdateAsync(new BeginRecord(
+                (ulong)FrontEndIdentity.Draw(), TreeLevel.Newest, new TreeSettings()), cancellationToken)
+                .ConfigureAwait(false);
+        }
+
+        var frontEnd = new ZooKeeperFrontEnd(tree, options, time ?? TimeProvider.System);
+        try
+        {
+            await frontEnd.StartAsync(runtime, tree, cancellationToken).ConfigureAwait(false);
+            return frontEnd;
+        }
+        catch
+        {
+            await frontEnd.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Closes all clients, whose sessions go on at other front ends, and leaves the log's table.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _beating.ConfigureAwait(false);
+        if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
+        lock (_services.Dispatcher.Gate) _services.Dispatcher.Stop("the front end stops");
+        if (_listener is not null) await _listener.DisposeAsync().ConfigureAwait(false);
+        if (_lease.First.IsCompletedSuccessfully)
+        {
+            // A log that is away does not hold the process.
+            using var limit = new CancellationTokenSource(FrontEndLease.Length, _services.Time);
+            await _lease.LeaveAsync(limit.Token).ConfigureAwait(false);
+        }
+
+        _observation?.Dispose();
+        _stop.Dispose();
+    }
+
+    private static ImmutableArray<KeyValuePair<string, string>> SettingsOf(ZooKeeperFrontEndOptions options) =>
+    [
+        new("clientPort", $"{options.Listen.Port}"),
+        new("maxClientCnxns", $"{options.MaxConnectionsPerAddress}"),
+        new("minSessionTimeout", $"{ConnectionLimits.ShortestTimeout}"),
+        new("maxSessionTimeout", $"{ConnectionLimits.LongestTimeout}"),
+        new("service", options.Service),
+    ];
+
+    private async Task StartAsync(TangoRuntime runtime, ZooKeeperTree tree, CancellationToken cancellationToken)
+    {
+        _observation = await runtime.ObserveAsync([tree], _services.Dispatcher, cancellationToken)
+            .ConfigureAwait(false);
+        _beating = LoopContext.Pool.RunAsync(() => _lease.RunAsync(_stop.Token));
+        _looking = _services.Time.CreateTimer(_ => _lease.Look(), null, s_look, s_look);
+        await _lease.First.WaitAsync(cancellationToken).ConfigureAwait(false);
+        ListenOptions? listening = null;
+        _listener = await CorfuListener.StartAsync(_options.Listen, listen =>
+        {
+            listening = listen;
+            listen.Run(ServeAsync);
+        }, _options.Loggers, cancellationToken).ConfigureAwait(false);
+        EndPoint = listening?.IPEndPoint ?? _options.Listen;
+        FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
+    }
+
+    private Task ServeAsync(ConnectionContext context) =>
+        new ZooConnection(_services, context.RemoteEndPoint).ServeAsync(context);
+}

@@ -1,0 +1,25 @@
+using System.Net;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace Corfu.ZooKeeper.Hosting;
+
+/// <summary>A front end of one tree.</summary>
+/// <param name="Listen">Port 0: any port that is free.</param>
+public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
+{
+    /// <summary>Name of the service: its tree is the object <c>zookeeper/SERVICE</c>. Default <c>main</c>.</summary>
+    public string Service { get; init; } = "main";
+
+    /// <summary><c>user:digest</c> of the operator, who may do everything. Null: there is none.</summary>
+    public string? SuperDigest { get; init; }
+
+    /// <summary>Connections open at once; more are closed at once. Default 8,192.</summary>
+    public int MaxConnections { get; init; } = 8_192;
+
+    /// <summary>Connections that one address may have, as ZooKeeper's <c>maxClientCnxns</c>; 0: as many. Default
+    /// 60.</summary>
+    public int MaxConnectionsPerAddress { get; init; } = 60;
+
+    /// <summary>Default: nothing is logged.</summary>
+    public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;
+}

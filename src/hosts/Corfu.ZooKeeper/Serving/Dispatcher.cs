@@ -1,0 +1,124 @@
+using Corfu.ZooKeeper.Connections;
+using Corfu.ZooKeeper.Watches;
+
+namespace Corfu.ZooKeeper.Serving;
+
+/// <summary>
+/// Newest root of a front end, and all that changes with it. One lock, the gate, orders effects, reads, watches and
+/// packets: an event stands before every reply that shows its change.
+/// </summary>
+internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lease, ConnectionTable connections)
+    : IApplyObserver
+{
+    private readonly List<ConnectionOutput> _unsent = [];
+    private bool _isDispatching;
+    private long _leased;
+
+    public Lock Gate { get; } = new();
+
+    // The rest is guarded by Gate.
+
+    /// <summary>Null: the tree is not observed yet, or not any more.</summary>
+    public TreeRoot? Root { get; private set; }
+
+    public WatchTable Watches { get; } = new();
+
+    public ConnectionTable Connections => connections;
+
+    /// <summary>False: nothing is answered, and no connection is taken.</summary>
+    public bool IsServing { get; private set; }
+
+    /// <summary>Called behind the effects that are told together.</summary>
+    public event Action? Advanced;
+
+    /// <summary>Clients may be answered for the length of a lease.</summary>
+    /// <param name="leased">When the beat was sent that the log has confirmed.</param>
+    public void Serve(long leased) => (_leased, IsServing) = (leased, Root is not null);
+
+    /// <summary>Whether clients may be answered now. Asked before each answer: a process that wakes from a pause has no
+    /// time to look at its clock before. Without the lease all connections are closed.</summary>
+    public bool MayAnswer()
+    {
+        if (!IsServing) return false;
+        if (time.GetElapsedTime(_leased) <= lease) return true;
+        Stop("the log has confirmed no beat within the lease");
+        return false;
+    }
+
+    /// <summary>Closes all connections, and takes none.</summary>
+    public void Stop(string reason)
+    {
+        if (!IsServing && Connections.Count == 0) return;
+        IsServing = false;
+        FrontEndLog.ClosedAll(logger, reason);
+        Connections.CloseAll();
+    }
+
+    /// <summary>Sends the packets of a connection: at once, or behind the effects that are being told.</summary>
+    public void Send(ConnectionOutput output)
+    {
+        if (_isDispatching) _unsent.Add(output);
+        else output.Wake();
+    }
+
+    public void OnReset(TangoObject handle, ObservedView view)
+    {
+        lock (Gate)
+        {
+            // Z18: events between were missed.
+            if (Root is not null) Stop("the tree was loaded anew");
+            Root = ZooKeeperTree.RootIn(view);
+        }
+    }
+
+    public void OnApplied(TangoObject handle, RecordVersion version, object effect)
+    {
+        lock (Gate)
+        {
+            if (!_isDispatching) MayAnswer();
+            _isDispatching = true;
+            Take((TreeEffect)effect);
+        }
+    }
+
+    public void OnPublished(LogPosition end)
+    {
+        lock (Gate)
+        {
+            Advanced?.Invoke();
+            Connections.GiveRoom();
+            _isDispatching = false;
+            foreach (var output in _unsent) output.Wake();
+            _unsent.Clear();
+        }
+    }
+
+    public void OnStopped(TangoObject handle, Exception reason)
+    {
+        FrontEndLog.TreeStopped(logger, reason);
+        lock (Gate)
+        {
+            Stop("the tree has stopped");
+            Root = null;
+        }
+    }
+
+    // Events, then the reply, then the ends of sessions that the record brought.
+    private void Take(TreeEffect effect)
+    {
+        Root = effect.Root;
+        foreach (var change in effect.Changes) Watches.Tell(change, effect.Zxid);
+        if (effect.Caller is { Session: not 0 } caller && Connections.Find(caller.Session) is { } connection)
+            connection.OnEffect(caller, effect);
+        switch (effect.Result)
+        {
+            case ExpireResult expired:
+                foreach (var session in expired.Sessions) Connections.Find(session)?.Close();
+                break;
+            case SessionResult { Error: ZooKeeperError.Ok } attached:
+                // Z7: the session is another connection's from here on.
+                Connections.Find(attached.Session)?.Close();
+                break;
+        }
+    }
+}

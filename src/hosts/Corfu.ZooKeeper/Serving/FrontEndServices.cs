@@ -1,0 +1,39 @@
+using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.FourLetter;
+
+namespace Corfu.ZooKeeper.Serving;
+
+/// <summary>Parts that the connections of a front end share.</summary>
+internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tree, SyncWaiters Sync,
+    Credentials Credentials, FrontEndIdentity Identity, RequestCounters Figures, ILogger Logger, TimeProvider Time)
+{
+    /// <summary>Four-letter words that clients may send.</summary>
+    public ImmutableArray<string> OpenWords { get; init; } = Words.Default;
+
+    /// <summary>Settings that the word <c>conf</c> shows.</summary>
+    public ImmutableArray<KeyValuePair<string, string>> Settings { get; init; } = [];
+
+    /// <summary>Numbers of this moment. Called under the gate.</summary>
+    public ServerFacts Facts()
+    {
+        var root = Dispatcher.Root;
+        ImmutableArray<ConnectionFacts> connections =
+            [.. Dispatcher.Connections.Attached.Select(static connection => connection.Facts)];
+        return new ServerFacts
+        {
+            State = root is null ? ServerState.Starting
+                : Dispatcher.IsServing ? ServerState.Serving : ServerState.Stopped,
+            Zxid = root?.LastZxid ?? 0,
+            Nodes = root?.NodeCount ?? 0,
+            DataBytes = root?.DataBytes ?? 0,
+            Sessions = root?.SessionCount ?? 0,
+            Ephemerals = root?.AllSessions().Sum(static session => session.Ephemerals.Count) ?? 0,
+            Watches = Dispatcher.Watches.Count,
+            WatchedPaths = Dispatcher.Watches.Paths,
+            WatchingConnections = Dispatcher.Watches.Owners,
+            Requests = Figures.Read(connections.Sum(static connection => (long)connection.Waiting)),
+            Connections = connections,
+            Settings = Settings,
+        };
+    }
+}

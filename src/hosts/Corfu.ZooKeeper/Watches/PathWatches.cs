@@ -1,0 +1,63 @@
+namespace Corfu.ZooKeeper.Watches;
+
+/// <summary>Watches of one kind: by path, and by connection.</summary>
+internal sealed class PathWatches<TOwner>
+    where TOwner : class
+{
+    private static readonly HashSet<TOwner> s_none = [];
+
+    private readonly Dictionary<string, HashSet<TOwner>> _byPath = new(StringComparer.Ordinal);
+    private readonly Dictionary<TOwner, HashSet<string>> _byOwner = [];
+
+    public int Paths => _byPath.Count;
+
+    public long Count => _byOwner.Values.Sum(static paths => (long)paths.Count);
+
+    public IEnumerable<TOwner> Owners => _byOwner.Keys;
+
+    public HashSet<TOwner> At(string path) => _byPath.GetValueOrDefault(path, s_none);
+
+    public bool Has(string path, TOwner owner) => At(path).Contains(owner);
+
+    public void Add(string path, TOwner owner)
+    {
+        Entry(_byPath, path).Add(owner);
+        Entry(_byOwner, owner).Add(path);
+    }
+
+    public bool Remove(string path, TOwner owner)
+    {
+        if (!Remove(_byPath, path, owner)) return false;
+        Remove(_byOwner, owner, path);
+        return true;
+    }
+
+    /// <summary>Removes all watches of a path: those of one shot end when they fire.</summary>
+    public HashSet<TOwner> Take(string path)
+    {
+        if (!_byPath.Remove(path, out var owners)) return s_none;
+        foreach (var owner in owners) Remove(_byOwner, owner, path);
+        return owners;
+    }
+
+    public void RemoveAll(TOwner owner)
+    {
+        if (!_byOwner.Remove(owner, out var paths)) return;
+        foreach (var path in paths) Remove(_byPath, path, owner);
+    }
+
+    private static HashSet<TValue> Entry<TKey, TValue>(Dictionary<TKey, HashSet<TValue>> map, TKey key)
+        where TKey : notnull
+    {
+        if (!map.TryGetValue(key, out var entry)) map.Add(key, entry = []);
+        return entry;
+    }
+
+    private static bool Remove<TKey, TValue>(Dictionary<TKey, HashSet<TValue>> map, TKey key, TValue value)
+        where TKey : notnull
+    {
+        if (!map.TryGetValue(key, out var entry) || !entry.Remove(value)) return false;
+        if (entry.Count == 0) map.Remove(key);
+        return true;
+    }
+}
