@@ -52,7 +52,7 @@ public sealed class CraqCheckCommandTests
             Turn(Path.Combine(folder.FullName, node));
             await using var again = await EmbeddedCraq.StartAsync(log.ConnectionString, options);
             await using var client = await again.ConnectAsync();
-            Assert.NotNull(await client.Chain("orders").GetAsync("other"));
+            Assert.True((await client.Chain("orders").GetAsync("other")).IsFound);
             var versions = await CorfuTool.RunAsync("craq", "check", "-c", log.ConnectionString, "--versions");
             Assert.Equal("1 of 1 chains have equal replicas", versions.Lines[^1]);
             var told = await CorfuTool.RunAsync("craq", "check", "-c", log.ConnectionString);
