@@ -131,7 +131,7 @@ public class ObserverTests
 
     /// <summary>A server that counts publications as words of the log would go on from doubt.</summary>
     [Fact]
-    public void Cycle_that_the_log_does_not_answer_publishes_nothing() => SeededContext.Run(4, async time =>
+    public void Cycle_without_an_answer_of_the_log_has_no_publication() => SeededContext.Run(4, async time =>
     {
         await using var world = new World(time: time);
         var isAway = false;

@@ -38,6 +38,8 @@ public sealed class ConsoleFixture : IAsyncLifetime
         await _demo.ReconfigureAsync();
         _server = await StartServerAsync(_demo.Cluster.ConnectionString);
         _playwright = await Playwright.CreateAsync();
+        // An expectation ends when it holds; five seconds are few where other tests have the cores.
+        Assertions.SetDefaultExpectTimeout(30_000);
         _browser = await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions
         {
             ExecutablePath = chromium,

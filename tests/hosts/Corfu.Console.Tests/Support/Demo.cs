@@ -17,7 +17,7 @@ internal sealed class Demo : IAsyncDisposable
     /// shown as text.</summary>
     public const string HostileName = "<img src=x onerror=alert(1)>\u202e\"'&</live-region>";
 
-    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(40);
+    private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(80);
 
     private readonly CancellationTokenSource _stop = new();
     private readonly CorfuClient _firstLog;

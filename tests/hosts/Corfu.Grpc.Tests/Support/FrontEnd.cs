@@ -26,11 +26,13 @@ internal sealed class FrontEnd : IAsyncDisposable
 
     public GrpcChannel Channel { get; }
 
-    public static async Task<FrontEnd> StartAsync(
-        ICorfuLog log, Action<CorfuGrpcOptions>? configure = null, int port = 0) => new(await GrpcFrontEnd.StartAsync(
+    /// <param name="time">The server's clock; null: the system's.</param>
+    public static async Task<FrontEnd> StartAsync(ICorfuLog log, Action<CorfuGrpcOptions>? configure = null,
+        int port = 0, TimeProvider? time = null) => new(await GrpcFrontEnd.StartAsync(
             new GrpcFrontEnd.Listener(new IPEndPoint(IPAddress.Loopback, port)),
             services =>
             {
+                services.AddSingleton(time ?? TimeProvider.System);
                 services.AddSingleton<ILogSource>(new FixedLog(log));
                 services.AddSingleton<ICorfuConnection>(new NoConnection());
                 services.AddHealthChecks().AddCheck("log", static () => HealthCheckResult.Healthy(), ["ready"]);
