@@ -18,21 +18,7 @@ internal static class ConsoleCommand
     public static Command Create()
     {
         var connect = CommonOptions.ConnectOption();
-        var listen = new Option<IPEndPoint>("--listen", "-l")
-        {
-            Description = "Address of this machine to listen at; port 0 takes a free one.",
-            HelpName = "127.0.0.1:PORT",
-            DefaultValueFactory = _ => s_anyPort,
-            CustomParser = result =>
-            {
-                var text = result.Tokens[0].Value;
-                var numeric = text.Replace("localhost", "127.0.0.1", StringComparison.Ordinal);
-                if (numeric.Contains(':', StringComparison.Ordinal) && IPEndPoint.TryParse(numeric, out var at))
-                    return at;
-                result.AddError($"'{text}' is no address and port, as 127.0.0.1:8080.");
-                return null;
-            },
-        };
+        var listen = CommonOptions.ListenOption(s_anyPort);
         var command = new Command("console", Description) { connect, listen };
         command.SetAction(async (result, cancellationToken) =>
         {

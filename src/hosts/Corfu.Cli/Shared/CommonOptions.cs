@@ -1,5 +1,6 @@
 using System.CommandLine.Parsing;
 using System.Globalization;
+using System.Net;
 
 namespace Corfu.Cli;
 
@@ -11,6 +12,22 @@ internal static class CommonOptions
         Description = "The cluster's connection string, as 'cluster up' prints it.",
         HelpName = "corfu://HOST:PORT,...",
         Required = true,
+    };
+
+    /// <param name="usual">Port 0: a free one, and the address is printed.</param>
+    public static Option<IPEndPoint> ListenOption(IPEndPoint usual) => new("--listen", "-l")
+    {
+        Description = "Address of this machine to listen at; port 0 takes a free one.",
+        HelpName = "IP:PORT",
+        DefaultValueFactory = _ => usual,
+        CustomParser = result =>
+        {
+            var text = result.Tokens[0].Value;
+            var numeric = text.Replace("localhost", "127.0.0.1", StringComparison.Ordinal);
+            if (numeric.Contains(':', StringComparison.Ordinal) && IPEndPoint.TryParse(numeric, out var at)) return at;
+            result.AddError($"'{text}' is no address and port, as 127.0.0.1:{(usual.Port == 0 ? 8080 : usual.Port)}.");
+            return null;
+        },
     };
 
     public static Argument<LogPosition> PositionArgument(string description) => new("position")

@@ -24,7 +24,7 @@ internal static class VolumeServeCommand
         var connect = SalusConnections.LogOption();
         var volumes = new Argument<string[]>("volumes")
         { Description = "The volumes, and snapshots as VOL@NAME.", Arity = ArgumentArity.OneOrMore };
-        var listen = ListenOption();
+        var listen = CommonOptions.ListenOption(s_usual);
         var ack = new Option<Acknowledgement>("--ack")
         {
             Description = "committed: a write is answered when all its copies are on disk. ordered: when it has its "
@@ -79,21 +79,6 @@ internal static class VolumeServeCommand
         });
         return command;
     }
-
-    private static Option<IPEndPoint> ListenOption() => new("--listen", "-l")
-    {
-        Description = "Address of this machine to listen at; port 0 takes a free one (default: 127.0.0.1:10809).",
-        HelpName = "IP:PORT",
-        DefaultValueFactory = _ => s_usual,
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            var numeric = text.Replace("localhost", "127.0.0.1", StringComparison.Ordinal);
-            if (numeric.Contains(':', StringComparison.Ordinal) && IPEndPoint.TryParse(numeric, out var at)) return at;
-            result.AddError($"'{text}' is no address and port, as 127.0.0.1:10809.");
-            return null;
-        },
-    };
 
     private static async Task<VolumeServer> StartAsync(
         VolumeServerOptions options, CancellationToken cancellationToken)

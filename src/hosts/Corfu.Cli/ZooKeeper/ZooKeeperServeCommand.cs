@@ -19,16 +19,12 @@ internal static class ZooKeeperServeCommand
 
     public static Command Create()
     {
-        var connect = new Option<string>("--connect", "-c")
-        {
-            Description = "The connection string of the log, as 'cluster up' prints it.",
-            HelpName = "corfu://HOST:PORT,...",
-            Required = true,
-        };
-        var listen = ListenOption();
+        var connect = CommonOptions.ConnectOption();
+        var listen = CommonOptions.ListenOption(s_usual);
         var service = new Option<string>("--service")
         {
             Description = "Name of the tree.",
+            HelpName = "NAME",
             DefaultValueFactory = _ => "main",
         };
         var super = new Option<string?>("--super-digest")
@@ -90,21 +86,6 @@ internal static class ZooKeeperServeCommand
         });
         return option;
     }
-
-    private static Option<IPEndPoint> ListenOption() => new("--listen", "-l")
-    {
-        Description = "Address of this machine to listen at; port 0 takes a free one (default: 127.0.0.1:2181).",
-        HelpName = "IP:PORT",
-        DefaultValueFactory = _ => s_usual,
-        CustomParser = result =>
-        {
-            var text = result.Tokens[0].Value;
-            var numeric = text.Replace("localhost", "127.0.0.1", StringComparison.Ordinal);
-            if (numeric.Contains(':', StringComparison.Ordinal) && IPEndPoint.TryParse(numeric, out var at)) return at;
-            result.AddError($"'{text}' is no address and port, as 127.0.0.1:2181.");
-            return null;
-        },
-    };
 
     private static async Task<ZooKeeperFrontEnd> StartAsync(
         TangoRuntime runtime, ZooKeeperFrontEndOptions options, CancellationToken cancellationToken)

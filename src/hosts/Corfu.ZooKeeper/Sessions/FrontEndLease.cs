@@ -84,7 +84,7 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         }
     }
 
-    // Null: the tree is not observed. A read may load it anew; a beat would keep sessions that nobody hears.
+    // Null: the tree is not observed. A read may load it anew; a beat would keep sessions without a connection.
     private TreeRecord? Next()
     {
         if (Dispatcher.Root is null) return null;

@@ -14,7 +14,6 @@ internal enum ErrorCode
     MarshallingError = -5,
 
     Unimplemented = -6,
-    OperationTimeout = -7,
     BadArguments = -8,
     NoNode = -101,
     NoAuth = -102,
@@ -25,9 +24,6 @@ internal enum ErrorCode
     SessionExpired = -112,
     InvalidAcl = -114,
     AuthFailed = -115,
-
-    /// <summary>A write at a front end that serves reads only.</summary>
-    NotReadOnly = -119,
 
     NoWatcher = -121,
     QuotaExceeded = -125,
