@@ -75,12 +75,12 @@ internal sealed class TangoFrontEnd : IAsyncDisposable
     public Task<CallerSession> OpenSessionAsync(TimeSpan timeToLive, string owner = "", params Holding[] held) =>
         CallerSession.OpenAsync(Sessions, timeToLive, owner, held);
 
-    /// <summary>The code and the reason of what a call throws.</summary>
+    /// <summary>The code and the reason of what a call throws. A connection that broke tells no reason.</summary>
     public static async Task<(StatusCode Code, string Reason)> FailureOf(Func<Task> call) =>
         ReasonOf(await Assert.ThrowsAsync<RpcException>(call));
 
     public static (StatusCode Code, string Reason) ReasonOf(RpcException e) =>
-        (e.StatusCode, InfoOf(e).Reason);
+        (e.StatusCode, e.GetRpcStatus() is null ? $"no reason: {e.Status}" : InfoOf(e).Reason);
 
     public static ErrorInfo InfoOf(RpcException e) => e.GetRpcStatus()!.GetDetail<ErrorInfo>()!;
 

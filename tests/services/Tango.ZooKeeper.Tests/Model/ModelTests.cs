@@ -89,11 +89,28 @@ public sealed class ModelTests
         (1, Gen.Const(static () => (Step)new Reap())),
         (1, Gen.Const(static () => (Step)new Reload())));
 
+    // Chance alone seldom fills a node to its quota, ends a session that has nodes, or empties a container.
+    private static readonly Gen<Step[]> s_start = Gen.Frequency(
+        (8, Gen.Const(static () => Array.Empty<Step>())),
+        (1, Gen.Const(static () => new Step[]
+        {
+            new Up(1), new Start(1, 1), new Configure(true, true), Ask(Op.Create("/a")),
+            Ask(Op.Create("/zookeeper/quota/a")),
+            Ask(Op.Create("/zookeeper/quota/a/zookeeper_limits", data: "countHardLimit=3")),
+            Ask(Op.Create("/zookeeper/quota/a/zookeeper_stats")),
+            Ask(Op.Create("/a/1")), Ask(Op.Create("/a/2")), Ask(Op.Create("/a/3")),
+        })),
+        (1, Gen.Const(static () => new Step[]
+        {
+            new Up(1), new Start(1, 1), Ask(Op.Create("/e", CreateFlags.Ephemeral)), Ask(Op.Container("/c")),
+            Ask(Op.Create("/c/1")), Ask(Op.Delete("/c/1")),
+        })));
+
     [Fact]
     public void Program_gives_the_results_of_a_plain_tree()
     {
         var seen = new HashSet<string>();
-        s_step.Array[1, 100].Sample(
+        Gen.Select(s_start, s_step.Array[1, 100], static (start, steps) => (Step[])[.. start, .. steps]).Sample(
             program =>
             {
                 var run = new ModelRun();
@@ -111,4 +128,6 @@ public sealed class ModelTests
         ];
         Assert.Empty(expected.Except(seen));
     }
+
+    private static Request Ask(NodeOp op) => new(op, new Caller(1, 1, 0, s_ids[3]));
 }
