@@ -5,16 +5,15 @@ namespace Corfu.Simulation.Kernel.Seeds;
 
 /// <summary>
 /// Hunts planted bugs, several at once, each worker with a process of its own; seeds that show one are run again
-/// without it, in two processes that all hunts share. Bounded by seeds that are run, never by time.
+/// without it, in a process that all hunts share. Bounded by seeds that are run, never by time.
 /// </summary>
 /// <param name="starts">Each bug is hunted from each of these; none: near the seed where it was found last.</param>
 /// <param name="most">Seeds per bug and start.</param>
 internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers, TextWriter output)
 {
     private readonly SeedProcess _clean = new();
-    private readonly SeedProcess _cleanToo = new();
     // Several bugs are found on one seed.
-    private readonly ConcurrentDictionary<(string Runs, ulong Seed), Lazy<bool>> _passes = [];
+    private readonly ConcurrentDictionary<(string Runs, ulong Seed), Lazy<SeedResult>> _results = [];
     private readonly Dictionary<string, List<int>> _needed = [];
 
     /// <summary>Seeds needed from each start, by bug; only where it was found from all of them.</summary>
@@ -36,7 +35,6 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers
         foreach (Thread thread in threads) thread.Start();
         foreach (Thread thread in threads) thread.Join();
         _clean.Dispose();
-        _cleanToo.Dispose();
         return found;
     }
 
@@ -76,7 +74,7 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers
                 foreach (Violation other in result.Violations.DistinctBy(v => v.Checker))
                     others[other.Checker] = others.GetValueOrDefault(other.Checker) + 1;
             }
-            else if (PassesWithout(bug.Runs, seed))
+            else if (PassesWithout(bug.Runs, seed) && (second is null || HasOneHash(bug.Runs, seed)))
             {
                 Tell($"{bug.Name}: found by {bug.Checker} on seed {seed}, "
                     + $"after {tried} in {Since(began)}: {violation}");
@@ -102,9 +100,14 @@ internal sealed class BugHunt(IReadOnlyList<ulong> starts, int most, int workers
         }
     }
 
-    private bool PassesWithout(string runs, ulong seed) => _passes.GetOrAdd((runs, seed), new Lazy<bool>(() =>
+    private bool PassesWithout(string runs, ulong seed) => Clean(runs, seed) is { Failed: false };
+
+    private bool HasOneHash(string runs, ulong seed)
     {
-        SeedResult first = _clean.Run(runs, seed);
-        return !first.Failed && _cleanToo.Run(runs, seed).Hash == first.Hash;
-    })).Value;
+        using var other = new SeedProcess();
+        return other.Run(runs, seed).Hash == Clean(runs, seed).Hash;
+    }
+
+    private SeedResult Clean(string runs, ulong seed) =>
+        _results.GetOrAdd((runs, seed), new Lazy<SeedResult>(() => _clean.Run(runs, seed))).Value;
 }

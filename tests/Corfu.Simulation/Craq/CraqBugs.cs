@@ -45,7 +45,7 @@ internal static class CraqBugs
         new("decides-by-timeout", "C15", "a head aborts a silent transaction by itself", CheckerNames.Transact, 213,
             static plan => plan.Transactions > 0),
         new("candidate-by-version", "C16", "a relayed value is taken by its version alone", CheckerNames.ChainLog,
-            2081, static plan => plan.IsRelaying && plan.Has(CraqFault.LostRelay)),
+            2238, static plan => plan.IsRelaying && plan.Has(CraqFault.LostRelay)),
         new("age-from-arrival", "C17", "the age of a confirmation counts from its arrival", CheckerNames.Bounded, 34),
         new("session-shows-dirty", "C18", "a session sees uncommitted versions", CheckerNames.Session, 29),
         new("empty-node-is-full", "C19", "an empty node counts as a full member", CheckerNames.Learn, 40,
@@ -56,11 +56,8 @@ internal static class CraqBugs
         new("cleaner-drops-live-version", "C22", "the cleaner drops live objects", CheckerNames.NodeDurable, 4),
     };
 
-    // The seeds that showed these pass since plans and product changed.
-    private static readonly string[] s_unseen =
-    [
-        "joins-a-running-round", "serves-by-a-new-lease", "candidate-by-version",
-    ];
+    // The seeds that showed these pass since plans and product changed; tests/planted.sh shows them in unit tests.
+    private static readonly string[] s_unseen = ["joins-a-running-round", "serves-by-a-new-lease"];
 
     /// <summary>The bugs that a seed is known to show.</summary>
     public static IReadOnlyList<PlantedBug> Found { get; } = [.. All.Where(bug => !s_unseen.Contains(bug.Name))];

@@ -5,7 +5,7 @@ namespace Corfu.Simulation.Runner;
 
 /// <summary>
 /// The planted bugs and the checker that must find each. Found means: that checker fires on some seed, and the same
-/// seed passes without the bug, with one hash in two processes; a crash or a time-out does not count.
+/// seed passes without the bug; a crash or a time-out does not count.
 /// </summary>
 public static class PlantedBugs
 {
