@@ -11,7 +11,8 @@ internal static class ClusterUpCommand
         brings a cluster back after any of its processes, or all of them, were killed. --units, --spares and
         --sequencers above today's numbers add nodes. A node that cannot start keeps no other from starting: standard
         error says why and what to do. Waits until the cluster serves, then prints the connection string, the
-        addresses that serve gRPC, if any, and a table of its processes. Exit code 0 if the cluster serves, else 1.
+        addresses that serve gRPC and those of ZooKeeper's protocol, if any, and a table of its processes. Exit code 0
+        if the cluster serves, else 1.
         """;
 
     public static Command Create()
@@ -59,8 +60,13 @@ internal static class ClusterUpCommand
             AllowMultipleArgumentsPerToken = true,
         };
         grpcAllow.AcceptOnlyFromAmong("admin", "trims", "objects");
+        var zooKeeper = new Option<bool>("--zookeeper")
+        {
+            Description = "Serve ZooKeeper's protocol too: every node gets a port for it, and keeps it. All serve one "
+                + "tree.",
+        };
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, tls, insecure, grpc, grpcAllow, json };
+            port, tls, insecure, grpc, grpcAllow, zooKeeper, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -75,9 +81,8 @@ internal static class ClusterUpCommand
                 Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
-                FrontEnds = result.GetValue(grpc)
-                    ? [new FrontEndShape(GrpcNodeFrontEnd.KindName) { Allow = [.. result.GetValue(grpcAllow) ?? []] }]
-                    : [],
+                FrontEnds = [.. FrontEndsOf(
+                    result.GetValue(grpc), result.GetValue(grpcAllow), result.GetValue(zooKeeper))],
                 Insecure = result.GetValue(insecure),
                 Tls = result.GetValue(tls) || (!result.GetValue(insecure) && !IsLoopback(result.GetValue(host)!)),
             };
@@ -108,6 +113,12 @@ internal static class ClusterUpCommand
                 cancellationToken);
         });
         return command;
+    }
+
+    private static IEnumerable<FrontEndShape> FrontEndsOf(bool grpc, string[]? grpcAllow, bool zooKeeper)
+    {
+        if (grpc) yield return new FrontEndShape(GrpcNodeFrontEnd.KindName) { Allow = [.. grpcAllow ?? []] };
+        if (zooKeeper) yield return new FrontEndShape(ZooKeeperNodeFrontEnd.KindName);
     }
 
     private static ClusterShape ShapeOf(string folder)

@@ -8,6 +8,10 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
     /// <summary>The addresses that serve gRPC; absent where none does.</summary>
     public IReadOnlyList<string>? Grpc { get; init; }
 
+    /// <summary>The addresses that serve ZooKeeper's protocol, as its clients take them; absent where none
+    /// does.</summary>
+    public string? ZooKeeper { get; init; }
+
     /// <summary>For commands that change the cluster; absent where connections are not encrypted.</summary>
     public string? AdminConnectionString { get; init; }
 
@@ -17,6 +21,7 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
         state.Problems)
     {
         Grpc = GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc ? grpc : null,
+        ZooKeeper = ZooKeeperNodeFrontEnd.AddressesIn(state),
         AdminConnectionString = state.AdminConnectionString,
     };
 }

@@ -17,6 +17,8 @@ internal static class ClusterReport
         await output.WriteLineAsync(state.ConnectionString);
         if (GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc)
             await output.WriteLineAsync(string.Join(',', grpc));
+        if (ZooKeeperNodeFrontEnd.AddressesIn(state) is { } zooKeeper)
+            await output.WriteLineAsync($"zookeeper: {zooKeeper}");
         if (state.AdminConnectionString is { } admin) await output.WriteLineAsync($"administrators: {admin}");
         await output.WriteLineAsync();
         string[] header = ["NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER"];

@@ -5,7 +5,6 @@ using Corfu.ZooKeeper.Connections;
 using Corfu.ZooKeeper.Serving;
 using Corfu.ZooKeeper.Sessions;
 using Microsoft.AspNetCore.Connections;
-using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Corfu.ZooKeeper.Hosting;
 
@@ -21,7 +20,8 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     private readonly CancellationTokenSource _stop = new();
     private IDisposable? _observation;
     private ITimer? _looking;
-    private CorfuListener? _listener;
+    private ClientPort? _ownPort;
+    private ClientPort? _port;
     private Task _beating = Task.CompletedTask;
 
     private ZooKeeperFrontEnd(ZooKeeperTree tree, ZooKeeperFrontEndOptions options, TimeProvider time)
@@ -55,8 +55,13 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     /// <param name="runtime">With <see cref="RuntimeOptions"/>; stays the caller's.</param>
     /// <exception cref="CorfuException">The log does not answer.</exception>
     /// <exception cref="ListenException">The port is occupied.</exception>
-    public static async Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
-        TimeProvider? time = null, CancellationToken cancellationToken = default)
+    public static Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
+        TimeProvider? time = null, CancellationToken cancellationToken = default) =>
+        StartAsync(runtime, options, null, time ?? TimeProvider.System, cancellationToken);
+
+    /// <param name="port">Stays the caller's. Null: the front end opens one once it may serve.</param>
+    internal static async Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
+        ClientPort? port, TimeProvider time, CancellationToken cancellationToken)
     {
         var tree = await runtime.OpenAsync<ZooKeeperTree>(
             $"zookeeper/{options.Service}", OpenMode.Create, cancellationToken).ConfigureAwait(false);
@@ -68,7 +73,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
                 .ConfigureAwait(false);
         }
 
-        var frontEnd = new ZooKeeperFrontEnd(tree, options, time ?? TimeProvider.System);
+        var frontEnd = new ZooKeeperFrontEnd(tree, options, time) { _port = port };
         try
         {
             await frontEnd.StartAsync(runtime, tree, cancellationToken).ConfigureAwait(false);
@@ -85,10 +90,11 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync().ConfigureAwait(false);
+        if (_port is not null) _port.Serve = null;
         await _beating.ConfigureAwait(false);
         if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
         lock (_services.Dispatcher.Gate) _services.Dispatcher.Stop("the front end stops");
-        if (_listener is not null) await _listener.DisposeAsync().ConfigureAwait(false);
+        if (_ownPort is not null) await _ownPort.DisposeAsync().ConfigureAwait(false);
         if (_lease.First.IsCompletedSuccessfully)
         {
             // A log that is away does not hold the process.
@@ -116,13 +122,9 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _beating = LoopContext.Pool.RunAsync(() => _lease.RunAsync(_stop.Token));
         _looking = _services.Time.CreateTimer(_ => _lease.Look(), null, s_look, s_look);
         await _lease.First.WaitAsync(cancellationToken).ConfigureAwait(false);
-        ListenOptions? listening = null;
-        _listener = await CorfuListener.StartAsync(_options.Listen, listen =>
-        {
-            listening = listen;
-            listen.Run(ServeAsync);
-        }, _options.Loggers, cancellationToken).ConfigureAwait(false);
-        EndPoint = listening?.IPEndPoint ?? _options.Listen;
+        _port ??= _ownPort = await ClientPort.OpenAsync(_options, cancellationToken).ConfigureAwait(false);
+        _port.Serve = ServeAsync;
+        EndPoint = _port.EndPoint;
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
     }
 

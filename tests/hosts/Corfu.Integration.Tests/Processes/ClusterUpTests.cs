@@ -1,3 +1,6 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
@@ -88,6 +91,26 @@ public sealed class ClusterUpTests
     }
 
     [Fact]
+    public async Task Every_node_serves_ZooKeeper_at_a_port_that_the_summary_names()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "1", "--replicas", "1", "--zookeeper");
+        var again = await cluster.UpAgainAsync();
+        var line = Assert.Single(again.Lines, line => line.StartsWith("zookeeper: ", StringComparison.Ordinal));
+        var addresses = line["zookeeper: ".Length..].Split(',').Select(IPEndPoint.Parse).ToList();
+        Assert.Equal(2, addresses.Count);
+        // A front end that still reads its tree closes connections without an answer.
+        foreach (var address in addresses)
+        {
+            while (await WordAsync(address, "isro") is var answer && answer != "rw") Assert.Equal("", answer);
+        }
+
+        var state = (await CorfuTool.RunAsync("cluster", "status", "--dir", cluster.Folder, "--json")).Require();
+        Assert.Equal(string.Join(',', addresses), (string)JsonNode.Parse(state.Output)!["zooKeeper"]!);
+        (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
+        await Assert.ThrowsAsync<SocketException>(() => WordAsync(addresses[0], "isro"));
+    }
+
+    [Fact]
     public async Task Formatted_unit_comes_back_without_loss()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
@@ -137,6 +160,24 @@ public sealed class ClusterUpTests
         var result = (await CorfuTool.RunAsync("cluster", "status", "--dir", cluster.Folder, "--json")).Require();
         return JsonNode.Parse(result.Output)!["roles"]!.AsArray().ToDictionary(
             role => $"{(string)role!["node"]!} {(string)role["role"]!}", role => (string)role!["duty"]!);
+    }
+
+    // A connection that is closed has no answer.
+    private static async Task<string> WordAsync(IPEndPoint address, string word)
+    {
+        using var client = new TcpClient();
+        await client.ConnectAsync(address);
+        try
+        {
+            await using var stream = client.GetStream();
+            await stream.WriteAsync(Encoding.ASCII.GetBytes(word));
+            using var reader = new StreamReader(stream);
+            return await reader.ReadToEndAsync();
+        }
+        catch (IOException)
+        {
+            return "";
+        }
     }
 
     private static async Task<string> FirstLineAsync(ClusterProcesses cluster, string node)

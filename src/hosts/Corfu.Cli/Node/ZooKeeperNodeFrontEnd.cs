@@ -1,0 +1,36 @@
+using System.Net;
+using Corfu.Server;
+using Corfu.ZooKeeper.Hosting;
+
+namespace Corfu.Cli;
+
+/// <summary>ZooKeeper's protocol as a front end of a node process. All nodes serve the tree <c>main</c>.</summary>
+internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
+{
+    public const string KindName = "zookeeper";
+
+    public string Kind => KindName;
+
+    public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken)
+    {
+        if (start.Tls is { Mode: TlsMode.Required })
+            throw new CorfuException("The node has TLS, and the port of ZooKeeper's protocol would have none.");
+        var host = start.Listen.Host == "localhost" ? IPAddress.Loopback : IPAddress.Parse(start.Listen.Host);
+        var options = new ZooKeeperFrontEndOptions(new IPEndPoint(host, start.Listen.Port)) { Loggers = start.Loggers };
+        var client = start.Tls is { } tls
+            ? new CorfuClientOptions { Tcp = new TcpTransportOptions { Tls = tls, Role = AccessRole.Client } }
+            : new CorfuClientOptions();
+        try
+        {
+            return await ZooKeeperServer.StartAsync(start.Connection, client, options, cancellationToken);
+        }
+        catch (ListenException e)
+        {
+            throw new CorfuException(e.Message, e);
+        }
+    }
+
+    /// <summary>Addresses for clients of ZooKeeper, with commas between; null: there are none.</summary>
+    public static string? AddressesIn(ClusterState state) =>
+        string.Join(',', state.FrontEndsOf(KindName)) is { Length: > 0 } addresses ? addresses : null;
+}
