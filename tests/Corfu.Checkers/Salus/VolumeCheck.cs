@@ -53,7 +53,9 @@ internal sealed class VolumeWalk
         var begin = Fitting(mount.MayHaveLost ? _lossy : _strict, seen);
         if (begin.All.Count == 0) begin = Explain(mount, seen);
         _strict = Walk(number, begin, calls);
-        _lossy = Lossy(_mayLose ? Both(_lossy, begin) : begin, calls);
+        var lossy = Lossy(begin, calls);
+        if (_mayLose) lossy.Add(_lossy);
+        _lossy = lossy;
         if (!_strict.IsTooMany && !_lossy.IsTooMany) return;
         Find(CheckerNames.Prefix, $"{mount.Name}: too many writes without an outcome to judge the volume");
     }
@@ -188,24 +190,14 @@ internal sealed class VolumeWalk
     private static Dictionary<int, long> Blocks(VolumeSnapshot snapshot) => snapshot.Seen
         .DistinctBy(seen => seen.Block).ToDictionary(seen => seen.Block, seen => seen.Value);
 
-    private static VolumeContents Both(VolumeContents one, VolumeContents other)
-    {
-        var both = new VolumeContents();
-        foreach (var content in one.All.Concat(other.All)) both.Add(content);
-        return both;
-    }
-
     // Any prefix of the writes, whatever was acknowledged.
     private static VolumeContents Lossy(VolumeContents contents, List<VolumeCall> calls)
     {
-        var all = new VolumeContents();
-        foreach (var content in contents.All) all.Add(content.Settled());
+        var all = contents.Settled();
         foreach (var call in calls.Where(call => call.Changes))
         {
-            var next = new VolumeContents();
-            foreach (var content in contents.All) next.Add(content.With(call));
-            contents = next;
-            foreach (var content in contents.All) all.Add(content);
+            contents = contents.Behind(call, call.Fate == VolumeFate.Done);
+            all.Add(contents.Settled());
         }
 
         return all;

@@ -69,6 +69,12 @@ internal sealed class VolumeContents
         else _all.TryAdd((content.Hash, content.IsDropping), content);
     }
 
+    public void Add(VolumeContents others)
+    {
+        IsTooMany |= others.IsTooMany;
+        foreach (var content in others.All) Add(content);
+    }
+
     /// <summary>The contents behind one more write.</summary>
     public VolumeContents Behind(VolumeCall call, bool mustBeThere)
     {

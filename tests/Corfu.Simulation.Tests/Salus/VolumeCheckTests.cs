@@ -141,6 +141,35 @@ public sealed class VolumeCheckTests
     }
 
     [Fact]
+    public void Loss_behind_the_tenure_before_takes_all_of_that_tenure()
+    {
+        WriteThree();
+        var second = Mount("m2");
+        Read(second, 0, 1, 2, 3);
+        Write(second, 1, VolumeFate.Done, 4);
+        var mount = Mount("m3");
+        mount.MayHaveLost = true;
+        Read(mount, 0, 1, 4, 0);
+        Finds(CheckerNames.Prefix);
+    }
+
+    /// <summary>Seed 196: the prefixes of each tenure were multiplied by those of the next.</summary>
+    [Fact]
+    public void Loss_behind_many_tenures_is_judged()
+    {
+        for (var tenure = 0; tenure < 10; tenure++)
+        {
+            var mount = Mount($"m{tenure}");
+            for (var i = 0; i < 20; i++) Write(mount, i % 4, VolumeFate.Done, (tenure * 20) + i + 1);
+        }
+
+        var last = Mount("last");
+        last.MayHaveLost = true;
+        Read(last, 0, 61, 62, 59, 60);
+        Assert.Empty(VolumeCheck.Check(_history));
+    }
+
+    [Fact]
     public void Write_without_the_one_before_is_found()
     {
         WriteThree();
