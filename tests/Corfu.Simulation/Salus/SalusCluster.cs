@@ -18,6 +18,9 @@ internal sealed class SalusCluster
 {
     private const int Port = 7000;
 
+    // Members of a region.
+    private const int Copies = 3;
+
     public static readonly RequestTable Requests = new(SalusMessages.AddTo);
 
     private readonly List<SimProcess> _processes = [];
@@ -228,6 +231,14 @@ internal sealed class SalusCluster
         {
             machine.Disk.Heal();
             machine.Start();
+        }
+
+        // Stores that lost what they had said host no member (S26): where all may have, an operator brings others.
+        for (var i = 0; i < Copies && Plan.MayLose; i++)
+        {
+            var spare = new SimSalusMachine(this, $"spare{i}", new NodeEndpoint($"spare{i}", Port), TimeSpan.Zero);
+            Machines.Add(spare);
+            spare.Start();
         }
 
         foreach (var writer in Writers) writer.Start();

@@ -2,6 +2,7 @@ using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 using Corfu.Simulation.Workload;
+using Salus;
 
 namespace Corfu.Simulation.Salus;
 
@@ -37,6 +38,9 @@ internal sealed class SalusRun
     }
 
     private World World { get; }
+
+    private bool IsUnverifiable =>
+        _plan.MayLose && _cluster.Monitor.Marks.ContainsKey($"mount failed: {VolumeFault.Unverifiable}");
 
     private bool IsFound => _endAt is not null && _cluster.Monitor.Violations.Any(found => found.Checker == _endAt);
 
@@ -80,7 +84,7 @@ internal sealed class SalusRun
         foreach (var history in _history.Complete((int)_plan.Geometry.Blocks))
             violations.AddRange(VolumeCheck.Check(history));
         violations.AddRange(World.Failures.Select(failure => new Violation(CheckerNames.Unhandled, failure)));
-        if (violations.Count == 0 && _ledger.Acknowledged < SeedRunner.FewestOperations)
+        if (violations.Count == 0 && !IsUnverifiable && _ledger.Acknowledged < SeedRunner.FewestOperations)
             violations.Add(new(CheckerNames.Live, $"only {_ledger.Acknowledged} operations were acknowledged"));
         return new SeedResult
         {
@@ -104,6 +108,13 @@ internal sealed class SalusRun
         var ending = Pump.Run(World, () => IsFound || done(), World.Now + HealedBound, World.Steps + MostSteps);
         if (IsFound) return false;
         if (ending == Pump.Ending.Done) return true;
+        // No volume goes on for certain behind the loss of all copies: where roots alone tell it, mounts fail for good.
+        if (IsUnverifiable)
+        {
+            _cluster.Monitor.Mark("volume unverifiable for good");
+            return false;
+        }
+
         _violations.Add(new(CheckerNames.Live,
             $"{what} did not finish though all faults were healed: {ending}, {_ledger.Acknowledged} operations done, "
             + $"waiting: {string.Join(", ", _cluster.Writers.Where(writer => !writer.Finished).Select(w => w.Name))}; "
