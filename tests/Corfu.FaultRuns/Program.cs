@@ -18,6 +18,8 @@ using Corfu.FaultRuns.Volumes;
 using Corfu.FaultRuns.Volumes.Clients;
 using Corfu.FaultRuns.Volumes.Faults;
 using Corfu.FaultRuns.Volumes.Nodes;
+using Corfu.FaultRuns.ZooKeeper;
+using Corfu.FaultRuns.ZooKeeper.Faults;
 
 var minutes = new Option<double>("--minutes")
 {
@@ -175,6 +177,19 @@ volumes.SetAction((result, stop) => Guarded(() => new VolumeRun(result.GetValue(
     TimeSpan.FromSeconds(result.GetValue(storeSeconds)), result.GetValue(onlyVolume) ?? [], Console.Out)
         .RunAsync(stop)));
 root.Add(volumes);
+
+var onlyZoo = new Option<ZooFaultKind[]>("--only")
+{
+    Description = "these kinds of fault only",
+    AllowMultipleArgumentsPerToken = true
+};
+var zooKeeper = new Command("zookeeper",
+    "Kills and stops front ends of ZooKeeper's protocol and processes of their log under 50 sessions, and judges what "
+    + "each session was told.") { storeSeconds, seed, onlyZoo };
+zooKeeper.SetAction((result, stop) => Guarded(() => new ZooKeeperRun(result.GetValue(seed),
+    TimeSpan.FromSeconds(result.GetValue(storeSeconds)), result.GetValue(onlyZoo) ?? [], Console.Out)
+        .RunAsync(stop)));
+root.Add(zooKeeper);
 
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
