@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Corfu.Extensions;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
+using Corfu.ZooKeeper;
 using Craq.Hosting;
 using Salus.Hosting;
 using Tango;
@@ -85,7 +86,8 @@ internal static class PublishedInstruments
     private static IEnumerable<Type> Makers()
     {
         Assembly[] roots = [typeof(HostingTelemetry).Assembly, typeof(CorfuTelemetryNames).Assembly,
-            typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly, typeof(SalusNodeRole).Assembly];
+            typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly, typeof(SalusNodeRole).Assembly,
+            typeof(FrontEndTelemetry).Assembly];
         return from assembly in roots.Concat(roots.SelectMany(root => root.GetReferencedAssemblies())
                    .Where(name => IsOwn(name.Name!)).Select(Assembly.Load))
                    .Distinct()

@@ -47,7 +47,7 @@ internal sealed class Collector : IDisposable
     public static IEnumerable<string> Meters { get; } =
     [
         .. HostingTelemetry.Meters.Concat(CorfuTelemetryNames.Meters).Distinct(), BackupFigures.MeterName, "Corfu.Grpc",
-        "Craq", "Salus.Hosting", "Salus.Nbd", "Salus.Region", RuntimeMeter,
+        "Corfu.ZooKeeper", "Craq", "Salus.Hosting", "Salus.Nbd", "Salus.Region", RuntimeMeter,
     ];
 
     public static IEnumerable<string> Sources { get; } =

@@ -19,6 +19,9 @@ internal sealed class ConnectionOutput(Lock gate)
     /// <summary>Takes packets. Guarded by the gate; <see cref="Wake"/> behind the last one.</summary>
     public JuteWriter Pending => _isFirst ? _first : _second;
 
+    /// <summary>Bytes that the client has not taken: those under way too.</summary>
+    public long Size => _first.Length + _second.Length;
+
     /// <summary>Whether the client takes its packets more slowly than it may.</summary>
     public bool IsOverfull => Pending.Length > ConnectionLimits.OutputBytes;
 

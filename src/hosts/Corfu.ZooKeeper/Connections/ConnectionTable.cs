@@ -25,6 +25,10 @@ internal sealed class ConnectionTable(int most, int mostOfAddress)
     /// <summary>Connections that have a session.</summary>
     public IEnumerable<ZooConnection> Attached => _bySession.Values;
 
+    /// <summary>Bytes of the requests without a reply, and of the packets that are not taken.</summary>
+    public (long Input, long Output) QueuedBytes() =>
+        (_all.Sum(static connection => connection.InputBytes), _all.Sum(static connection => connection.OutputBytes));
+
     public ZooConnection? Find(long session) => _bySession.GetValueOrDefault(session);
 
     /// <summary>Takes a connection, which has no session yet.</summary>

@@ -26,7 +26,7 @@ internal sealed partial class ZooConnection
         {
             if (!Dispatcher.Connections.TryAdd(this))
             {
-                FrontEndLog.Closed(_services.Logger, Peer, "there are too many connections");
+                Note("there are too many connections");
                 context.Abort();
                 return;
             }
@@ -173,7 +173,7 @@ internal sealed partial class ZooConnection
         }
         catch (Exception e) when (LogFaults.IsFault(e))
         {
-            FrontEndLog.Closed(_services.Logger, Peer, e.Message);
+            Note(e.Message);
             return false;
         }
 

@@ -46,6 +46,12 @@ internal sealed partial class ZooConnection : IPostSink
     public FourLetter.ConnectionFacts Facts =>
         new(_peer ?? new IPEndPoint(IPAddress.None, 0), _received, _sent, _queue.Count);
 
+    /// <summary>Bytes of the requests without a reply.</summary>
+    public long InputBytes => _queuedBytes;
+
+    /// <summary>Bytes of the packets that the client has not taken.</summary>
+    public long OutputBytes => _output.Size;
+
     public void ResetFacts() => (_received, _sent) = (0, 0);
 
     public IPAddress Address => (_peer as IPEndPoint)?.Address ?? IPAddress.None;
@@ -112,6 +118,7 @@ internal sealed partial class ZooConnection : IPostSink
         // Z20: a client without rights learns of no nodes.
         if (_isClosed || !AclRules.IsPermitted(change.Acl, Permissions.Read, _ids)) return;
         ReplyWriter.WriteEvent(_output.Pending, Advance(zxid), change.Kind, change.Path);
+        FrontEndTelemetry.Notified.Add(1);
         Send();
     }
 
@@ -136,6 +143,8 @@ internal sealed partial class ZooConnection : IPostSink
         }
 
         ReplyWriter.Write(_output.Pending, head.Head.Xid, Advance(effect.Zxid), head.Request!, effect.Result);
+        FrontEndTelemetry.OnReply(
+            head.Head.Code, (ErrorCode)effect.Result.Error, _services.Time.GetElapsedTime(head.Began));
         Send();
         if (effect.Result.Error == ZooKeeperError.SessionExpired || head.Head.Code == OpCode.CloseSession) Close();
         else RunQueue();
@@ -151,6 +160,7 @@ internal sealed partial class ZooConnection : IPostSink
             _output.Pending, new ReplyHead(head.Head.Xid, Advance(Dispatcher.Root!.LastZxid), ErrorCode.Ok));
         _output.Pending.WriteString(((NodeRequest)head.Request!).Path);
         _output.Pending.EndFrame();
+        FrontEndTelemetry.OnReply(OpCode.Sync, ErrorCode.Ok, _services.Time.GetElapsedTime(head.Began));
         Send();
         PostWrites();
         RunQueue();
@@ -171,7 +181,7 @@ internal sealed partial class ZooConnection : IPostSink
         lock (Dispatcher.Gate)
         {
             // A batch that fails has one line for all writes of a client.
-            if (!_isClosed) FrontEndLog.Closed(_services.Logger, Peer, reason.Message);
+            if (!_isClosed) Note(reason.Message);
             // Z5: no write of the client is sent behind one whose fate is not known, also where the client has gone.
             Close();
         }
@@ -245,7 +255,7 @@ internal sealed partial class ZooConnection : IPostSink
         catch (Exception e) when (LogFaults.IsFault(e))
         {
             // Too large for an entry, or the log's queue is full.
-            FrontEndLog.Closed(_services.Logger, Peer, e.Message);
+            Note(e.Message);
             Close();
         }
     }
@@ -264,7 +274,10 @@ internal sealed partial class ZooConnection : IPostSink
             }
 
             Dequeue();
+            var before = _output.Pending.Length;
             Answer(next);
+            FrontEndTelemetry.OnReply(next.Head.Code, ReplyWriter.ErrorIn(_output.Pending.Written[before..]),
+                _services.Time.GetElapsedTime(next.Began));
         }
     }
 
@@ -299,8 +312,14 @@ internal sealed partial class ZooConnection : IPostSink
 
     private void Abort(string reason)
     {
-        FrontEndLog.Closed(_services.Logger, Peer, reason);
+        Note(reason);
         Close();
         _abort?.Invoke();
+    }
+
+    private void Note(string reason)
+    {
+        FrontEndTelemetry.Closed.Add(1);
+        FrontEndLog.Closed(_services.Logger, Peer, reason);
     }
 }

@@ -34,7 +34,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         dispatcher.Advanced += sync.OnAdvanced;
         _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
             new FrontEndIdentity(), new RequestCounters(), logger, time)
-        { Settings = SettingsOf(options) };
+        { Settings = SettingsOf(options), Service = options.Service };
         _lease = new FrontEndLease(_services, new SessionTracker(_services), options.Listen.ToString());
     }
 
@@ -90,6 +90,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync().ConfigureAwait(false);
+        FrontEndTelemetry.FrontEnds.Remove(_services);
         if (_port is not null) _port.Serve = null;
         await _beating.ConfigureAwait(false);
         if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
@@ -125,6 +126,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _port ??= _ownPort = await ClientPort.OpenAsync(_options, cancellationToken).ConfigureAwait(false);
         _port.Serve = ServeAsync;
         EndPoint = _port.EndPoint;
+        FrontEndTelemetry.FrontEnds.Add(_services);
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
     }
 

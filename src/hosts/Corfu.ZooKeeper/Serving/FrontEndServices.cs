@@ -10,6 +10,9 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
     /// <summary>Four-letter words that clients may send.</summary>
     public ImmutableArray<string> OpenWords { get; init; } = Words.Default;
 
+    /// <summary>Name of the service.</summary>
+    public string Service { get; init; } = "";
+
     /// <summary>Settings that the word <c>conf</c> shows.</summary>
     public ImmutableArray<KeyValuePair<string, string>> Settings { get; init; } = [];
 

@@ -72,6 +72,7 @@ internal sealed class SessionTracker(FrontEndServices services)
 
         _sessions = silences;
         services.Dispatcher.Connections.ForgetHeard();
+        FrontEndTelemetry.Expired.Add(silent.Count);
         if (silent.Count > 0) FrontEndLog.Expiring(services.Logger, silent.Count);
         foreach (var group in silent.GroupBy(static session => session.FrontEnd))
         {

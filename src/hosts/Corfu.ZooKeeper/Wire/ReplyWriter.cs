@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Corfu.ZooKeeper.Wire;
 
 /// <summary>Head of each reply: <c>i xid, l zxid, i error</c>. A body follows if the error is 0.</summary>
@@ -16,6 +18,15 @@ internal static class ReplyWriter
         writer.WriteInt32(head.Xid);
         writer.WriteInt64(head.Zxid);
         writer.WriteInt32((int)head.Error);
+    }
+
+    /// <summary>The code in the first frame of what was written.</summary>
+    public static ErrorCode ErrorIn(ReadOnlySpan<byte> written)
+    {
+        const int offset = sizeof(int) + sizeof(int) + sizeof(long);
+        return written.Length < offset + sizeof(int)
+            ? ErrorCode.Ok
+            : (ErrorCode)BinaryPrimitives.ReadInt32BigEndian(written[offset..]);
     }
 
     /// <summary>A reply without a body.</summary>

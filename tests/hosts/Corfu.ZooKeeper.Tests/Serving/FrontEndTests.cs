@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.Metrics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -299,6 +301,38 @@ public sealed class FrontEndTests
         Assert.Equal("/third", (await third.SendAsync(Create("/third", "1"))).Path);
     }
 
+    [Fact]
+    public async Task Meter_tells_requests_by_type_and_code_and_the_state_of_the_front_end()
+    {
+        var gathered = new ConcurrentQueue<(string Name, double Value, KeyValuePair<string, object?>[] Attributes)>();
+        using var listener = new MeterListener();
+        listener.InstrumentPublished = (instrument, own) =>
+        {
+            if (instrument.Meter.Name == FrontEndTelemetry.MeterName) own.EnableMeasurementEvents(instrument);
+        };
+        listener.SetMeasurementEventCallback<double>(
+            (instrument, value, attributes, _) => gathered.Enqueue((instrument.Name, value, attributes.ToArray())));
+        listener.SetMeasurementEventCallback<long>(
+            (instrument, value, attributes, _) => gathered.Enqueue((instrument.Name, value, attributes.ToArray())));
+        listener.Start();
+        await using var server = await TestServer.StartAsync(service: "metered");
+        await using var client = await server.ConnectAsync();
+        await client.SendAsync(Create("/t", "1"));
+        await client.SendAsync(Create("/t", "1"));
+        await client.SendAsync(new NodeRequest(OpCode.GetData, "/none"));
+        await client.SendAsync(new NodeRequest(OpCode.Exists, "/t", Watch: true));
+        listener.RecordObservableInstruments();
+
+        Assert.All((string[])["Create Ok", "Create NodeExists", "GetData NoNode", "Exists Ok"], expected =>
+            Assert.Contains(gathered, one => one.Name == "corfu.zookeeper.request.duration"
+                && string.Join(' ', one.Attributes.Select(own => own.Value)) == expected));
+        var service = new KeyValuePair<string, object?>("corfu.service", "metered");
+        var state = gathered.Where(one => one.Attributes.Contains(service) && one.Attributes.Length == 1)
+            .ToDictionary(one => one.Name["corfu.zookeeper.".Length..], one => one.Value);
+        Assert.Equal(new Dictionary<string, double>
+        { ["serving"] = 1, ["connection"] = 1, ["session"] = 1, ["node"] = 5, ["watch"] = 1 }, state);
+    }
+
     private static ConnectRequest Again(ConnectResponse session, long zxid) =>
         new(zxid, session.Timeout, session.Session, session.Password, ReadOnly: false);
 
@@ -319,10 +353,10 @@ public sealed class FrontEndTests
     {
         /// <param name="time">Null: a clock that stands, so that no load of the machine ends a lease.</param>
         public static Task<TestServer> StartAsync(
-            InMemoryLogOptions? options = null, TimeProvider? time = null, int connections = 0) =>
-            StartAsync(new InMemoryCorfuLog(options), time, connections);
+            InMemoryLogOptions? options = null, TimeProvider? time = null, int connections = 0,
+            string service = "main") => StartAsync(new InMemoryCorfuLog(options), time, connections, service);
 
-        public Task<TestServer> StartBesideAsync() => StartAsync(log, null, 0);
+        public Task<TestServer> StartBesideAsync() => StartAsync(log, null, 0, "main");
 
         /// <summary>The newest state of the tree.</summary>
         public async Task<TreeRoot> ReadAsync()
@@ -352,11 +386,13 @@ public sealed class FrontEndTests
             await runtime.DisposeAsync();
         }
 
-        private static async Task<TestServer> StartAsync(InMemoryCorfuLog log, TimeProvider? time, int connections)
+        private static async Task<TestServer> StartAsync(
+            InMemoryCorfuLog log, TimeProvider? time, int connections, string service)
         {
             var runtime = new TangoRuntime(log, ZooKeeperFrontEnd.RuntimeOptions);
             var options = new ZooKeeperFrontEndOptions(new IPEndPoint(IPAddress.Loopback, 0))
             {
+                Service = service,
                 MaxConnectionsPerAddress = connections,
             };
             return new TestServer(
