@@ -59,7 +59,7 @@ internal sealed partial class VolumeDriver
     private void ThrowIfLost()
     {
         if (_over is { } over) throw Again(over);
-        if (!_lease.IsHeld) throw new VolumeException(VolumeFault.LeaseLost, "The lock of the volume has ended.");
+        if (!IsHeld) throw new VolumeException(VolumeFault.LeaseLost, "The lock of the volume has ended.");
     }
 
     // All pieces end before this does: none touches the memory afterwards.

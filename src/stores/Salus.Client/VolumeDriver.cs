@@ -64,6 +64,7 @@ internal sealed partial class VolumeDriver : IVolume
         _regions = [.. opened.Regions.Select(static (region, number) => new RegionLink(number, region))];
         (_run, _lastNumber, _committed) = (opened.Run, opened.Decision.Batch.Number, opened.Decision.Batch.Number);
         (_committedRoot, _stable) = (opened.Decision.VolumeRoot, ports.Log.State.Head.Stable);
+        if (Planted.Is("reads-outlive-the-lease")) return;
         _losing = lease.Lost.UnsafeRegister(
             static driver => ((VolumeDriver)driver!).Lose(VolumeFault.LeaseLost, "The lock of the volume has ended."),
             this);
@@ -76,6 +77,8 @@ internal sealed partial class VolumeDriver : IVolume
     public bool IsReadOnly => false;
 
     private VolumeId Volume => _ports.Log.Volume;
+
+    private bool IsHeld => _lease.IsHeld || Planted.Is("reads-outlive-the-lease");
 
     public VolumeUse Describe()
     {
@@ -109,7 +112,7 @@ internal sealed partial class VolumeDriver : IVolume
         if (_over is { } over) throw Again(over);
         if (_isClosing) throw new VolumeException(VolumeFault.LeaseLost, "The volume is being closed.");
         // A process that was stopped learns here what its timers will say later (S13).
-        if (!_lease.IsHeld) throw new VolumeException(VolumeFault.LeaseLost, "The lock of the volume has ended.");
+        if (!IsHeld) throw new VolumeException(VolumeFault.LeaseLost, "The lock of the volume has ended.");
     }
 
     // An exception for each caller: each adds its own stack.
