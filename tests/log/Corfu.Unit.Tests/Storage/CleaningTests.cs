@@ -20,7 +20,7 @@ public sealed class CleaningTests : IDisposable
     public async Task Random_trims_free_disk_space_and_keep_tombstones_and_live_pages()
     {
         var unit = await OpenAsync();
-        for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
+        await WriteAllAsync(unit, Pages);
         var before = DiskUsage();
         // Nine of ten, in no order; every 100th of the whole stays in a stream of its own.
         foreach (var i in Enumerable.Range(0, Pages).Where(i => i % 10 != 0).OrderBy(i => (i * 7919L) % Pages))
@@ -43,7 +43,7 @@ public sealed class CleaningTests : IDisposable
     public async Task Segments_in_the_middle_go_and_the_log_still_recovers()
     {
         var unit = await OpenAsync();
-        for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
+        await WriteAllAsync(unit, Pages);
         for (var i = 300; i < 800; i++)
             await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         await unit.Handler.CleanAsync();
@@ -70,7 +70,7 @@ public sealed class CleaningTests : IDisposable
     public async Task A_segment_that_is_missing_without_having_been_freed_is_noticed_beside_one_that_was()
     {
         var unit = await OpenAsync();
-        for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
+        await WriteAllAsync(unit, Pages);
         for (var i = 300; i < 500; i++)
             await unit.AskUntilTakenAsync(new TrimRequest(Epoch.First, new LogPosition(i), default));
         await unit.Handler.CleanAsync();
@@ -133,10 +133,9 @@ public sealed class CleaningTests : IDisposable
         var store = Stores.Faster(_folder.Path, Stores.Small);
         var unit = await HandlerClient.OpenAsync(store);
         long largest = 0;
-        for (var i = 0; i < 20_000; i++)
+        for (var i = 999; i < 20_000; i += 1000)
         {
-            await WriteAsync(unit, i, size: 10);
-            if (i % 1000 != 999) continue;
+            await WriteAllAsync(unit, i + 1, from: i - 999, size: 10);
             await unit.AskUntilTakenAsync(new TrimPrefixRequest(Epoch.First, new LogPosition(i - 500)));
             await unit.Handler.CleanAsync();
             largest = Math.Max(largest, store.MapBytes);
@@ -150,7 +149,7 @@ public sealed class CleaningTests : IDisposable
     public async Task Reads_during_the_cleaning_see_every_page()
     {
         var unit = await OpenAsync();
-        for (var i = 0; i < Pages; i++) await WriteAsync(unit, i);
+        await WriteAllAsync(unit, Pages);
         var stop = false;
         var reader = Task.Run(async () =>
         {
@@ -204,6 +203,13 @@ public sealed class CleaningTests : IDisposable
     private static byte[] Build(long position, long epoch, ulong stream, int size) =>
         Entries.Data(position, [.. Enumerable.Range(0, size).Select(i => (byte)(position + i))], epoch, position,
             stream);
+
+    /// <summary>In groups, each with few syncs of the disk.</summary>
+    private static async Task WriteAllAsync(HandlerClient unit, int until, int from = 0, int size = Entry)
+    {
+        foreach (var group in Enumerable.Range(from, until - from).Chunk(50))
+            await Task.WhenAll(group.Select(position => WriteAsync(unit, position, size: size)));
+    }
 
     private static async Task WriteAsync(HandlerClient unit, long position, long epoch = 1, ulong stream = 300,
         int size = Entry)
