@@ -13,10 +13,13 @@ internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
 
     public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken)
     {
-        if (start.Tls is { Mode: TlsMode.Required })
-            throw new CorfuException("The node has TLS, and the port of ZooKeeper's protocol would have none.");
         var host = start.Listen.Host == "localhost" ? IPAddress.Loopback : IPAddress.Parse(start.Listen.Host);
-        var options = new ZooKeeperFrontEndOptions(new IPEndPoint(host, start.Listen.Port)) { Loggers = start.Loggers };
+        var options = new ZooKeeperFrontEndOptions(new IPEndPoint(host, start.Listen.Port))
+        {
+            // While the cluster moves to TLS, clients do not have to follow yet.
+            Tls = start.Tls is { Mode: TlsMode.Required } own ? own : null,
+            Loggers = start.Loggers,
+        };
         var client = start.Tls is { } tls
             ? new CorfuClientOptions { Tcp = new TcpTransportOptions { Tls = tls, Role = AccessRole.Client } }
             : new CorfuClientOptions();

@@ -33,19 +33,23 @@ internal static class ZooKeeperServeCommand
             HelpName = "USER:DIGEST",
         };
         var perAddress = PerAddressOption();
+        var certs = new Option<DirectoryInfo?>("--certs")
+        {
+            Description = "The folder of a certificate ('corfu cert issue --role node'): clients need TLS, and a "
+                + "certificate of the same authority.",
+            HelpName = "DIR",
+        };
         var insecure = new Option<bool>("--insecure")
         {
             Description = "Plain connections at an address other than loopback: anyone on the network can listen.",
         };
         var verbose = new Option<bool>("--verbose") { Description = "Clients that are closed, on standard error." };
         var command = Commands.New(
-            "serve", Description, [connect, listen, service, super, perAddress, insecure, verbose]);
+            "serve", Description, [connect, listen, service, super, perAddress, certs, insecure, verbose]);
         command.SetAction(async (result, cancellationToken) =>
         {
             var at = result.GetRequiredValue(listen);
-            if (!IPAddress.IsLoopback(at.Address) && !result.GetValue(insecure))
-                throw new UsageException(
-                    $"{at.Address} is no loopback address, and connections are plain: --insecure allows them.");
+            using var tls = TlsOf(at, result.GetValue(certs), result.GetValue(insecure));
             using var loggers = LoggerFactory.Create(builder => builder
                 .AddConsole(console => console.LogToStandardErrorThreshold = LogLevel.Trace)
                 .SetMinimumLevel(result.GetValue(verbose) ? LogLevel.Information : LogLevel.Warning));
@@ -56,6 +60,7 @@ internal static class ZooKeeperServeCommand
             var options = new ZooKeeperFrontEndOptions(at)
             {
                 Service = result.GetRequiredValue(service),
+                Tls = tls,
                 SuperDigest = result.GetValue(super),
                 MaxConnectionsPerAddress = result.GetValue(perAddress),
                 Loggers = loggers,
@@ -69,6 +74,16 @@ internal static class ZooKeeperServeCommand
             return ExitCode.Ok;
         });
         return command;
+    }
+
+    private static ClusterTls? TlsOf(IPEndPoint at, DirectoryInfo? certs, bool insecure)
+    {
+        if (certs is not null && insecure) throw new UsageException("--certs and --insecure exclude each other.");
+        if (certs is not null) return ClusterTls.Open(new TlsOptions { Folder = certs.FullName });
+        return insecure || IPAddress.IsLoopback(at.Address)
+            ? null
+            : throw new UsageException($"{at.Address} is no loopback address, and connections are plain: --certs "
+                + "encrypts them, --insecure allows them.");
     }
 
     private static Option<int> PerAddressOption()

@@ -70,6 +70,12 @@ internal sealed class ConnectionTable(int most, int mostOfAddress)
     /// <summary>Called behind the effects that are told together.</summary>
     public void GiveRoom() => _crowded.RemoveAll(static connection => connection.TakeRoom());
 
+    /// <summary>Ends connections whose client's certificate has ended, or is denied.</summary>
+    public void CloseUntrusted()
+    {
+        foreach (var connection in _all.ToArray()) connection.CloseUntrusted();
+    }
+
     public void CloseAll()
     {
         foreach (var connection in _all.ToArray()) connection.Close();

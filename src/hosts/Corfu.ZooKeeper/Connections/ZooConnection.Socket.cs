@@ -17,6 +17,7 @@ internal sealed partial class ZooConnection
 
     private Action? _abort;
     private PipeReader? _input;
+    private EncryptedClient? _encrypted;
 
     public async Task ServeAsync(ConnectionContext context)
     {
@@ -32,12 +33,53 @@ internal sealed partial class ZooConnection
             }
         }
 
-        // Not with the connection's token: a client may have sent its last byte, as 'echo ruok | nc' does, and wait.
-        using var stop = new CancellationTokenSource();
-        var sending = LoopContext.Pool.RunAsync(() => _output.RunAsync(context.Transport.Output, stop.Token));
         try
         {
-            await ReadAsync(context.Transport.Input, stop.Token).ConfigureAwait(false);
+            if (_services.Tls is not { } tls) await ServeAsync(context.Transport).ConfigureAwait(false);
+            else if (await EncryptAsync(tls, context.Transport).ConfigureAwait(false) is { } encrypted)
+                await ServeAsync(encrypted).ConfigureAwait(false);
+            else context.Abort();
+        }
+        finally
+        {
+            lock (Dispatcher.Gate) Leave();
+            if (_encrypted is not null) await _encrypted.Stream.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    // The client has a place in the table: handshakes are bounded as connections are.
+    private async Task<EncryptedClient?> EncryptAsync(ClientTls tls, IDuplexPipe transport)
+    {
+        using var limit = new CancellationTokenSource(ConnectionLimits.Handshake, _services.Time);
+        try
+        {
+            var encrypted = await tls.OpenAsync(transport, limit.Token).ConfigureAwait(false);
+            lock (Dispatcher.Gate)
+            {
+                (_encrypted, _input) = (encrypted, encrypted.Input);
+                _ids = _ids.Add(new AuthId("x509", encrypted.Subject));
+                // Closed during the handshake: nothing cancels a read that is to come.
+                return _isClosed ? null : encrypted;
+            }
+        }
+        catch (Exception e)
+        {
+            // A stranger chose the bytes, so any error in reading them is a handshake that failed.
+            Note(limit.IsCancellationRequested
+                ? "its TLS handshake took too long"
+                : $"its TLS handshake failed: {e.Message} {e.InnerException?.Message}");
+            return null;
+        }
+    }
+
+    private async Task ServeAsync(IDuplexPipe transport)
+    {
+        // Not with the connection's token: a client may have sent its last byte, as 'echo ruok | nc' does, and wait.
+        using var stop = new CancellationTokenSource();
+        var sending = LoopContext.Pool.RunAsync(() => _output.RunAsync(transport.Output, stop.Token));
+        try
+        {
+            await ReadAsync(transport.Input, stop.Token).ConfigureAwait(false);
         }
         catch (Exception e) when (e is OperationCanceledException or IOException)
         {

@@ -317,6 +317,12 @@ internal sealed partial class ZooConnection : IPostSink
         _abort?.Invoke();
     }
 
+    /// <summary>Ends the connection if its client's certificate has ended, or is denied.</summary>
+    public void CloseUntrusted()
+    {
+        if (_encrypted is { } encrypted && _services.Tls!.FaultOf(encrypted.Peer) is { } fault) Abort(fault);
+    }
+
     private void Note(string reason)
     {
         FrontEndTelemetry.Closed.Add(1);

@@ -34,7 +34,11 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         dispatcher.Advanced += sync.OnAdvanced;
         _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
             new FrontEndIdentity(), new RequestCounters(), logger, time)
-        { Settings = SettingsOf(options), Service = options.Service };
+        {
+            Settings = SettingsOf(options),
+            Service = options.Service,
+            Tls = options.Tls is { } tls ? new ClientTls(tls) : null,
+        };
         _lease = new FrontEndLease(_services, new SessionTracker(_services), options.Listen.ToString());
     }
 
@@ -121,13 +125,20 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _observation = await runtime.ObserveAsync([tree], _services.Dispatcher, cancellationToken)
             .ConfigureAwait(false);
         _beating = LoopContext.Pool.RunAsync(() => _lease.RunAsync(_stop.Token));
-        _looking = _services.Time.CreateTimer(_ => _lease.Look(), null, s_look, s_look);
+        _looking = _services.Time.CreateTimer(_ => Look(), null, s_look, s_look);
         await _lease.First.WaitAsync(cancellationToken).ConfigureAwait(false);
         _port ??= _ownPort = await ClientPort.OpenAsync(_options, cancellationToken).ConfigureAwait(false);
         _port.Serve = ServeAsync;
         EndPoint = _port.EndPoint;
         FrontEndTelemetry.FrontEnds.Add(_services);
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
+    }
+
+    private void Look()
+    {
+        _lease.Look();
+        if (_services.Tls is null) return;
+        lock (_services.Dispatcher.Gate) _services.Dispatcher.Connections.CloseUntrusted();
     }
 
     private Task ServeAsync(ConnectionContext context) =>

@@ -1,4 +1,5 @@
 using System.Net;
+using Corfu.Transport;
 using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Corfu.ZooKeeper.Hosting;
@@ -12,6 +13,10 @@ public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
 
     /// <summary><c>user:digest</c> of the operator, who may do everything. Null: there is none.</summary>
     public string? SuperDigest { get; init; }
+
+    /// <summary>TLS of the clients' port, with a certificate of a node; stays the caller's. Clients need certificates
+    /// of the same authority, with the role of a client at least. Null: connections are plain.</summary>
+    public ClusterTls? Tls { get; init; }
 
     /// <summary>Connections open at once; more are closed at once. Default 8,192.</summary>
     public int MaxConnections { get; init; } = 8_192;

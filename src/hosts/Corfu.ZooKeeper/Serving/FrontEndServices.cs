@@ -1,4 +1,5 @@
 using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.Connections;
 using Corfu.ZooKeeper.FourLetter;
 
 namespace Corfu.ZooKeeper.Serving;
@@ -9,6 +10,9 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
 {
     /// <summary>Four-letter words that clients may send.</summary>
     public ImmutableArray<string> OpenWords { get; init; } = Words.Default;
+
+    /// <summary>Null: connections are plain.</summary>
+    public ClientTls? Tls { get; init; }
 
     /// <summary>Name of the service.</summary>
     public string Service { get; init; } = "";
