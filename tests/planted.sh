@@ -6,18 +6,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # Each: the bug, the test project, its test class.
 bugs='
-joins-a-running-round    stores/Craq.Tests              Craq.Tests.Chains.RuleTests
-serves-by-a-new-lease    stores/Craq.Tests              Craq.Tests.Coordination.CraqDirectoryTests
-unadmitted-anchors       stores/Salus.Region.Tests      Salus.Region.Tests.Recovery.LogMergeTests
-first-log-wins           stores/Salus.Region.Tests      Salus.Region.Tests.Recovery.LogMergeTests
-any-checkpoint-counts    stores/Salus.Region.Tests      Salus.Region.Tests.Recovery.CheckpointRecoveryTests
-resume-trusts-the-region stores/Salus.Client.Tests      Salus.Client.Tests.ResumeTests
-reads-outlive-the-lease  stores/Salus.Client.Tests      Salus.Client.Tests.ReadTests
-batches-by-number        stores/Salus.Coordination.Tests Salus.Coordination.Tests.CommittablePrefixTests
-void-only-the-refused    stores/Salus.Client.Tests      Salus.Client.Tests.WriteTests
-freed-at-own-floor       stores/Salus.Coordination.Tests Salus.Coordination.Tests.RegionRulesTests
-forgets-a-copy-in-need   stores/Salus.Coordination.Tests Salus.Coordination.Tests.Agent.AgentCoreTests
-lost-store-answers-empty stores/Salus.Store.Tests       Salus.Store.Tests.StoreFolderTests
+joins-a-running-round      stores/Craq.Tests               Craq.Tests.Chains.RuleTests
+serves-by-a-new-lease      stores/Craq.Tests               Craq.Tests.Coordination.CraqDirectoryTests
+sealed-store-takes-records stores/Salus.Store.Tests        Salus.Store.Tests.StoreHandlerTests
+unadmitted-anchors         stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests
+first-log-wins             stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests
+any-checkpoint-counts      stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.CheckpointRecoveryTests
+resume-trusts-the-region   stores/Salus.Client.Tests       Salus.Client.Tests.ResumeTests
+run-not-checked            stores/Salus.Region.Tests       Salus.Region.Tests.RunTests
+reads-outlive-the-lease    stores/Salus.Client.Tests       Salus.Client.Tests.ReadTests
+batches-by-number          stores/Salus.Coordination.Tests Salus.Coordination.Tests.CommittablePrefixTests
+any-participant-counts     stores/Salus.Coordination.Tests Salus.Coordination.Tests.CommittablePrefixTests
+void-only-the-refused      stores/Salus.Client.Tests       Salus.Client.Tests.WriteTests
+cut-overtakes-compaction   stores/Salus.Region.Tests       Salus.Region.Tests.Body.BodyDamageTests
+freed-at-own-floor         stores/Salus.Coordination.Tests Salus.Coordination.Tests.RegionRulesTests
+forgets-a-copy-in-need     stores/Salus.Coordination.Tests Salus.Coordination.Tests.Agent.AgentCoreTests
+lost-store-answers-empty   stores/Salus.Store.Tests        Salus.Store.Tests.StoreFolderTests
 '
 
 run() { # BUG PROJECT CLASS; an empty bug: the product as it is. The output has the runner's summary.

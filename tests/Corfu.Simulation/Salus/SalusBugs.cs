@@ -10,7 +10,7 @@ internal static class SalusBugs
     private const ulong None = 0;
 
     // Each shows several bugs, and is run without them once.
-    private static readonly ulong[] s_shared = [1, 3, 4];
+    private static readonly ulong[] s_shared = [1, 3, 4, 5];
 
     public static IReadOnlyList<PlantedBug> All { get; } = new SalusBug[]
     {
@@ -24,7 +24,7 @@ internal static class SalusBugs
         new("leader-skips-predecessor", "S4", "a leader decides before the batch before is committed",
             CheckerNames.Ordered, 1),
         new("new-leader-starts-above", "S5", "a new generation collects no votes of what it adopted",
-            CheckerNames.Live, 2),
+            CheckerNames.Live, 6),
         new("serves-before-admitted", "S6", "a generation takes batches before it is admitted",
             CheckerNames.OneGeneration, 1),
         new("restart-keeps-generation", "S7", "a restarted process signs as the one before", CheckerNames.Unanimous, 12,
@@ -52,10 +52,10 @@ internal static class SalusBugs
             CheckerNames.Accusation, 1),
         new("batches-by-number", "S15", "batches of two runs with one number are one", CheckerNames.Root, None,
             static plan => plan.Has(SalusFault.StopWriter) || plan.Has(SalusFault.KillWriter)),
-        new("any-participant-counts", "S15", "a batch counts that one participant has", CheckerNames.Ordered, 5),
+        new("any-participant-counts", "S15", "a batch counts that one participant has", CheckerNames.Ordered, None),
         new("void-only-the-refused", "S16", "a refused batch alone is void", CheckerNames.Ordered, None,
             static plan => plan.Has(SalusFault.FullDisk)),
-        new("cut-at-own-size", "S17", "a member cuts at a place of its own", CheckerNames.SameFiles, 3),
+        new("cut-at-own-size", "S17", "a member cuts at a place of its own", CheckerNames.SameFiles, 5),
         new("cut-overtakes-compaction", "S18", "a cut is carried out before the compaction below",
             CheckerNames.SameFiles, None,
             static plan => plan.Snapshots > 0 && plan.Memtables < 1 << 30),
@@ -75,8 +75,8 @@ internal static class SalusBugs
         new("discard-keeps-its-leaf", "S23", "a discarded block keeps its leaf", CheckerNames.Root, 3),
         new("discard-frees-at-once", "S23", "a discard takes the block from snapshots", CheckerNames.Retention, 4,
             static plan => plan.Snapshots > 0 && plan.Clears > 0),
-        new("void-keeps-leaves", "S24", "undone batches leave their leaves", CheckerNames.Root, 3),
-        new("ordered-when-ready", "S25", "a batch has its requests in another order", CheckerNames.Fresh, 3,
+        new("void-keeps-leaves", "S24", "undone batches leave their leaves", CheckerNames.Root, 82),
+        new("ordered-when-ready", "S25", "a batch has its requests in another order", CheckerNames.Fresh, 1,
             static plan => plan.Workers > 1),
     };
 

@@ -33,7 +33,8 @@ internal sealed class SimSalusNode(
         var map = await cluster.PatientlyAsync(process,
             () => VolumeMap.OpenAsync(runtime, process.Time, process.Loops));
         var (bodies, scrub) = Files(map, transport);
-        var store = new StoreHandler(new NodeId(machine.Store.Value), log, files, new Generations(map), scrub);
+        var store = new StoreHandler(new NodeId(machine.Store.Value), log, files, new Generations(map), scrub,
+            Records(map, transport));
         var asked = new Saboteur(machine, store, cluster.World.Random.Split($"store {machine.Name} {process.Id}"));
         machine.Host.Listen(process, [asked], OpenGate.Instance);
         var agent = await cluster.PatientlyAsync(process, () => SalusAgent.StartAsync(runtime, map,
@@ -68,6 +69,16 @@ internal sealed class SimSalusNode(
         scrub.Mended += _ => cluster.Monitor.Mark("file mended");
         scrub.Start();
         return (bodies, scrub);
+    }
+
+    private LogScrub Records(VolumeMap map, ITransport transport)
+    {
+        var scrub = new LogScrub(machine.Store, log, () => map.View, transport, process.Time, process.Loops,
+            cluster.ScrubOptions);
+        scrub.Broken += _ => cluster.Monitor.Mark("record found damaged");
+        scrub.Mended += _ => cluster.Monitor.Mark("record mended");
+        scrub.Start();
+        return scrub;
     }
 
     private RegionServer Serve(VolumeMap map, NodeLease lease, Incarnation incarnation, ITransport transport,
