@@ -118,6 +118,16 @@ public sealed class EmbeddedCraqTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Chain_is_changed_right_behind_its_creation()
+    {
+        await _admin.CreateChainAsync("new", Placement.Default);
+        var config = await _admin.SetChainAsync("new",
+            config => (config.Placement, config.Options with { Values = ValuePath.Relay }));
+        Assert.Equal(ValuePath.Relay, config.Options.Values);
+        Assert.True((await _client.Chain("new").PutAsync("k", "v"u8.ToArray())).IsWritten);
+    }
+
+    [Fact]
     public async Task Keyspace_spreads_over_several_chains_and_is_cleared_whole()
     {
         await _admin.CreateKeyspaceAsync("cache", 4, Placement.Default);

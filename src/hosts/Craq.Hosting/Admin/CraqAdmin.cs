@@ -10,6 +10,10 @@ public sealed class CraqAdmin : IAsyncDisposable
     // A change that another one overtook is tried again on the newer config.
     private const int MaxAttempts = 10;
 
+    // The members of an epoch install it within moments, where they are there.
+    private static readonly TimeSpan s_openPatience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan s_openPoll = TimeSpan.FromMilliseconds(50);
+
     private readonly TangoRuntime _runtime;
     private readonly TangoChainDirectory _directory;
 
@@ -54,16 +58,17 @@ public sealed class CraqAdmin : IAsyncDisposable
         CancellationToken cancellationToken = default) => Recorded($"The chain '{name}' was not created",
         await _directory.CreateChainAsync(name, placement, options ?? ChainOptions.Default, cancellationToken));
 
-    /// <summary>Changes how a chain is placed and served. The chain goes on in another epoch.</summary>
+    /// <summary>Changes how a chain is placed and served. The chain goes on in another epoch. Waits for up to ten
+    /// seconds until its newest epoch is open.</summary>
     /// <param name="change">From what the chain has to what it shall have.</param>
-    /// <exception cref="CraqRefusedException">There is no such chain, or its newest epoch is not open yet.</exception>
+    /// <exception cref="CraqRefusedException">There is no such chain, or its newest epoch is not open.</exception>
     public async Task<ChainConfig> SetChainAsync(string name,
         Func<ChainConfig, (Placement Placement, ChainOptions Options)> change,
         CancellationToken cancellationToken = default)
     {
         for (var attempt = 1; ; attempt++)
         {
-            var config = await FindAsync(name, cancellationToken);
+            var config = await FindOpenAsync(name, cancellationToken);
             var (placement, options) = change(config);
             var outcome = await _directory.TryChangeAsync(config.Id, config.Epoch,
                 new ChainChange.SetOptions(placement, options), cancellationToken);
@@ -144,6 +149,18 @@ public sealed class CraqAdmin : IAsyncDisposable
     {
         await _directory.DisposeAsync();
         await _runtime.DisposeAsync();
+    }
+
+    // As it is, if it does not open in time.
+    private async Task<ChainConfig> FindOpenAsync(string name, CancellationToken cancellationToken)
+    {
+        var began = TimeProvider.System.GetTimestamp();
+        while (true)
+        {
+            var config = await FindAsync(name, cancellationToken);
+            if (config.IsRecordedOpen || TimeProvider.System.GetElapsedTime(began) > s_openPatience) return config;
+            await Task.Delay(s_openPoll, cancellationToken);
+        }
     }
 
     private async Task<ChainConfig> FindAsync(string name, CancellationToken cancellationToken) =>
