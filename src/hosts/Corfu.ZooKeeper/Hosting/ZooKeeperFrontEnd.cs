@@ -94,7 +94,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync().ConfigureAwait(false);
-        FrontEndTelemetry.FrontEnds.Remove(_services);
+        FrontEndGauges.FrontEnds.Remove(_services);
         if (_port is not null) _port.Serve = null;
         await _beating.ConfigureAwait(false);
         if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
@@ -130,7 +130,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _port ??= _ownPort = await ClientPort.OpenAsync(_options, cancellationToken).ConfigureAwait(false);
         _port.Serve = ServeAsync;
         EndPoint = _port.EndPoint;
-        FrontEndTelemetry.FrontEnds.Add(_services);
+        FrontEndGauges.FrontEnds.Add(_services);
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
     }
 

@@ -1,0 +1,45 @@
+using System.Diagnostics.Metrics;
+using Corfu.ZooKeeper.Serving;
+
+namespace Corfu.ZooKeeper.Hosting;
+
+/// <summary>State of the front ends of this process, read when a collector asks.</summary>
+internal static class FrontEndGauges
+{
+    private static readonly KeyValuePair<string, object?> s_in = "corfu.direction".With("in");
+    private static readonly KeyValuePair<string, object?> s_out = "corfu.direction".With("out");
+
+    public static readonly Observed<FrontEndServices> FrontEnds = new();
+
+    static FrontEndGauges()
+    {
+        Gauge("corfu.zookeeper.serving", "{server}", "1: the tree is played, and the log has confirmed a beat.",
+            static services => services.Dispatcher.IsServing ? 1 : 0);
+        Gauge("corfu.zookeeper.connection", "{connection}", "Connections that are open.",
+            static services => services.Dispatcher.Connections.Count);
+        Gauge("corfu.zookeeper.session", "{session}", "Sessions of the tree, at all its front ends.",
+            static services => services.Dispatcher.Root?.SessionCount ?? 0);
+        Gauge("corfu.zookeeper.node", "{node}", "Nodes of the tree.",
+            static services => services.Dispatcher.Root?.NodeCount ?? 0);
+        Gauge("corfu.zookeeper.watch", "{watch}", "Watches of the connections that are open.",
+            static services => services.Dispatcher.Watches.Count);
+        FrontEnds.Gauges(FrontEndTelemetry.Meter, "corfu.zookeeper.queue.size", "By",
+            "Requests without a reply, and packets that clients have not taken.", QueuedBytes);
+    }
+
+    private static IEnumerable<Measurement<long>> QueuedBytes(FrontEndServices services)
+    {
+        var service = "corfu.service".With(services.Service);
+        lock (services.Dispatcher.Gate)
+        {
+            var (input, output) = services.Dispatcher.Connections.QueuedBytes();
+            return [new Measurement<long>(input, s_in, service), new Measurement<long>(output, s_out, service)];
+        }
+    }
+
+    private static void Gauge(string name, string unit, string description, Func<FrontEndServices, long> figure) =>
+        FrontEnds.Gauge(FrontEndTelemetry.Meter, name, unit, description, services =>
+        {
+            lock (services.Dispatcher.Gate) return figure(services);
+        }, static services => "corfu.service".With(services.Service));
+}
