@@ -100,7 +100,7 @@ public sealed class ZooKeeperJudgeTests
     [Theory]
     [InlineData(4, 1)]
     [InlineData(7, 0)]
-    public void Read_behind_a_sync_shows_what_was_acknowledged_before(long mzxid, int stale)
+    public void Read_behind_a_sync_shows_all_acknowledged_writes(long mzxid, int stale)
     {
         Set(Live(), Counter, "a start", 0, zxid: 7);
         _final[Counter] = ("a start", 1);
