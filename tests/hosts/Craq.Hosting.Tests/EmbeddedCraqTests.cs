@@ -118,7 +118,7 @@ public sealed class EmbeddedCraqTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Chain_is_changed_right_behind_its_creation()
+    public async Task New_chain_can_be_changed_at_once()
     {
         await _admin.CreateChainAsync("new", Placement.Default);
         var config = await _admin.SetChainAsync("new",
