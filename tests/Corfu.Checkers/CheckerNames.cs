@@ -71,4 +71,14 @@ public static class CheckerNames
     public const string Retention = "retention";
     public const string Accusation = "accusation";
     public const string Live = "live";
+
+    public const string ZooKeeperZxid = "zk-zxid";
+    public const string ZooKeeperViews = "zk-views";
+    public const string ZooKeeperReply = "zk-reply";
+    public const string ZooKeeperOnce = "zk-once";
+    public const string ZooKeeperFence = "zk-fence";
+    public const string ZooKeeperAlive = "zk-alive";
+    public const string ZooKeeperEphemeral = "zk-ephemeral";
+    public const string ZooKeeperMulti = "zk-multi";
+    public const string ZooKeeperSequence = "zk-sequence";
 }

@@ -3,6 +3,7 @@ using Corfu.Simulation.Craq;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 using Corfu.Simulation.Salus;
+using Corfu.Simulation.ZooKeeper;
 
 var seeds = new Option<int?>("--seeds")
 { Description = $"how many seeds to run: 200, or with --planted at most {HuntCommand.MostSeeds} for each bug" };
@@ -29,11 +30,13 @@ var require = new Option<string[]>("--require")
 };
 var craq = new Option<bool>("--craq") { Description = "runs of the object store beside the log (CRAQ)" };
 var salus = new Option<bool>("--salus") { Description = "runs of the block store beside the log (Salus)" };
+var zooKeeper = new Option<bool>("--zookeeper")
+{ Description = "runs of front ends of ZooKeeper's protocol over the log" };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
     + "(docs/testing-simulator.md).")
 {
-    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, salus, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, salus, zooKeeper, serve,
 };
 root.SetAction(result =>
 {
@@ -44,13 +47,15 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqRun.Run(seed, null, endAt),
             SalusRun.Kind => SalusRun.Run(seed, null, endAt),
+            ZooKeeperRun.Kind => ZooKeeperRun.Run(seed, null, endAt),
             _ => SeedRunner.Run(seed, null, endAt),
         });
         return 0;
     }
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
-    string kind = result.GetValue(craq) ? CraqRun.Kind : result.GetValue(salus) ? SalusRun.Kind : "";
+    string kind = result.GetValue(craq) ? CraqRun.Kind : result.GetValue(salus) ? SalusRun.Kind
+        : result.GetValue(zooKeeper) ? ZooKeeperRun.Kind : "";
     if (result.GetValue(planted) is { } bugs)
     {
         IReadOnlyList<PlantedBug> all = kind switch
@@ -72,6 +77,7 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqSeed.Run(one, isTraced, Console.Out),
             SalusRun.Kind => SalusSeed.Run(one, isTraced, Console.Out),
+            ZooKeeperRun.Kind => ZooKeeperRun.Show(one, isTraced, Console.Out),
             _ => SingleSeed.Run(one, isTraced, Console.Out),
         };
     }
@@ -81,6 +87,7 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqSituations.MissingIn(results, result.GetValue(require)!),
             SalusRun.Kind => SalusSituations.MissingIn(results, result.GetValue(require)!),
+            ZooKeeperRun.Kind => ZooKeeperRun.MissingIn(results, result.GetValue(require)!),
             _ => Situations.MissingIn(results, result.GetValue(require)!),
         }, Console.Out);
 });

@@ -4,6 +4,7 @@ using Corfu.Simulation.Workload;
 using Corfu.Simulation.Workload.Coordination;
 using Corfu.Simulation.Workload.Log;
 using Corfu.Simulation.Workload.Objects;
+using Corfu.Simulation.ZooKeeper;
 
 namespace Corfu.Simulation.Runner;
 
@@ -35,6 +36,8 @@ public sealed class SimulationRun
         _program = plan.Kind switch
         {
             WorkloadKind.Log => new LogProgram(World, plan, Log, Cluster.Monitor, Ledger, workers),
+            WorkloadKind.ZooKeeper =>
+                new ZooKeeperProgram(World, ZooKeeperPlan.Of(plan.Seed), Cluster.Monitor, Ledger, workers),
             WorkloadKind.Tango => new TangoProgram(World, plan, Cluster, Ledger, Log, workers),
             _ => new CoordinationProgram(World, plan, Cluster.Monitor, Ledger, workers),
         };

@@ -10,4 +10,7 @@ public enum WorkloadKind
 
     /// <summary>Tango runtimes that share a lock, a work queue and numbered slots.</summary>
     Coordination,
+
+    /// <summary>Front ends of one ZooKeeper tree, and sessions that move between them.</summary>
+    ZooKeeper,
 }

@@ -1,0 +1,52 @@
+using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Workload;
+
+namespace Corfu.Simulation.ZooKeeper;
+
+/// <summary>A seed's plan for front ends of one tree: the log and its faults as in the runs of Tango, and times of
+/// sessions.</summary>
+internal sealed record ZooKeeperPlan(SeedPlan Log)
+{
+    /// <summary>Silence that ends a session.</summary>
+    public required TimeSpan Timeout { get; init; }
+
+    public required TimeSpan BeatInterval { get; init; }
+
+    /// <summary>Silence of a front end, beyond a session's time-out, that ends its sessions.</summary>
+    public required TimeSpan Lease { get; init; }
+
+    /// <summary>Share of expiries that are sent late, and meet a session or a front end that has come back.</summary>
+    public required double LateExpiries { get; init; }
+
+    public static ZooKeeperPlan Of(ulong seed)
+    {
+        SimRandom random = new SimRandom(seed).Split("zookeeper");
+        SeedPlan log = SeedPlan.Of(seed);
+        var beat = TimeSpan.FromMilliseconds(random.Pick([10, 30]));
+        return new ZooKeeperPlan(log with
+        {
+            Kind = WorkloadKind.ZooKeeper,
+            Agents = null,
+            // Only agents notice that a disk is gone.
+            Faults = [.. log.Faults.Where(fault => fault != FaultKind.LoseDisk)],
+            Trims = false,
+            Checkpoints = random.Chance(0.5),
+            TwoVersions = false,
+            Stumbles = false,
+            Spills = false,
+            Feeds = false,
+            Deletes = false,
+            Grows = false,
+            Indexes = false,
+            Clients = random.Between(2, 4),
+            Workers = random.Between(2, 4),
+            Operations = random.Between(250, 500),
+        })
+        {
+            BeatInterval = beat,
+            Lease = 4 * beat,
+            Timeout = beat * random.Between(3, 10),
+            LateExpiries = random.Pick([0.1, 0.5]),
+        };
+    }
+}
