@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 # Each: the bug, the test project, its test class.
 bugs='
-joins-a-running-round      stores/Craq.Tests               Craq.Tests.Chains.RuleTests
+joins-a-running-round      stores/Craq.Tests               Craq.Tests.Chains.RoundTests
 serves-by-a-new-lease      stores/Craq.Tests               Craq.Tests.Coordination.CraqDirectoryTests
 sealed-store-takes-records stores/Salus.Store.Tests        Salus.Store.Tests.StoreHandlerTests
 unadmitted-anchors         stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests

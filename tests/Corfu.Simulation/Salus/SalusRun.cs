@@ -25,6 +25,9 @@ internal sealed class SalusRun
     private readonly List<Violation> _violations = [];
     private readonly string? _endAt;
 
+    // The run has ended before its work, with a reason.
+    private bool _isOver;
+
     private SalusRun(SalusPlan plan, Action<string>? trace, string? endAt)
     {
         _plan = plan;
@@ -39,8 +42,17 @@ internal sealed class SalusRun
 
     private World World { get; }
 
-    private bool IsUnverifiable =>
-        _plan.MayLose && _cluster.Monitor.Marks.ContainsKey($"mount failed: {VolumeFault.Unverifiable}");
+    // Every writer that has not finished waits for a volume that no mount can verify.
+    private bool IsUnverifiable
+    {
+        get
+        {
+            var lost = _cluster.Writers.Where(writer => writer.MountFault == VolumeFault.Unverifiable)
+                .Select(writer => writer.Volume).ToHashSet();
+            return _plan.MayLose && lost.Count > 0
+                && _cluster.Writers.TrueForAll(writer => writer.Finished || lost.Contains(writer.Volume));
+        }
+    }
 
     private bool IsFound => _endAt is not null && _cluster.Monitor.Violations.Any(found => found.Checker == _endAt);
 
@@ -84,7 +96,7 @@ internal sealed class SalusRun
         foreach (var history in _history.Complete((int)_plan.Geometry.Blocks))
             violations.AddRange(VolumeCheck.Check(history));
         violations.AddRange(World.Failures.Select(failure => new Violation(CheckerNames.Unhandled, failure)));
-        if (violations.Count == 0 && !IsUnverifiable && _ledger.Acknowledged < SeedRunner.FewestOperations)
+        if (violations.Count == 0 && !_isOver && _ledger.Acknowledged < SeedRunner.FewestOperations)
             violations.Add(new(CheckerNames.Live, $"only {_ledger.Acknowledged} operations were acknowledged"));
         return new SeedResult
         {
@@ -111,6 +123,7 @@ internal sealed class SalusRun
         // No volume goes on for certain behind the loss of all copies: where roots alone tell it, mounts fail for good.
         if (IsUnverifiable)
         {
+            _isOver = true;
             _cluster.Monitor.Mark("volume unverifiable for good");
             return false;
         }

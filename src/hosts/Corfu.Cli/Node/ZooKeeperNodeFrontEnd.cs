@@ -1,4 +1,3 @@
-using System.Net;
 using Corfu.Server;
 using Corfu.ZooKeeper.Hosting;
 
@@ -13,8 +12,7 @@ internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
 
     public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken)
     {
-        var host = start.Listen.Host == "localhost" ? IPAddress.Loopback : IPAddress.Parse(start.Listen.Host);
-        var options = new ZooKeeperFrontEndOptions(new IPEndPoint(host, start.Listen.Port))
+        var options = new ZooKeeperFrontEndOptions(start.EndPoint)
         {
             // While the cluster moves to TLS, clients do not have to follow yet.
             Tls = start.Tls is { Mode: TlsMode.Required } own ? own : null,

@@ -1,3 +1,4 @@
+using System.Net;
 using System.Text.Json;
 
 namespace Corfu.Hosting;
@@ -22,6 +23,10 @@ public interface IFrontEnd
 public sealed record FrontEndStart(
     NodeEndpoint Listen, string Connection, IReadOnlyCollection<string> Allow, ILoggerFactory Loggers)
 {
+    /// <summary><see cref="Listen"/> for a socket; <c>localhost</c> is 127.0.0.1.</summary>
+    public IPEndPoint EndPoint =>
+        new(Listen.Host == "localhost" ? IPAddress.Loopback : IPAddress.Parse(Listen.Host), Listen.Port);
+
     /// <summary>TLS of the process, which is the front end's too; null: connections are plain.</summary>
     public ClusterTls? Tls { get; init; }
 

@@ -143,8 +143,7 @@ internal sealed partial class ZooConnection : IPostSink
         }
 
         ReplyWriter.Write(_output.Pending, head.Head.Xid, Advance(effect.Zxid), head.Request!, effect.Result);
-        FrontEndTelemetry.OnReply(
-            head.Head.Code, (ErrorCode)effect.Result.Error, _services.Time.GetElapsedTime(head.Began));
+        Count(head, (ErrorCode)effect.Result.Error);
         Send();
         if (effect.Result.Error == ZooKeeperError.SessionExpired || head.Head.Code == OpCode.CloseSession) Close();
         else RunQueue();
@@ -160,7 +159,7 @@ internal sealed partial class ZooConnection : IPostSink
             _output.Pending, new ReplyHead(head.Head.Xid, Advance(Dispatcher.Root!.LastZxid), ErrorCode.Ok));
         _output.Pending.WriteString(((NodeRequest)head.Request!).Path);
         _output.Pending.EndFrame();
-        FrontEndTelemetry.OnReply(OpCode.Sync, ErrorCode.Ok, _services.Time.GetElapsedTime(head.Began));
+        Count(head, ErrorCode.Ok);
         Send();
         PostWrites();
         RunQueue();
@@ -276,8 +275,7 @@ internal sealed partial class ZooConnection : IPostSink
             Dequeue();
             var before = _output.Pending.Length;
             Answer(next);
-            FrontEndTelemetry.OnReply(next.Head.Code, ReplyWriter.ErrorIn(_output.Pending.Written[before..]),
-                _services.Time.GetElapsedTime(next.Began));
+            Count(next, ReplyWriter.ErrorIn(_output.Pending.Written[before..]));
         }
     }
 
@@ -286,11 +284,17 @@ internal sealed partial class ZooConnection : IPostSink
         var head = _queue.First!.Value;
         _queue.RemoveFirst();
         _queuedBytes -= head.Bytes;
-        _services.Figures.OnReply(_services.Time.GetElapsedTime(head.Began));
         if (head.Number == 0) return head;
         _posted--;
         Dispatcher.Connections.Writes--;
         return head;
+    }
+
+    private void Count(QueuedRequest replied, ErrorCode error)
+    {
+        var took = _services.Time.GetElapsedTime(replied.Began);
+        _services.Figures.OnReply(took);
+        FrontEndTelemetry.OnReply(replied.Head.Code, error, took);
     }
 
     // Z2: zxids of a connection's packets never fall.

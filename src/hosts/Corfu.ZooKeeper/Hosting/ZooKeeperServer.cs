@@ -60,7 +60,7 @@ public sealed class ZooKeeperServer : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        var isTold = false;
+        var told = "";
         while (!_stop.IsCancellationRequested)
         {
             try
@@ -71,10 +71,11 @@ public sealed class ZooKeeperServer : IAsyncDisposable
             {
                 return;
             }
-            catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException or TimeoutException)
+            catch (Exception e)
             {
-                if (!isTold) FrontEndLog.NoLog(_logger, e);
-                isTold = true;
+                // A node goes on for years: whatever keeps its front end from serving is told, and tried again.
+                if (e.Message != told) FrontEndLog.NotServing(_logger, e);
+                told = e.Message;
                 await Task.Delay(s_retry, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }

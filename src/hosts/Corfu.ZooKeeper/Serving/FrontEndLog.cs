@@ -6,8 +6,8 @@ internal static partial class FrontEndLog
     [LoggerMessage(LogLevel.Information, "ZooKeeper's protocol is served at {EndPoint}")]
     public static partial void Serving(ILogger logger, string endPoint);
 
-    [LoggerMessage(LogLevel.Information, "The log does not answer yet; the front end asks again and again")]
-    public static partial void NoLog(ILogger logger, Exception reason);
+    [LoggerMessage(LogLevel.Information, "The front end cannot serve yet, and goes on trying")]
+    public static partial void NotServing(ILogger logger, Exception reason);
 
     [LoggerMessage(LogLevel.Warning, "All clients are closed: {Reason}")]
     public static partial void ClosedAll(ILogger logger, string reason);

@@ -1,4 +1,3 @@
-using System.Net;
 using Corfu.Server;
 
 namespace Salus.Hosting;
@@ -12,11 +11,10 @@ public sealed class NbdFrontEnd : IFrontEnd
 
     public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken)
     {
-        var host = start.Listen.Host == "localhost" ? IPAddress.Loopback : IPAddress.Parse(start.Listen.Host);
         try
         {
             return await VolumeServer.StartAsync(
-                new VolumeServerOptions(start.Connection, [], new IPEndPoint(host, start.Listen.Port))
+                new VolumeServerOptions(start.Connection, [], start.EndPoint)
                 {
                     Client = SalusClientOptions.Default with { Owner = $"the NBD port {start.Listen}" },
                     Tls = start.Tls,

@@ -45,7 +45,7 @@ internal static class CountJudge
         {
             if (!byId.TryGetValue(id, out var entry))
             {
-                verdict.Lost.Add($"{path} has {id} at version {version}, which nobody wrote");
+                verdict.Lost.Add($"{path} has {id} at version {version}, which no client wrote");
                 return;
             }
 

@@ -12,7 +12,7 @@ internal static class LockJudge
         var writes = lives.SelectMany(life => life.Entries).Where(entry => entry.Act == ZooAct.GuardedSet).ToList();
         foreach (var group in writes.Where(entry => entry.IsOk).GroupBy(entry => entry.Path))
             JudgeOne(group.Key, [.. group.OrderBy(entry => entry.Zxid)], verdict);
-        // The session lives, and nobody but its client deletes the node.
+        // The session lives, and only its client deletes the node.
         verdict.Lost.AddRange(writes.Where(entry => entry.Error == ZooEntry.NoNode)
             .Select(entry => $"the lock's node {entry.Call.Guard} had gone while its session lived"));
     }

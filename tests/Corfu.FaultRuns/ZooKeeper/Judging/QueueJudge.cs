@@ -65,7 +65,7 @@ internal static class QueueJudge
         {
             if (!places.TryAdd(text, path)) verdict.Twice.Add($"{text} stands in {places[text]} and in {path}");
             if (!texts.TryAdd(path, text)) verdict.Lost.Add($"{path} had {texts[path]}, and has {text}");
-            if (!known.TryGetValue(text, out var create)) verdict.Twice.Add($"{path} has {text}, which nobody put");
+            if (!known.TryGetValue(text, out var create)) verdict.Twice.Add($"{path} has {text}, which no client put");
             else if (create.Error is not (0 or ZooEntry.Unknown))
                 verdict.Twice.Add($"{text} was refused, and is there");
         }

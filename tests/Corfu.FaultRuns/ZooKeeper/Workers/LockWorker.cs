@@ -29,7 +29,7 @@ internal sealed class LockWorker(ZooClients clients, string name, int seed) : Zo
         if (made.IsOk) (_node, _token) = (ZooPaths.NameOf(made.Text), made.Stat!.Czxid);
     }
 
-    // Nobody was told whether there is a node: its name tells.
+    // A create without a reply may have made the node: its name tells.
     private async Task FindAsync()
     {
         var listed = await SendAsync(new ZooCall(ZooAct.Children, _parent));
