@@ -34,7 +34,7 @@ public sealed class PrivateFileTests
         var path = folder.File("node");
         Directory.CreateDirectory(
             path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute | Others);
-        (await CorfuTool.RunAsync("cluster", "init", "--dir", path, "--listen", "127.0.0.1:1")).Require();
+        (await CorfuTool.RunProcessAsync("cluster", "init", "--dir", path, "--listen", "127.0.0.1:1")).Require();
         var files = Directory.EnumerateFiles(path, "*", SearchOption.AllDirectories).ToList();
         Assert.NotEmpty(files);
         Assert.All(files, file => Assert.True(IsPrivate(file), file));

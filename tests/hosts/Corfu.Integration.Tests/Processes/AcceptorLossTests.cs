@@ -142,6 +142,7 @@ public sealed class AcceptorLossTests
                 ["reconfigure", "set-acceptors", "--connect", cluster.ConnectionString, .. acceptors]);
             if (result.ExitCode == 0) return;
             Assert.True(TimeProvider.System.GetElapsedTime(began) < Patience, result.Error);
+            await Task.Delay(100);
         }
     }
 

@@ -140,6 +140,7 @@ public sealed class FullDiskRunbookTests
             if (result.ExitCode == 0) return;
             Assert.Contains("NoSpace", result.Error);
             Assert.True(TimeProvider.System.GetElapsedTime(began) < Patience, result.Error);
+            await Task.Delay(100);
         }
     }
 

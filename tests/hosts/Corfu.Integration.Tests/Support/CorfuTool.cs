@@ -1,9 +1,11 @@
 using System.Diagnostics;
 using System.Globalization;
+using Corfu.Cli;
 
 namespace Corfu.Integration.Tests.Support;
 
-/// <summary>The command line tool as its users run it: a process.</summary>
+/// <summary>The command line tool: a process, as its users run it, or a command in the process of the tests. Starting
+/// the tool costs more processor time than most commands do.</summary>
 internal static class CorfuTool
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(90);
@@ -17,13 +19,23 @@ internal static class CorfuTool
         ? tool
         : Path.Combine(AppContext.BaseDirectory, "corfu.dll");
 
-    public static Task<ToolResult> RunAsync(params string[] arguments) => RunWithInputAsync("", arguments);
+    /// <summary>A command in this process, but for those that need one: they start the tool again as nodes, or read
+    /// and write bytes at the standard streams.</summary>
+    public static Task<ToolResult> RunAsync(params string[] arguments) =>
+        arguments is ["log", "append" or "read", ..] or ["craq" or "salus", "up", ..]
+            or ["cluster", "up" or "add-unit" or "add-spare" or "add-sequencer", ..]
+                ? RunProcessAsync(arguments)
+                : RunHereAsync(arguments);
+
+    /// <summary>The tool as its users run it.</summary>
+    public static Task<ToolResult> RunProcessAsync(params string[] arguments) => RunWithInputAsync("", arguments);
 
     public static Task<ToolResult> RunWithInputAsync(string input, params string[] arguments) =>
         RunAsync(Start(arguments), input, arguments);
 
     /// <summary>A run that succeeds and says exactly this.</summary>
-    public static Task Expect(string output, params string[] arguments) => ExpectOf(output, "", arguments);
+    public static async Task Expect(string output, params string[] arguments) =>
+        Assert.Equal(output, (await RunAsync(arguments)).Require().Output);
 
     /// <summary>As <see cref="Expect"/>, with something to read.</summary>
     public static async Task ExpectOf(string output, string input, params string[] arguments) =>
@@ -46,6 +58,16 @@ internal static class CorfuTool
 
     public static Process StartOn(string[] before, params string[] arguments) =>
         StartProgram(Assembly, arguments, before);
+
+    private static async Task<ToolResult> RunHereAsync(string[] arguments)
+    {
+        // Commands write from several tasks, as they may to the console's writers.
+        var (output, error) = (new StringWriter(), new StringWriter());
+        var code = await CommandLine.RunAsync(arguments, Terminal(output), Terminal(error)).WaitAsync(Patience);
+        return new ToolResult(code, output.ToString(), error.ToString());
+
+        static TextWriter Terminal(TextWriter writer) => new TerminalWriter(TextWriter.Synchronized(writer));
+    }
 
     private static async Task<ToolResult> RunAsync(Process started, string input, string[] arguments)
     {

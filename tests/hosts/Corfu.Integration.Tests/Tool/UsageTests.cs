@@ -45,7 +45,7 @@ public sealed class UsageTests
     [Fact]
     public async Task Group_alone_lists_all_commands()
     {
-        var result = await CorfuTool.RunAsync("log");
+        var result = await CorfuTool.RunProcessAsync("log");
         Assert.Equal(2, result.ExitCode);
         foreach (var command in new[] { "append", "read", "tail", "dump", "fill", "trim" })
             Assert.Contains($"\n  {command} ", result.Error, StringComparison.Ordinal);
