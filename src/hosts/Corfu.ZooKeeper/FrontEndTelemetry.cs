@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using Corfu.ZooKeeper.Connections;
 using Corfu.ZooKeeper.Wire;
 
 namespace Corfu.ZooKeeper;
@@ -13,7 +14,7 @@ public static class FrontEndTelemetry
     internal static readonly Counter<long> Expired = Meter.CreateCounter<long>("corfu.zookeeper.session.expired",
         "{session}", "Silent sessions that this front end asked the tree to end.");
 
-    internal static readonly Counter<long> Closed = Meter.CreateCounter<long>("corfu.zookeeper.connection.closed",
+    private static readonly Counter<long> s_closed = Meter.CreateCounter<long>("corfu.zookeeper.connection.closed",
         "{connection}", "Connections that the front end closed for a reason of its own, each with a line of the log.");
 
     internal static readonly Counter<long> Notified = Meter.CreateCounter<long>(
@@ -21,6 +22,9 @@ public static class FrontEndTelemetry
 
     private static readonly Histogram<double> s_requestTime = Meter.Duration("corfu.zookeeper.request.duration",
         "From the last byte of a request to its reply, by type of request and code.");
+
+    /// <param name="reason">A <see cref="CloseReason"/>.</param>
+    internal static void OnClosed(string reason) => s_closed.Add(1, "corfu.reason".With(reason));
 
     internal static void OnReply(OpCode code, ErrorCode error, TimeSpan took)
     {

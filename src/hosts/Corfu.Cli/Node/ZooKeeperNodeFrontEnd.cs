@@ -16,6 +16,7 @@ internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
         {
             // While the cluster moves to TLS, clients do not have to follow yet.
             Tls = start.Tls is { Mode: TlsMode.Required } own ? own : null,
+            Limits = start.Limits is { } limits ? ZooKeeperLimits.Read(limits) : new ZooKeeperLimits(),
             Loggers = start.Loggers,
         };
         var client = start.Tls is { } tls

@@ -62,7 +62,7 @@ internal static class ZooKeeperServeCommand
                 Service = result.GetRequiredValue(service),
                 Tls = tls,
                 SuperDigest = result.GetValue(super),
-                MaxConnectionsPerAddress = result.GetValue(perAddress),
+                Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = result.GetValue(perAddress) },
                 Loggers = loggers,
             };
             await using var frontEnd = await StartAsync(runtime, options, cancellationToken);

@@ -35,11 +35,19 @@ public sealed record NodeLimits
     /// <summary>The gRPC front end, which checks them when it starts. Null: its defaults.</summary>
     public JsonElement? Grpc { get; init; }
 
+    /// <summary>The front end for clients of ZooKeeper, which checks them when it starts. Null: its defaults.</summary>
+    public JsonElement? ZooKeeper { get; init; }
+
     /// <exception cref="JsonException">A name is unknown, or a value is not of its type.</exception>
     internal static NodeLimits Read(JsonElement json) => json.Deserialize<NodeLimits>(s_json) ?? new NodeLimits();
 
     /// <summary>The limits of a front end; null: its defaults.</summary>
-    internal JsonElement? Of(string frontEnd) => frontEnd == "grpc" ? Grpc : null;
+    internal JsonElement? Of(string frontEnd) => frontEnd switch
+    {
+        "grpc" => Grpc,
+        "zookeeper" => ZooKeeper,
+        _ => null,
+    };
 
     /// <summary>Every fault, each with the name of its options.</summary>
     internal IEnumerable<string> Faults()

@@ -6,8 +6,12 @@ namespace Corfu.ZooKeeper.Connections;
 
 /// <summary>Packets of a connection: written into memory under the gate, and sent outside of it, as many at once as
 /// there are.</summary>
-internal sealed class ConnectionOutput(Lock gate)
+/// <param name="onSent">Called under the gate when packets have left.</param>
+internal sealed class ConnectionOutput(Lock gate, Action onSent)
 {
+    // The transport copies what it is given, and waits until the client takes it.
+    private const int MostAtOnce = 64 << 10;
+
     private readonly Channel<bool> _wake = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite, SingleReader = true });
 
@@ -20,7 +24,7 @@ internal sealed class ConnectionOutput(Lock gate)
     public JuteWriter Pending => _isFirst ? _first : _second;
 
     /// <summary>Bytes that the client has not taken: those under way too.</summary>
-    public long Size => _first.Length + _second.Length;
+    public long Size => (long)_first.Length + _second.Length;
 
     /// <summary>Whether the client takes its packets more slowly than it may.</summary>
     public bool IsOverfull => Pending.Length > ConnectionLimits.OutputBytes;
@@ -42,14 +46,13 @@ internal sealed class ConnectionOutput(Lock gate)
             {
                 _wake.Reader.TryRead(out _);
                 var (sending, isLast) = Take();
-                if (sending.Length > 0)
+                if (!await SendAsync(output, sending.WrittenMemory, cancellationToken).ConfigureAwait(false)) return;
+                lock (gate)
                 {
-                    var flushed = await output.WriteAsync(sending.WrittenMemory, cancellationToken)
-                        .ConfigureAwait(false);
-                    if (flushed.IsCompleted) return;
+                    sending.Clear();
+                    onSent();
                 }
 
-                sending.Clear();
                 if (isLast) return;
             }
         }
@@ -57,6 +60,20 @@ internal sealed class ConnectionOutput(Lock gate)
         {
             Dispose();
         }
+    }
+
+    /// <returns>False: the client has gone.</returns>
+    private static async ValueTask<bool> SendAsync(
+        PipeWriter output, ReadOnlyMemory<byte> packets, CancellationToken cancellationToken)
+    {
+        while (!packets.IsEmpty)
+        {
+            var part = packets[..Math.Min(packets.Length, MostAtOnce)];
+            if ((await output.WriteAsync(part, cancellationToken).ConfigureAwait(false)).IsCompleted) return false;
+            packets = packets[part.Length..];
+        }
+
+        return true;
     }
 
     private (JuteWriter Sending, bool IsLast) Take()
@@ -75,6 +92,7 @@ internal sealed class ConnectionOutput(Lock gate)
         {
             _first.Dispose();
             _second.Dispose();
+            onSent();
         }
     }
 }

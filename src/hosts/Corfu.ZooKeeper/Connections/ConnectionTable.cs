@@ -1,13 +1,15 @@
 using System.Net;
+using Corfu.ZooKeeper.Hosting;
 
 namespace Corfu.ZooKeeper.Connections;
 
 /// <summary>Connections of a front end, and the session of each. Guarded by the front end's gate.</summary>
-/// <param name="most">Connections open at once.</param>
-/// <param name="mostOfAddress">Connections that one address may have; 0: as many.</param>
-internal sealed class ConnectionTable(int most, int mostOfAddress)
+internal sealed class ConnectionTable(ZooKeeperLimits limits)
 {
     private readonly HashSet<ZooConnection> _all = [];
+
+    // Beside these, connections that send their last packets.
+    private readonly HashSet<ZooConnection> _holders = [];
     private readonly Dictionary<IPAddress, int> _byAddress = [];
     private readonly Dictionary<long, ZooConnection> _bySession = [];
 
@@ -25,9 +27,15 @@ internal sealed class ConnectionTable(int most, int mostOfAddress)
     /// <summary>Connections that have a session.</summary>
     public IEnumerable<ZooConnection> Attached => _bySession.Values;
 
-    /// <summary>Bytes of the requests without a reply, and of the packets that are not taken.</summary>
-    public (long Input, long Output) QueuedBytes() =>
-        (_all.Sum(static connection => connection.InputBytes), _all.Sum(static connection => connection.OutputBytes));
+    /// <summary>Bytes of the requests without a reply, and of those that have not come whole.</summary>
+    public long InputBytes { get; private set; }
+
+    /// <summary>Bytes of the packets that clients have not taken.</summary>
+    public long OutputBytes { get; private set; }
+
+    /// <summary>Whether connections may be read. Requests alone stop their clients, and close none of them.</summary>
+    public bool HasRoom =>
+        Writes < ConnectionLimits.Writes && InputBytes < limits.MaxBufferedBytes / 2;
 
     public ZooConnection? Find(long session) => _bySession.GetValueOrDefault(session);
 
@@ -36,8 +44,10 @@ internal sealed class ConnectionTable(int most, int mostOfAddress)
     public bool TryAdd(ZooConnection connection)
     {
         var ofAddress = _byAddress.GetValueOrDefault(connection.Address);
-        if (_all.Count >= most || mostOfAddress > 0 && ofAddress >= mostOfAddress) return false;
+        var mostOfAddress = limits.MaxConnectionsPerAddress;
+        if (_holders.Count >= limits.MaxConnections || mostOfAddress > 0 && ofAddress >= mostOfAddress) return false;
         _all.Add(connection);
+        _holders.Add(connection);
         _byAddress[connection.Address] = ofAddress + 1;
         return true;
     }
@@ -55,6 +65,29 @@ internal sealed class ConnectionTable(int most, int mostOfAddress)
         if (Find(connection.Session) != connection) return;
         _bySession.Remove(connection.Session);
         if (connection.TakeHeard()) _heard.Add(connection.Session);
+    }
+
+    /// <summary>A connection holds more, or less, than before. Beyond the limit the one that holds most is
+    /// closed.</summary>
+    public void OnHeld(ZooConnection connection, long input, long output)
+    {
+        if (!_holders.Contains(connection)) return;
+        (InputBytes, OutputBytes) = (InputBytes + input, OutputBytes + output);
+        while (InputBytes + OutputBytes > limits.MaxBufferedBytes)
+        {
+            var largest = _holders.MaxBy(static holder => holder.HeldBytes)!;
+            // Its memory comes back when its socket has ended; until then no other is closed for it.
+            Forget(largest);
+            largest.Evict(limits.MaxBufferedBytes);
+        }
+    }
+
+    /// <summary>The connection's socket has ended, or is about to.</summary>
+    public void Forget(ZooConnection connection)
+    {
+        if (!_holders.Remove(connection)) return;
+        InputBytes -= connection.InputBytes;
+        OutputBytes -= connection.OutputBytes;
     }
 
     /// <summary>Whether the session's client was heard since the last call, also on a connection that has

@@ -5,18 +5,21 @@ namespace Corfu.ZooKeeper.Connections;
 /// <summary>A request without a reply.</summary>
 /// <param name="request">Null: its body is malformed, or its type is unknown.</param>
 /// <param name="ids">All that the connection had proved when the request came.</param>
-/// <param name="bytes">Size of its frame.</param>
+/// <param name="frame">Bytes of its frame.</param>
 /// <param name="began">Time stamp of its arrival.</param>
 internal sealed class QueuedRequest(
-    RequestHead head, ClientRequest? request, ImmutableArray<AuthId> ids, int bytes, long began)
+    RequestHead head, ClientRequest? request, ImmutableArray<AuthId> ids, int frame, long began)
 {
+    /// <summary>Memory that a request takes beside its frame.</summary>
+    private const int Overhead = 256;
+
     public RequestHead Head => head;
 
     public ClientRequest? Request => request;
 
     public ImmutableArray<AuthId> Ids => ids;
 
-    public int Bytes => bytes;
+    public int Bytes => frame + Overhead;
 
     public long Began => began;
 

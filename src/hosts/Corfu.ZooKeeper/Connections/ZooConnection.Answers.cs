@@ -143,6 +143,8 @@ internal sealed partial class ZooConnection
 
         foreach (var path in request.Persistent) Dispatcher.Watches.AddPersistent(path, this);
         foreach (var path in request.Recursive) Dispatcher.Watches.AddRecursive(path, this);
+        // An event above may have ended the connection.
+        if (_isClosed) Dispatcher.Watches.RemoveAll(this);
     }
 
     // A deleted node has no list any more; the client had the right when it left the watch.

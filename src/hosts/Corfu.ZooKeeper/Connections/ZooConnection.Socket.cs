@@ -27,7 +27,7 @@ internal sealed partial class ZooConnection
         {
             if (!Dispatcher.Connections.TryAdd(this))
             {
-                Note("there are too many connections");
+                Note(CloseReason.Limit, "there are too many connections");
                 context.Abort();
                 return;
             }
@@ -42,7 +42,12 @@ internal sealed partial class ZooConnection
         }
         finally
         {
-            lock (Dispatcher.Gate) Leave();
+            lock (Dispatcher.Gate)
+            {
+                Leave();
+                Dispatcher.Connections.Forget(this);
+            }
+
             if (_encrypted is not null) await _encrypted.Stream.DisposeAsync().ConfigureAwait(false);
         }
     }
@@ -65,7 +70,7 @@ internal sealed partial class ZooConnection
         catch (Exception e)
         {
             // A stranger chose the bytes, so any error in reading them is a handshake that failed.
-            Note(limit.IsCancellationRequested
+            Note(CloseReason.Handshake, limit.IsCancellationRequested
                 ? "its TLS handshake took too long"
                 : $"its TLS handshake failed: {e.Message} {e.InnerException?.Message}");
             return null;
@@ -124,11 +129,25 @@ internal sealed partial class ZooConnection
                 if (state == FrameState.Malformed) return;
                 if (state == FrameState.Partial) break;
                 if (Take(frame) is not { } room) return;
+                if (room.IsCompletedSuccessfully) continue;
+                Hold(left.Length);
                 await room.ConfigureAwait(false);
             }
 
+            Hold(left.Length);
             input.AdvanceTo(left.Start, left.End);
             if (read.IsCompleted) return;
+        }
+    }
+
+    // Bytes that have come, and are no request yet.
+    private void Hold(long bytes)
+    {
+        if (bytes == _partialBytes) return;
+        lock (Dispatcher.Gate)
+        {
+            _partialBytes = bytes;
+            Recount();
         }
     }
 
@@ -158,7 +177,7 @@ internal sealed partial class ZooConnection
                 return false;
             }
 
-            var state = Frames.Take(ref left, out var frame);
+            var state = Frames.Take(ref left, out var frame, ConnectRequest.MaxSize);
             if (state == FrameState.Whole)
             {
                 var asked = ReadConnect(frame);
@@ -215,7 +234,7 @@ internal sealed partial class ZooConnection
         }
         catch (Exception e) when (LogFaults.IsFault(e))
         {
-            Note(e.Message);
+            Note(CloseReason.Log, e.Message);
             return false;
         }
 

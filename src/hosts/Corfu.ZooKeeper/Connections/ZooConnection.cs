@@ -22,6 +22,7 @@ internal sealed partial class ZooConnection : IPostSink
     private ImmutableArray<AuthId> _ids;
     private TaskCompletionSource? _room;
     private long _queuedBytes;
+    private long _partialBytes;
     private long _lastZxid;
     private long _writes;
     private long _received;
@@ -32,11 +33,12 @@ internal sealed partial class ZooConnection : IPostSink
     private bool _wasHeard = true;
     private bool _isLast;
     private bool _isClosed;
+    private bool _isAborted;
 
     public ZooConnection(FrontEndServices services, EndPoint? peer)
     {
         (_services, _peer) = (services, peer);
-        _output = new ConnectionOutput(services.Dispatcher.Gate);
+        _output = new ConnectionOutput(services.Dispatcher.Gate, Recount);
         _ids = Credentials.OfAddress(peer);
     }
 
@@ -46,11 +48,13 @@ internal sealed partial class ZooConnection : IPostSink
     public FourLetter.ConnectionFacts Facts =>
         new(_peer ?? new IPEndPoint(IPAddress.None, 0), _received, _sent, _queue.Count);
 
-    /// <summary>Bytes of the requests without a reply.</summary>
-    public long InputBytes => _queuedBytes;
+    /// <summary>Bytes of the requests without a reply, and of one that has not come whole.</summary>
+    public long InputBytes { get; private set; }
 
     /// <summary>Bytes of the packets that the client has not taken.</summary>
-    public long OutputBytes => _output.Size;
+    public long OutputBytes { get; private set; }
+
+    public long HeldBytes => InputBytes + OutputBytes;
 
     public void ResetFacts() => (_received, _sent) = (0, 0);
 
@@ -61,7 +65,7 @@ internal sealed partial class ZooConnection : IPostSink
     private Dispatcher Dispatcher => _services.Dispatcher;
 
     private bool HasRoom => _queue.Count < ConnectionLimits.Requests && _queuedBytes < ConnectionLimits.InputBytes
-        && Dispatcher.Connections.Writes < ConnectionLimits.Writes;
+        && Dispatcher.Connections.HasRoom;
 
     /// <summary>Whether a packet has come since the last call. A connection that is not read counts as
     /// active.</summary>
@@ -89,6 +93,8 @@ internal sealed partial class ZooConnection : IPostSink
     {
         foreach (var queued in _queue) queued.Post.TryWithdraw();
         _queue.Clear();
+        _queuedBytes = 0;
+        Recount();
         End();
     }
 
@@ -130,7 +136,7 @@ internal sealed partial class ZooConnection : IPostSink
         // Whatever stands before the write was answered with the write before it.
         if (_queue.First?.Value is not { Number: not 0 } head || head.Number != caller.Number)
         {
-            Abort("its writes came back in another order");
+            Abort(CloseReason.Order, "its writes came back in another order");
             return;
         }
 
@@ -180,7 +186,7 @@ internal sealed partial class ZooConnection : IPostSink
         lock (Dispatcher.Gate)
         {
             // A batch that fails has one line for all writes of a client.
-            if (!_isClosed) Note(reason.Message);
+            if (!_isClosed) Note(CloseReason.Log, reason.Message);
             // Z5: no write of the client is sent behind one whose fate is not known, also where the client has gone.
             Close();
         }
@@ -206,10 +212,13 @@ internal sealed partial class ZooConnection : IPostSink
             var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp());
             Prove(queued);
             _queue.AddLast(queued);
-            _queuedBytes += bytes;
+            _queuedBytes += queued.Bytes;
+            // The rest of what has come is counted behind the last whole frame.
+            _partialBytes = 0;
             if (request?.Code == OpCode.Sync) _syncs++;
             else if (_syncs == 0) TryPost(queued);
             RunQueue();
+            Recount();
             if (_isClosed || HasRoom) return Task.CompletedTask;
             _room = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             Dispatcher.Connections.AwaitRoom(this);
@@ -254,7 +263,7 @@ internal sealed partial class ZooConnection : IPostSink
         catch (Exception e) when (LogFaults.IsFault(e))
         {
             // Too large for an entry, or the log's queue is full.
-            Note(e.Message);
+            Note(CloseReason.Log, e.Message);
             Close();
         }
     }
@@ -310,13 +319,39 @@ internal sealed partial class ZooConnection : IPostSink
     {
         _sent++;
         _services.Figures.Sent++;
-        if (_output.IsOverfull) Abort("it takes its packets too slowly");
+        if (_output.IsOverfull) Abort(CloseReason.Slow, "it takes its packets too slowly");
         else Dispatcher.Send(_output);
+        Recount();
     }
 
-    private void Abort(string reason)
+    // The table closes a connection when all together hold too much: this one too.
+    private void Recount()
     {
-        Note(reason);
+        var (input, output) = (_queuedBytes + _partialBytes, _output.Size);
+        var (inputChange, outputChange) = (input - InputBytes, output - OutputBytes);
+        if (inputChange == 0 && outputChange == 0) return;
+        (InputBytes, OutputBytes) = (input, output);
+        Dispatcher.Connections.OnHeld(this, inputChange, outputChange);
+    }
+
+    /// <summary>Closes the connection at once: it holds most, and all together hold too much.</summary>
+    public void Evict(long most)
+    {
+        if (_isAborted) return;
+        FrontEndTelemetry.OnClosed(CloseReason.Memory);
+        FrontEndLog.Evicted(_services.Logger, Peer, HeldBytes, most);
+        Abort();
+    }
+
+    private void Abort(string kind, string reason)
+    {
+        Note(kind, reason);
+        Abort();
+    }
+
+    private void Abort()
+    {
+        _isAborted = true;
         Close();
         _abort?.Invoke();
     }
@@ -324,12 +359,13 @@ internal sealed partial class ZooConnection : IPostSink
     /// <summary>Ends the connection if its client's certificate has ended, or is denied.</summary>
     public void CloseUntrusted()
     {
-        if (_encrypted is { } encrypted && _services.Tls!.FaultOf(encrypted.Peer) is { } fault) Abort(fault);
+        if (_encrypted is { } encrypted && _services.Tls!.FaultOf(encrypted.Peer) is { } fault)
+            Abort(CloseReason.Certificate, fault);
     }
 
-    private void Note(string reason)
+    private void Note(string kind, string reason)
     {
-        FrontEndTelemetry.Closed.Add(1);
+        FrontEndTelemetry.OnClosed(kind);
         FrontEndLog.Closed(_services.Logger, Peer, reason);
     }
 }

@@ -32,8 +32,12 @@ internal static class FrontEndGauges
         var service = "corfu.service".With(services.Service);
         lock (services.Dispatcher.Gate)
         {
-            var (input, output) = services.Dispatcher.Connections.QueuedBytes();
-            return [new Measurement<long>(input, s_in, service), new Measurement<long>(output, s_out, service)];
+            var connections = services.Dispatcher.Connections;
+            return
+            [
+                new Measurement<long>(connections.InputBytes, s_in, service),
+                new Measurement<long>(connections.OutputBytes, s_out, service),
+            ];
         }
     }
 

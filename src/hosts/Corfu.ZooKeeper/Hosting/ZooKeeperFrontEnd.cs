@@ -29,7 +29,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _options = options;
         var logger = options.Loggers.CreateLogger<ZooKeeperFrontEnd>();
         var dispatcher = new Dispatcher(logger, time, FrontEndLease.Length,
-            new ConnectionTable(options.MaxConnections, options.MaxConnectionsPerAddress));
+            new ConnectionTable(options.Limits));
         var sync = new SyncWaiters(dispatcher, tree, _stop.Token);
         dispatcher.Advanced += sync.OnAdvanced;
         _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
@@ -57,6 +57,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     public IPEndPoint EndPoint { get; private set; } = new(IPAddress.None, 0);
 
     /// <param name="runtime">With <see cref="RuntimeOptions"/>; stays the caller's.</param>
+    /// <exception cref="ArgumentException">A limit is not allowed.</exception>
     /// <exception cref="CorfuException">The log does not answer.</exception>
     /// <exception cref="ListenException">The port is occupied.</exception>
     public static Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
@@ -67,6 +68,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     internal static async Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
         ClientPort? port, TimeProvider time, CancellationToken cancellationToken)
     {
+        ZooKeeperLimits.Rules.Check(options.Limits);
         var tree = await runtime.OpenAsync<ZooKeeperTree>(
             $"zookeeper/{options.Service}", OpenMode.Create, cancellationToken).ConfigureAwait(false);
         // The first record counts, of whatever front end.
@@ -114,7 +116,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     private static ImmutableArray<KeyValuePair<string, string>> SettingsOf(ZooKeeperFrontEndOptions options) =>
     [
         new("clientPort", $"{options.Listen.Port}"),
-        new("maxClientCnxns", $"{options.MaxConnectionsPerAddress}"),
+        new("maxClientCnxns", $"{options.Limits.MaxConnectionsPerAddress}"),
         new("minSessionTimeout", $"{ConnectionLimits.ShortestTimeout}"),
         new("maxSessionTimeout", $"{ConnectionLimits.LongestTimeout}"),
         new("service", options.Service),

@@ -18,12 +18,7 @@ public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
     /// of the same authority, with the role of a client at least. Null: connections are plain.</summary>
     public ClusterTls? Tls { get; init; }
 
-    /// <summary>Connections open at once; more are closed at once. Default 8,192.</summary>
-    public int MaxConnections { get; init; } = 8_192;
-
-    /// <summary>Connections that one address may have, as ZooKeeper's <c>maxClientCnxns</c>; 0: as many. Default
-    /// 60.</summary>
-    public int MaxConnectionsPerAddress { get; init; } = 60;
+    public ZooKeeperLimits Limits { get; init; } = new();
 
     /// <summary>Default: nothing is logged.</summary>
     public ILoggerFactory Loggers { get; init; } = NullLoggerFactory.Instance;

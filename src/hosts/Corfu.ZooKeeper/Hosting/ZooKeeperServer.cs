@@ -38,11 +38,13 @@ public sealed class ZooKeeperServer : IAsyncDisposable
     /// <summary>Opens the port, and begins to connect.</summary>
     /// <param name="connection">The cluster, as <see cref="ConnectionString"/>.</param>
     /// <param name="client">Null: defaults.</param>
+    /// <exception cref="ArgumentException">A limit is not allowed.</exception>
     /// <exception cref="ListenException">The port is occupied.</exception>
     public static async Task<ZooKeeperServer> StartAsync(string connection, CorfuClientOptions? client,
         ZooKeeperFrontEndOptions options, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(options);
+        ZooKeeperLimits.Rules.Check(options.Limits);
         var port = await ClientPort.OpenAsync(options, cancellationToken).ConfigureAwait(false);
         var server = new ZooKeeperServer(connection, client, options, port);
         server._running = LoopContext.Pool.RunAsync(server.RunAsync);

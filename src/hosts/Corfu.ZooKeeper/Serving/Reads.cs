@@ -1,3 +1,4 @@
+using Corfu.ZooKeeper.Connections;
 using Corfu.ZooKeeper.Wire;
 
 namespace Corfu.ZooKeeper.Serving;
@@ -22,6 +23,8 @@ internal static class Reads
         ReplyWriter.Begin(writer, new ReplyHead(xid, zxid, ErrorCode.Ok));
         foreach (var part in request.Parts)
         {
+            // A small request may name large nodes many times; the connection ends behind the reply in any case.
+            if (writer.Length > ConnectionLimits.OutputBytes) break;
             var error = Check(part, root, caller.Ids, out var node);
             if (error != ErrorCode.Ok)
             {

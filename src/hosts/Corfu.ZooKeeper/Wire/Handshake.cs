@@ -9,6 +9,9 @@ namespace Corfu.ZooKeeper.Wire;
 internal sealed record ConnectRequest(
     long LastZxidSeen, int Timeout, long Session, ImmutableArray<byte> Password, bool? ReadOnly)
 {
+    /// <summary>Bytes of a first frame: far more than any client sends, as a stranger's bytes wait in memory.</summary>
+    public const int MaxSize = 1024;
+
     /// <returns>Null: malformed.</returns>
     public static ConnectRequest? Read(ReadOnlySpan<byte> frame)
     {

@@ -1,11 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.Metrics;
-using System.Net;
-using System.Net.Sockets;
-using System.Text;
 using Corfu.TestKit;
 using Corfu.ZooKeeper.Hosting;
-using Tango;
 using Tango.Testing;
 
 namespace Corfu.ZooKeeper.Tests.Serving;
@@ -13,8 +9,6 @@ namespace Corfu.ZooKeeper.Tests.Serving;
 /// <summary>Clients of front ends over a log in memory.</summary>
 public sealed class FrontEndTests
 {
-    private static readonly ImmutableArray<AclEntry> s_open = AclList.Open.Entries;
-
     [Fact]
     public async Task Writes_and_reads_have_the_replies_of_ZooKeeper()
     {
@@ -291,7 +285,8 @@ public sealed class FrontEndTests
     [Fact]
     public async Task Connections_of_an_address_are_bounded()
     {
-        await using var server = await TestServer.StartAsync(connections: 2);
+        await using var server = await TestServer.StartAsync(
+            configure: own => own with { Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = 2 } });
         var first = await server.ConnectAsync();
         await using var second = await server.ConnectAsync();
         await Assert.ThrowsAsync<ZooClientException>(() => server.ConnectAsync());
@@ -315,7 +310,7 @@ public sealed class FrontEndTests
         listener.SetMeasurementEventCallback<long>(
             (instrument, value, attributes, _) => gathered.Enqueue((instrument.Name, value, attributes.ToArray())));
         listener.Start();
-        await using var server = await TestServer.StartAsync(service: "metered");
+        await using var server = await TestServer.StartAsync(configure: own => own with { Service = "metered" });
         await using var client = await server.ConnectAsync();
         await client.SendAsync(Create("/t", "1"));
         await client.SendAsync(Create("/t", "1"));
@@ -335,92 +330,4 @@ public sealed class FrontEndTests
 
     private static ConnectRequest Again(ConnectResponse session, long zxid) =>
         new(zxid, session.Timeout, session.Session, session.Password, ReadOnly: false);
-
-    private static CreateOp Op(string path, string data = "", CreateFlags flags = CreateFlags.Persistent) =>
-        new(path, Encoding.UTF8.GetBytes(data), s_open, flags);
-
-    private static WriteRequest Create(string path, string data, CreateFlags flags = CreateFlags.Persistent) =>
-        new(OpCode.Create, Op(path, data, flags));
-
-    private static WriteRequest Delete(string path) => new(OpCode.Delete, new DeleteOp(path, -1));
-
-    private static MultiRequest Multi(params (OpCode Code, NodeOp Op)[] parts) => new(
-        [.. parts.Select(part => part.Code)], new MultiOp([.. parts.Select(part => part.Op)]));
-
-    /// <summary>A front end and its runtime.</summary>
-    private sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, ZooKeeperFrontEnd frontEnd)
-        : IAsyncDisposable
-    {
-        /// <param name="time">Null: a clock that stands, so that no load of the machine ends a lease.</param>
-        public static Task<TestServer> StartAsync(
-            InMemoryLogOptions? options = null, TimeProvider? time = null, int connections = 0,
-            string service = "main") => StartAsync(new InMemoryCorfuLog(options), time, connections, service);
-
-        public Task<TestServer> StartBesideAsync() => StartAsync(log, null, 0, "main");
-
-        /// <summary>The newest state of the tree.</summary>
-        public async Task<TreeRoot> ReadAsync()
-        {
-            var tree = await runtime.OpenAsync<ZooKeeperTree>("zookeeper/main");
-            return await tree.ReadAsync();
-        }
-
-        public Task<ZooClient> ConnectAsync(ConnectRequest? request = null, Action<ServerEvent>? onEvent = null) =>
-            ZooClient.ConnectAsync("127.0.0.1", frontEnd.EndPoint.Port, request, onEvent);
-
-        /// <summary>Sends a word and no more.</summary>
-        public async Task<string> AskAsync(string word)
-        {
-            using var socket = new TcpClient();
-            await socket.ConnectAsync(frontEnd.EndPoint);
-            await using var stream = socket.GetStream();
-            await stream.WriteAsync(Encoding.ASCII.GetBytes(word));
-            socket.Client.Shutdown(SocketShutdown.Send);
-            using var answer = new StreamReader(stream);
-            return await answer.ReadToEndAsync();
-        }
-
-        public async ValueTask DisposeAsync()
-        {
-            await frontEnd.DisposeAsync();
-            await runtime.DisposeAsync();
-        }
-
-        private static async Task<TestServer> StartAsync(
-            InMemoryCorfuLog log, TimeProvider? time, int connections, string service)
-        {
-            var runtime = new TangoRuntime(log, ZooKeeperFrontEnd.RuntimeOptions);
-            var options = new ZooKeeperFrontEndOptions(new IPEndPoint(IPAddress.Loopback, 0))
-            {
-                Service = service,
-                MaxConnectionsPerAddress = connections,
-            };
-            return new TestServer(
-                log, runtime, await ZooKeeperFrontEnd.StartAsync(runtime, options, time ?? new ManualTime()));
-        }
-    }
-
-    /// <summary>Stops the appends of a log.</summary>
-    private sealed class Turnstile
-    {
-        private readonly TaskCompletionSource _waiting = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        private readonly TaskCompletionSource _open = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        private volatile bool _isShut;
-
-        /// <summary>Completes when an append waits.</summary>
-        public Task Shut()
-        {
-            _isShut = true;
-            return _waiting.Task;
-        }
-
-        public void Open() => _open.SetResult();
-
-        public async ValueTask PassAsync(CancellationToken cancellationToken)
-        {
-            if (!_isShut) return;
-            _waiting.TrySetResult();
-            await _open.Task.WaitAsync(cancellationToken);
-        }
-    }
 }

@@ -1,0 +1,65 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Corfu.TestKit;
+using Corfu.ZooKeeper.Hosting;
+using Tango;
+using Tango.Testing;
+
+namespace Corfu.ZooKeeper.Tests.Support;
+
+/// <summary>A front end and its runtime.</summary>
+internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, ZooKeeperFrontEnd frontEnd)
+    : IAsyncDisposable
+{
+    private static readonly ZooKeeperFrontEndOptions s_options = new(new IPEndPoint(IPAddress.Loopback, 0))
+    {
+        Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = 0 },
+    };
+
+    public IPEndPoint EndPoint => frontEnd.EndPoint;
+
+    /// <param name="time">Null: a clock that stands, so that no load of the machine ends a lease.</param>
+    /// <param name="configure">Null: the usual options, and any number of connections.</param>
+    public static Task<TestServer> StartAsync(InMemoryLogOptions? log = null, TimeProvider? time = null,
+        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null) =>
+        StartAsync(new InMemoryCorfuLog(log), time, configure?.Invoke(s_options) ?? s_options);
+
+    public Task<TestServer> StartBesideAsync() => StartAsync(log, null, s_options);
+
+    /// <summary>The newest state of the tree.</summary>
+    public async Task<TreeRoot> ReadAsync()
+    {
+        var tree = await runtime.OpenAsync<ZooKeeperTree>("zookeeper/main");
+        return await tree.ReadAsync();
+    }
+
+    public Task<ZooClient> ConnectAsync(ConnectRequest? request = null, Action<ServerEvent>? onEvent = null) =>
+        ZooClient.ConnectAsync("127.0.0.1", frontEnd.EndPoint.Port, request, onEvent);
+
+    /// <summary>Sends a word and no more.</summary>
+    public async Task<string> AskAsync(string word)
+    {
+        using var socket = new TcpClient();
+        await socket.ConnectAsync(frontEnd.EndPoint);
+        await using var stream = socket.GetStream();
+        await stream.WriteAsync(Encoding.ASCII.GetBytes(word));
+        socket.Client.Shutdown(SocketShutdown.Send);
+        using var answer = new StreamReader(stream);
+        return await answer.ReadToEndAsync();
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await frontEnd.DisposeAsync();
+        await runtime.DisposeAsync();
+    }
+
+    private static async Task<TestServer> StartAsync(
+        InMemoryCorfuLog log, TimeProvider? time, ZooKeeperFrontEndOptions options)
+    {
+        var runtime = new TangoRuntime(log, ZooKeeperFrontEnd.RuntimeOptions);
+        return new TestServer(
+            log, runtime, await ZooKeeperFrontEnd.StartAsync(runtime, options, time ?? new ManualTime()));
+    }
+}
