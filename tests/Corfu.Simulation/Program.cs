@@ -62,9 +62,11 @@ root.SetAction(result =>
         {
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => bugs == HuntCommand.All ? SalusBugs.Found : SalusBugs.All,
+            ZooKeeperRun.Kind => ZooKeeperBugs.All,
             // Bugs that no seed is known to show are hunted on demand.
-            _ when bugs == HuntCommand.All => [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Quick],
-            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All],
+            _ when bugs == HuntCommand.All =>
+                [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Quick, .. ZooKeeperBugs.All],
+            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All, .. ZooKeeperBugs.All],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
             result.GetValue(workers), Console.Out);

@@ -20,6 +20,7 @@ internal static class Zxid
     {
         if (place.IsPending) return Pending;
         if (place.Record > MaxIndex || place.Position.Offset > MaxPosition) return None;
+        if (Planted.Is("zxid-without-index")) return place.Position.Offset << IndexBits;
         return (place.Position.Offset << IndexBits) | (uint)place.Record;
     }
 }

@@ -14,12 +14,12 @@ public sealed record ExpireRecord(long FrontEnd, long Beat, ImmutableArray<Expir
     internal override TreeResult Decide(WorkingTree tree)
     {
         var ended = ImmutableArray.CreateBuilder<long>();
-        if (tree.FrontEnds.Find(FrontEnd)?.Beat == Beat)
+        if (tree.FrontEnds.Find(FrontEnd)?.Beat == Beat || Planted.Is("any-beat-expires"))
         {
             foreach (var seen in Sessions)
             {
                 if (tree.Sessions.Find(seen.Session) is not { } session || session.FrontEnd != FrontEnd
-                    || session.Attachment != seen.Attachment) continue;
+                    || (session.Attachment != seen.Attachment && !Planted.Is("any-attachment-expires"))) continue;
                 tree.End(session);
                 ended.Add(session.Id);
             }

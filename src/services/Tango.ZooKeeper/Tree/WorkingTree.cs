@@ -141,7 +141,11 @@ internal sealed partial class WorkingTree
     {
         Sessions = Sessions.Remove(session.Id);
         FrontEnds = FrontEnds.Leave(session.FrontEnd);
-        foreach (var path in session.Ephemerals) Remove(_parts.Nodes.Find(path)!);
+        foreach (var path in session.Ephemerals)
+        {
+            if (Planted.Is("close-leaves-nodes") && path == session.Ephemerals.Max) continue;
+            Remove(_parts.Nodes.Find(path)!);
+        }
     }
 
     public TreeRoot ToRoot() => new(_parts with { LastZxid = Zxid });

@@ -31,6 +31,8 @@ public sealed class ZooKeeperTree : TangoObject, ITangoObject<ZooKeeperTree>
             : record.Decide(tree);
         if (result.Error == ZooKeeperError.Ok)
             return new TreeEffect(zxid, record.Caller, result, tree.Changes, tree.ToRoot());
+        if (Planted.Is("failed-multi-counts") && result is MultiResult)
+            return new TreeEffect(zxid, record.Caller, result, [], tree.ToRoot());
         // The changes so far are dropped, counters of sequences included (Z14).
         return new TreeEffect(
             zxid, record.Caller, result, [], new TreeRoot(root.Parts with { LastZxid = zxid }));

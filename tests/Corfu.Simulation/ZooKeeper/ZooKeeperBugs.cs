@@ -1,0 +1,31 @@
+using Corfu.Simulation.Kernel.Seeds;
+
+namespace Corfu.Simulation.ZooKeeper;
+
+/// <summary>The planted bugs of ZooKeeper's tree and the checker that must find each, in the order of the
+/// rules.</summary>
+internal static class ZooKeeperBugs
+{
+    public static IReadOnlyList<PlantedBug> All { get; } = new ZooKeeperBug[]
+    {
+        new("zxid-without-index", "Z1", "records of one entry share a zxid", CheckerNames.ZooKeeperZxid, 1),
+        new("old-attachment-writes", "Z7", "writes of a session's older attachment take effect",
+            CheckerNames.ZooKeeperFence, 1),
+        new("any-beat-expires", "Z8", "a session ends though its front end has beaten since",
+            CheckerNames.ZooKeeperAlive, 14),
+        new("any-attachment-expires", "Z8", "a session ends though it has attached since",
+            CheckerNames.ZooKeeperAlive, 5),
+        new("close-leaves-nodes", "Z12", "a session ends, and one of its nodes stays",
+            CheckerNames.ZooKeeperEphemeral, 1),
+        new("failed-multi-counts", "Z14", "a multi that failed leaves the changes before its failure",
+            CheckerNames.ZooKeeperMulti, 1),
+    };
+
+    private sealed record ZooKeeperBug(string Name, string Rule, string What, string Checker, ulong Hint)
+        : PlantedBug(Name, Rule, What, Checker, Hint)
+    {
+        public override string Runs => ZooKeeperRun.Kind;
+
+        public override bool MayShowIn(ulong seed) => true;
+    }
+}
