@@ -7,5 +7,16 @@ internal static class ZooKeeperCommand
         new("zookeeper", "A tree of the log, for clients that speak ZooKeeper's protocol.")
         {
             ZooKeeperServeCommand.Create(),
+            ZooKeeperReadCommands.Get(),
+            ZooKeeperReadCommands.Ls(),
+            ZooKeeperReadCommands.Dump(),
         };
+
+    /// <summary>The name of a tree.</summary>
+    public static Option<string> ServiceOption() => new("--service")
+    {
+        Description = "Name of the tree.",
+        HelpName = "NAME",
+        DefaultValueFactory = _ => "main",
+    };
 }

@@ -21,12 +21,7 @@ internal static class ZooKeeperServeCommand
     {
         var connect = CommonOptions.ConnectOption();
         var listen = CommonOptions.ListenOption(s_usual);
-        var service = new Option<string>("--service")
-        {
-            Description = "Name of the tree.",
-            HelpName = "NAME",
-            DefaultValueFactory = _ => "main",
-        };
+        var service = ZooKeeperCommand.ServiceOption();
         var super = new Option<string?>("--super-digest")
         {
             Description = "The operator, who may do everything: user:digest, as ZooKeeper's superDigest.",

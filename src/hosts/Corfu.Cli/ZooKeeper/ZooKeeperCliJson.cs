@@ -1,0 +1,14 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Corfu.Cli;
+
+/// <summary>Objects that <c>corfu zookeeper</c> prints with <c>--json</c>: part of its interface, so members are only
+/// ever added.</summary>
+[JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
+[JsonSerializable(typeof(ZNodeJson))]
+internal sealed partial class ZooKeeperCliJson : JsonSerializerContext
+{
+    /// <summary>Writes one object per line.</summary>
+    public static ZooKeeperCliJson Lines { get; } = new(CliJsonOptions.Create(indented: false));
+}
