@@ -10,6 +10,7 @@ internal static class ZooKeeperCommand
             ZooKeeperReadCommands.Get(),
             ZooKeeperReadCommands.Ls(),
             ZooKeeperReadCommands.Dump(),
+            ZooKeeperImportCommand.Create(),
         };
 
     /// <summary>The name of a tree.</summary>

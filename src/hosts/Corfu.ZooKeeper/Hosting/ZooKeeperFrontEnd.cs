@@ -69,16 +69,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         ClientPort? port, TimeProvider time, CancellationToken cancellationToken)
     {
         ZooKeeperLimits.Rules.Check(options.Limits);
-        var tree = await runtime.OpenAsync<ZooKeeperTree>(
-            $"zookeeper/{options.Service}", OpenMode.Create, cancellationToken).ConfigureAwait(false);
-        // The first record counts, of whatever front end.
-        if ((await tree.ReadAsync(cancellationToken).ConfigureAwait(false)).Level == 0)
-        {
-            await tree.UpdateAsync(new BeginRecord(
-                (ulong)FrontEndIdentity.Draw(), TreeLevel.Newest, new TreeSettings()), cancellationToken)
-                .ConfigureAwait(false);
-        }
-
+        var tree = await TreeOpening.OpenAsync(runtime, options.Service, cancellationToken).ConfigureAwait(false);
         var frontEnd = new ZooKeeperFrontEnd(tree, options, time) { _port = port };
         try
         {

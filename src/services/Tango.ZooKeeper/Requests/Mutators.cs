@@ -22,6 +22,9 @@ internal static class Mutators
     /// <summary>15 is for parts of transactions over several partitions.</summary>
     public const int Reap = 16;
 
+    /// <summary>17 and 18 are for partitions.</summary>
+    public const int Import = 19;
+
     public static ImmutableArray<MutatorInfo> All { get; } =
     [
         Info(Begin, nameof(Begin)), Info(Configure, nameof(Configure)), Info(FrontEndUp, nameof(FrontEndUp)),
@@ -30,10 +33,11 @@ internal static class Mutators
         Info(CloseSession, nameof(CloseSession)), Info(Expire, nameof(Expire)), Info(Create, nameof(Create)),
         Info(Delete, nameof(Delete)), Info(SetData, nameof(SetData)), Info(SetAcl, nameof(SetAcl)),
         Info(Multi, nameof(Multi)), Info(Reap, nameof(Reap)),
+        Info(Import, nameof(Import)),
     ];
 
     private static readonly MutatorInfo?[] s_byNumber =
-        [.. Enumerable.Range(0, Reap + 1).Select(static number => All.FirstOrDefault(info => info.Number == number))];
+        [.. Enumerable.Range(0, Import + 1).Select(static number => All.FirstOrDefault(info => info.Number == number))];
 
     public static MutatorInfo Of(int number) => s_byNumber[number]!;
 

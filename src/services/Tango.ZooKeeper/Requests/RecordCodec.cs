@@ -40,6 +40,7 @@ internal static class RecordCodec
         Mutators.Attach => AttachRecord.Read(ref reader),
         Mutators.Expire => ExpireRecord.Read(ref reader),
         Mutators.Reap => ReapRecord.Read(ref reader),
+        Mutators.Import => ImportRecord.Read(ref reader),
         _ => ReadRequest(mutator, ref reader),
     };
 

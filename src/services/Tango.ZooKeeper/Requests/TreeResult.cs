@@ -49,3 +49,13 @@ public sealed record ReapResult(ImmutableArray<string> Paths) : TreeResult(ZooKe
 
     public override int GetHashCode() => Paths.Length;
 }
+
+/// <summary>Result of an import.</summary>
+/// <param name="Refused">Nodes of the record that it did not make; it has made the others.</param>
+public sealed record ImportResult(ImmutableArray<RefusedNode> Refused) : TreeResult(ZooKeeperError.Ok)
+{
+    public bool Equals(ImportResult? other) =>
+        other is not null && Refused.AsSpan().SequenceEqual(other.Refused.AsSpan());
+
+    public override int GetHashCode() => Refused.Length;
+}

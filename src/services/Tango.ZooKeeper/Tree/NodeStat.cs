@@ -12,4 +12,9 @@ namespace Tango.ZooKeeper;
 /// <param name="EphemeralOwner">The session that owns the node; 0 for others.</param>
 public readonly record struct NodeStat(
     long Czxid, long Mzxid, long Pzxid, long Ctime, long Mtime, int Version, int Cversion, int Aversion,
-    long EphemeralOwner, int DataLength, int ChildCount);
+    long EphemeralOwner, int DataLength, int ChildCount)
+{
+    /// <summary>How many nodes were created below: the next sequential name has this number. Right until half of the
+    /// counter's range is used.</summary>
+    public int Creates => (int)((uint)unchecked(Cversion + ChildCount) >> 1);
+}

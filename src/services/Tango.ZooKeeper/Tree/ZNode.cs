@@ -98,6 +98,15 @@ public sealed class ZNode
         return copy;
     }
 
+    /// <summary>With a child that <see cref="Creates"/> has already.</summary>
+    internal ZNode WithImportedChild(string path, long zxid, ulong seed)
+    {
+        var copy = Copy();
+        copy.Children = Children.Add(path, seed);
+        copy.Pzxid = zxid;
+        return copy;
+    }
+
     internal ZNode WithoutChild(string path, long zxid)
     {
         var copy = Copy();

@@ -1,0 +1,26 @@
+using Corfu.ZooKeeper.Serving;
+
+namespace Corfu.ZooKeeper.Hosting;
+
+/// <summary>Opens the tree of a service.</summary>
+internal static class TreeOpening
+{
+    public static string NameOf(string service) => $"zookeeper/{service}";
+
+    /// <summary>Opens it, and begins it if nobody has.</summary>
+    public static async ValueTask<ZooKeeperTree> OpenAsync(
+        TangoRuntime runtime, string service, CancellationToken cancellationToken)
+    {
+        var tree = await runtime.OpenAsync<ZooKeeperTree>(NameOf(service), OpenMode.Create, cancellationToken)
+            .ConfigureAwait(false);
+        // The first record counts, of whatever process.
+        if ((await tree.ReadAsync(cancellationToken).ConfigureAwait(false)).Level == 0)
+        {
+            await tree.UpdateAsync(new BeginRecord(
+                (ulong)FrontEndIdentity.Draw(), TreeLevel.Newest, new TreeSettings()), cancellationToken)
+                .ConfigureAwait(false);
+        }
+
+        return tree;
+    }
+}
