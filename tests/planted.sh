@@ -22,6 +22,16 @@ cut-overtakes-compaction   stores/Salus.Region.Tests       Salus.Region.Tests.Bo
 freed-at-own-floor         stores/Salus.Coordination.Tests Salus.Coordination.Tests.RegionRulesTests
 forgets-a-copy-in-need     stores/Salus.Coordination.Tests Salus.Coordination.Tests.Agent.AgentCoreTests
 lost-store-answers-empty   stores/Salus.Store.Tests        Salus.Store.Tests.StoreFolderTests
+events-behind-the-reply    hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.FrontEndTests
+reads-overtake-writes      hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.FrontEndTests
+doubt-goes-on              hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+doubt-is-failure           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+silence-without-a-check    hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+answers-without-lease      hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.FrontEndTests
+pause-is-silence           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+client-ahead-is-served     hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+event-without-read         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 '
 
 run() { # BUG PROJECT CLASS; an empty bug: the product as it is. The output has the runner's summary.

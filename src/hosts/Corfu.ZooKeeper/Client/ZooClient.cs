@@ -33,6 +33,9 @@ internal sealed class ZooClient : IAsyncDisposable
     /// <summary>Id, password and granted time-out; a later connection goes on with them.</summary>
     public ConnectResponse Session { get; private set; } = ConnectResponse.Refusal(null);
 
+    /// <summary>Replies that have come; what an event stands behind, for those that hear of events.</summary>
+    public int Replies { get; private set; }
+
     /// <param name="request">Null: a new session.</param>
     /// <param name="onEvent">Hears notifications, in the order of the replies.</param>
     /// <exception cref="ZooClientException">The server refuses the session, or speaks another protocol.</exception>
@@ -178,6 +181,8 @@ internal sealed class ZooClient : IAsyncDisposable
             if (!_pending.TryDequeue(out pending))
                 throw new ZooClientException($"A reply with xid {head.Xid} is to no request.");
         }
+
+        Replies++;
 
         if (ReplyReader.ReadBody(pending.Code, head, ref reader) is { } reply)
         {

@@ -121,8 +121,9 @@ internal sealed partial class ZooConnection : IPostSink
     /// <summary>Queues a notification, if the client may hear of it.</summary>
     public void Tell(in TreeChange change, long zxid)
     {
+        if (_isClosed) return;
         // Z20: a client without rights learns of no nodes.
-        if (_isClosed || !AclRules.IsPermitted(change.Acl, Permissions.Read, _ids)) return;
+        if (!AclRules.IsPermitted(change.Acl, Permissions.Read, _ids) && !Planted.Is("event-without-read")) return;
         ReplyWriter.WriteEvent(_output.Pending, Advance(zxid), change.Kind, change.Path);
         FrontEndTelemetry.Notified.Add(1);
         Send();
@@ -187,6 +188,8 @@ internal sealed partial class ZooConnection : IPostSink
         {
             // A batch that fails has one line for all writes of a client.
             if (!_isClosed) Note(CloseReason.Log, reason.Message);
+            if (Planted.Is("doubt-goes-on")) return;
+            if (Planted.Is("doubt-is-failure")) Reply(Dequeue().Head.Xid, _lastZxid, ErrorCode.SystemError);
             // Z5: no write of the client is sent behind one whose fate is not known, also where the client has gone.
             Close();
         }
@@ -211,6 +214,12 @@ internal sealed partial class ZooConnection : IPostSink
 
             var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp());
             Prove(queued);
+            if (Planted.Is("reads-overtake-writes") && request is NodeRequest { Code: not OpCode.Sync })
+            {
+                Answer(queued);
+                return Task.CompletedTask;
+            }
+
             _queue.AddLast(queued);
             _queuedBytes += queued.Bytes;
             // The rest of what has come is counted behind the last whole frame.

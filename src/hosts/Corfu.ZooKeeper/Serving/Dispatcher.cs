@@ -40,6 +40,7 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     public bool MayAnswer()
     {
         if (!IsServing) return false;
+        if (Planted.Is("answers-without-lease")) return true;
         if (time.GetElapsedTime(_leased) <= lease) return true;
         Stop("the log has confirmed no beat within the lease");
         return false;
@@ -107,9 +108,10 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     private void Take(TreeEffect effect)
     {
         Root = effect.Root;
-        foreach (var change in effect.Changes) Watches.Tell(change, effect.Zxid);
+        if (!Planted.Is("events-behind-the-reply")) Tell(effect);
         if (effect.Caller is { Session: not 0 } caller && Connections.Find(caller.Session) is { } connection)
             connection.OnEffect(caller, effect);
+        if (Planted.Is("events-behind-the-reply")) Tell(effect);
         switch (effect.Result)
         {
             case ExpireResult expired:
@@ -120,5 +122,10 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
                 Connections.Find(attached.Session)?.Close();
                 break;
         }
+    }
+
+    private void Tell(TreeEffect effect)
+    {
+        foreach (var change in effect.Changes) Watches.Tell(change, effect.Zxid);
     }
 }

@@ -21,9 +21,10 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
 
     /// <param name="time">Null: a clock that stands, so that no load of the machine ends a lease.</param>
     /// <param name="configure">Null: the usual options, and any number of connections.</param>
+    /// <param name="tango">Null: what a front end needs.</param>
     public static Task<TestServer> StartAsync(InMemoryLogOptions? log = null, TimeProvider? time = null,
-        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null) =>
-        StartAsync(new InMemoryCorfuLog(log), time, configure?.Invoke(s_options) ?? s_options);
+        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null, TangoOptions? tango = null) =>
+        StartAsync(new InMemoryCorfuLog(log), time, configure?.Invoke(s_options) ?? s_options, tango);
 
     public Task<TestServer> StartBesideAsync() => StartAsync(log, null, s_options);
 
@@ -32,6 +33,13 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
     {
         var tree = await runtime.OpenAsync<ZooKeeperTree>("zookeeper/main");
         return await tree.ReadAsync();
+    }
+
+    /// <summary>Completes when all that the front end has sent is played.</summary>
+    public async Task SettleAsync()
+    {
+        var tree = await runtime.OpenAsync<ZooKeeperTree>("zookeeper/main");
+        await tree.UpdateAsync(new ReapRecord([]));
     }
 
     public Task<ZooClient> ConnectAsync(ConnectRequest? request = null, Action<ServerEvent>? onEvent = null) =>
@@ -56,9 +64,9 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
     }
 
     private static async Task<TestServer> StartAsync(
-        InMemoryCorfuLog log, TimeProvider? time, ZooKeeperFrontEndOptions options)
+        InMemoryCorfuLog log, TimeProvider? time, ZooKeeperFrontEndOptions options, TangoOptions? tango = null)
     {
-        var runtime = new TangoRuntime(log, ZooKeeperFrontEnd.RuntimeOptions);
+        var runtime = new TangoRuntime(log, tango ?? ZooKeeperFrontEnd.RuntimeOptions);
         return new TestServer(
             log, runtime, await ZooKeeperFrontEnd.StartAsync(runtime, options, time ?? new ManualTime()));
     }
