@@ -194,8 +194,19 @@ internal sealed partial class VolumeDriver
     // Null: the page has changed since.
     private async Task<Hash128[]?> TryLoadLeavesAsync(ReadPiece piece, CancellationToken cancellationToken)
     {
-        var leaves = await _pages.TryLoadAsync(piece.Range.Region, [(piece.Page, piece.PageHash)], piece.Point,
-            () => HasChanged(piece), cancellationToken);
+        ImmutableArray<TreePage> leaves;
+        try
+        {
+            leaves = await _pages.TryLoadAsync(piece.Range.Region, [(piece.Page, piece.PageHash)], piece.Point,
+                () => HasChanged(piece), cancellationToken);
+        }
+        catch (OperationCanceledException) when (_stop.IsCancellationRequested
+            && !cancellationToken.IsCancellationRequested)
+        {
+            // The volume is lost here, and the question with it: the caller looks again, and hears why.
+            return null;
+        }
+
         if (leaves.IsEmpty) return null;
         lock (_gate) _tree.TryLoad(piece.Range.Region, piece.Page, leaves[0]);
         return leaves[0].LeafHashes.Slice(piece.Range.First % TreePage.Leaves, piece.Count).ToArray();

@@ -76,4 +76,21 @@ public sealed class ReadTests
         var failed = await Assert.ThrowsAsync<VolumeException>(() => read);
         Assert.Equal(VolumeFault.LeaseLost, failed.Fault);
     });
+
+    /// <summary>Seed 491 of the simulator: the page's question ends with the volume, and its reader was told of a
+    /// cancellation.</summary>
+    [Fact]
+    public void Read_whose_leaves_are_asked_for_as_the_lease_ends_is_told_of_the_loss() => DriverWorld.Run(
+        7, static async world =>
+        {
+            world.Options = world.Options with { TreeCache = 1 << 20 };
+            var process = await world.MountAsync();
+            for (var page = 0; page < 512; page++) await process.WriteAsync(page * 256, 1);
+            world.Regions.Delay = TimeSpan.FromMilliseconds(50);
+            var read = process.ReadAsync(0, 1);
+            await world.SleepAsync(1);
+            world.Regions.Log.EndLease();
+            var failed = await Assert.ThrowsAsync<VolumeException>(() => read);
+            Assert.Equal(VolumeFault.LeaseLost, failed.Fault);
+        }, regions: 2, regionBlocks: 65536);
 }
