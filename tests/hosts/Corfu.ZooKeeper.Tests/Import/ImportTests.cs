@@ -14,7 +14,7 @@ public sealed class ImportTests
     private static readonly ImmutableArray<AclEntry> s_open = AclList.Open.Entries;
 
     [Fact]
-    public async Task Copy_has_data_lists_versions_and_counters_and_a_second_run_finds_it_equal()
+    public async Task Copy_has_data_lists_versions_and_counters_and_a_second_run_is_idle()
     {
         await using var world = await World.StartAsync();
         await world.DoAsync(new CreateOp("/a", Encoding.UTF8.GetBytes("data"), s_open, CreateFlags.Persistent));
