@@ -7,6 +7,7 @@ namespace Corfu.Cli;
 /// ever added.</summary>
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ZNodeJson))]
+[JsonSerializable(typeof(TreeSettingsJson))]
 internal sealed partial class ZooKeeperCliJson : JsonSerializerContext
 {
     /// <summary>Writes one object per line.</summary>

@@ -11,6 +11,7 @@ internal static class ZooKeeperCommand
             ZooKeeperReadCommands.Ls(),
             ZooKeeperReadCommands.Dump(),
             ZooKeeperImportCommand.Create(),
+            ZooKeeperConfigureCommand.Create(),
         };
 
     /// <summary>The name of a tree.</summary>

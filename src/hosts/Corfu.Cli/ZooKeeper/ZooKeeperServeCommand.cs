@@ -27,6 +27,12 @@ internal static class ZooKeeperServeCommand
             Description = "The operator, who may do everything: user:digest, as ZooKeeper's superDigest.",
             HelpName = "USER:DIGEST",
         };
+        var reads = new Option<ZooKeeperReads>("--reads")
+        {
+            Description = "'session': a read shows what its client has written and seen; 'linearizable': all that any "
+                + "client was answered before, at the price of waiting for the log.",
+            HelpName = "session|linearizable",
+        };
         var perAddress = PerAddressOption();
         var certs = new Option<DirectoryInfo?>("--certs")
         {
@@ -40,7 +46,7 @@ internal static class ZooKeeperServeCommand
         };
         var verbose = new Option<bool>("--verbose") { Description = "Clients that are closed, on standard error." };
         var command = Commands.New(
-            "serve", Description, [connect, listen, service, super, perAddress, certs, insecure, verbose]);
+            "serve", Description, [connect, listen, service, super, reads, perAddress, certs, insecure, verbose]);
         command.SetAction(async (result, cancellationToken) =>
         {
             var at = result.GetRequiredValue(listen);
@@ -57,6 +63,7 @@ internal static class ZooKeeperServeCommand
                 Service = result.GetRequiredValue(service),
                 Tls = tls,
                 SuperDigest = result.GetValue(super),
+                Reads = result.GetValue(reads),
                 Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = result.GetValue(perAddress) },
                 Loggers = loggers,
             };

@@ -28,6 +28,10 @@ internal sealed class QueuedRequest(
 
     public TangoPost Post { get; set; }
 
-    /// <summary>A sync whose check is under way.</summary>
-    public bool IsChecking { get; set; }
+    /// <summary>Counts the packets of the connection.</summary>
+    public long Order { get; init; }
+
+    /// <summary>A sync or a linearizable read: no check that began behind it is played yet. Writes behind it are not
+    /// posted.</summary>
+    public bool AwaitsCheck { get; set; }
 }

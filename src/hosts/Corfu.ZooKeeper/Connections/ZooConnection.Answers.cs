@@ -13,6 +13,12 @@ internal sealed partial class ZooConnection
         var zxid = Advance(root.LastZxid);
         switch (queued.Request)
         {
+            case NodeRequest { Code: OpCode.Sync } sync:
+                ReplyWriter.Begin(_output.Pending, new ReplyHead(xid, zxid, ErrorCode.Ok));
+                _output.Pending.WriteString(sync.Path);
+                _output.Pending.EndFrame();
+                Send();
+                break;
             case NodeRequest node:
                 Register(node, root, queued.Ids);
                 Reads.Reply(_output.Pending, xid, zxid, node, root, new ReadCaller(Session, queued.Ids));

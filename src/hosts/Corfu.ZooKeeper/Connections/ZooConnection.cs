@@ -10,8 +10,8 @@ namespace Corfu.ZooKeeper.Connections;
 /// guarded by the front end's gate.
 /// </summary>
 /// <remarks>
-/// Replies leave in the order of the requests. A write is posted when it comes, unless a sync stands before it; a read
-/// runs on the root behind the last write before it (Z3).
+/// Replies leave in the order of the requests. A write is posted when it comes, unless a request that awaits a check
+/// stands before it; a read runs on the root behind the last write before it (Z3).
 /// </remarks>
 internal sealed partial class ZooConnection : IPostSink
 {
@@ -26,11 +26,13 @@ internal sealed partial class ZooConnection : IPostSink
     private long _lastZxid;
     private long _writes;
     private long _received;
+    private long _checkingThrough;
     private long _sent;
     private int _attachment;
-    private int _syncs;
+    private int _unchecked;
     private int _posted;
     private bool _wasHeard = true;
+    private bool _isChecking;
     private bool _isLast;
     private bool _isClosed;
     private bool _isAborted;
@@ -156,20 +158,23 @@ internal sealed partial class ZooConnection : IPostSink
         else RunQueue();
     }
 
-    /// <summary>The check that a sync waits for is played.</summary>
+    /// <summary>A check begins: what was answered anywhere before the packets so far came is below.</summary>
+    public void OnChecking() => _checkingThrough = _received;
+
+    /// <summary>The check is played.</summary>
     public void OnSynced()
     {
+        _isChecking = false;
         if (_isClosed || !Dispatcher.MayAnswer()) return;
-        var head = Dequeue();
-        _syncs--;
-        ReplyWriter.Begin(
-            _output.Pending, new ReplyHead(head.Head.Xid, Advance(Dispatcher.Root!.LastZxid), ErrorCode.Ok));
-        _output.Pending.WriteString(((NodeRequest)head.Request!).Path);
-        _output.Pending.EndFrame();
-        Count(head, ErrorCode.Ok);
-        Send();
-        PostWrites();
+        foreach (var queued in _queue.Where(queued => queued.AwaitsCheck && queued.Order <= _checkingThrough))
+        {
+            queued.AwaitsCheck = false;
+            _unchecked--;
+        }
+
+        // Replies first: a write that is refused ends the connection.
         RunQueue();
+        PostWrites();
     }
 
     void IPostSink.OnAppended(RecordVersion version)
@@ -212,7 +217,12 @@ internal sealed partial class ZooConnection : IPostSink
                 return Task.CompletedTask;
             }
 
-            var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp());
+            var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp())
+            {
+                Order = _received,
+                AwaitsCheck = request is not null && (request.Code == OpCode.Sync
+                    || _services.AreReadsLinearizable && request is NodeRequest or MultiReadRequest),
+            };
             Prove(queued);
             if (Planted.Is("reads-overtake-writes") && request is NodeRequest { Code: not OpCode.Sync })
             {
@@ -224,8 +234,8 @@ internal sealed partial class ZooConnection : IPostSink
             _queuedBytes += queued.Bytes;
             // The rest of what has come is counted behind the last whole frame.
             _partialBytes = 0;
-            if (request?.Code == OpCode.Sync) _syncs++;
-            else if (_syncs == 0) TryPost(queued);
+            if (queued.AwaitsCheck) _unchecked++;
+            else if (_unchecked == 0) TryPost(queued);
             RunQueue();
             Recount();
             if (_isClosed || HasRoom) return Task.CompletedTask;
@@ -251,14 +261,14 @@ internal sealed partial class ZooConnection : IPostSink
     private void PostWrites()
     {
         // A copy: a write that is refused ends the connection, and the queue.
-        foreach (var queued in _queue.TakeWhile(static queued => queued.Request?.Code != OpCode.Sync).ToArray())
+        foreach (var queued in _queue.TakeWhile(static queued => !queued.AwaitsCheck).ToArray())
             TryPost(queued);
     }
 
     private void TryPost(QueuedRequest queued)
     {
-        if (_isClosed || queued.Number != 0 || queued.Request is not { } request || !OpCodes.IsWrite(request.Code))
-            return;
+        if (_isClosed || !IsUnposted(queued)) return;
+        var request = queued.Request!;
         queued.Number = ++_writes;
         _posted++;
         Dispatcher.Connections.Writes++;
@@ -282,13 +292,14 @@ internal sealed partial class ZooConnection : IPostSink
     {
         while (!_isClosed && _queue.First?.Value is { Number: 0 } next)
         {
-            if (next.Request?.Code == OpCode.Sync)
+            if (next.AwaitsCheck)
             {
-                if (next.IsChecking) return;
-                next.IsChecking = true;
-                _services.Sync.Wait(this);
+                if (!_isChecking) _services.Sync.Wait(this);
+                _isChecking = true;
                 return;
             }
+
+            if (IsUnposted(next)) return;
 
             Dequeue();
             var before = _output.Pending.Length;
@@ -296,6 +307,9 @@ internal sealed partial class ZooConnection : IPostSink
             Count(next, ReplyWriter.ErrorIn(_output.Pending.Written[before..]));
         }
     }
+
+    private static bool IsUnposted(QueuedRequest queued) =>
+        queued is { Number: 0, Request: { } request } && OpCodes.IsWrite(request.Code);
 
     private QueuedRequest Dequeue()
     {

@@ -37,6 +37,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         {
             Settings = SettingsOf(options),
             Service = options.Service,
+            AreReadsLinearizable = options.Reads == ZooKeeperReads.Linearizable,
             Tls = options.Tls is { } tls ? new ClientTls(tls) : null,
         };
         _lease = new FrontEndLease(_services, new SessionTracker(_services), options.Listen.ToString());
@@ -111,6 +112,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         new("minSessionTimeout", $"{ConnectionLimits.ShortestTimeout}"),
         new("maxSessionTimeout", $"{ConnectionLimits.LongestTimeout}"),
         new("service", options.Service),
+        new("reads", options.Reads == ZooKeeperReads.Linearizable ? "linearizable" : "session"),
     ];
 
     private async Task StartAsync(TangoRuntime runtime, ZooKeeperTree tree, CancellationToken cancellationToken)

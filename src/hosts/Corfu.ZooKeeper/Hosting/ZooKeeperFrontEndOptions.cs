@@ -18,6 +18,9 @@ public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
     /// of the same authority, with the role of a client at least. Null: connections are plain.</summary>
     public ClusterTls? Tls { get; init; }
 
+    /// <summary>Default: <see cref="ZooKeeperReads.Session"/>.</summary>
+    public ZooKeeperReads Reads { get; init; }
+
     public ZooKeeperLimits Limits { get; init; } = new();
 
     /// <summary>Default: nothing is logged.</summary>

@@ -14,6 +14,9 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
     /// <summary>Null: connections are plain.</summary>
     public ClientTls? Tls { get; init; }
 
+    /// <summary>Reads wait until the root has all that was answered anywhere before they came.</summary>
+    public bool AreReadsLinearizable { get; init; }
+
     /// <summary>Name of the service.</summary>
     public string Service { get; init; } = "";
 

@@ -3,8 +3,8 @@ using Corfu.ZooKeeper.Connections;
 namespace Corfu.ZooKeeper.Serving;
 
 /// <summary>
-/// Syncs that wait for a check of the log. One check serves all that wait when it begins. A check that fails closes
-/// them.
+/// Connections whose first request waits for a check of the log. One check serves all that wait when it begins. A
+/// check that fails closes them.
 /// </summary>
 internal sealed class SyncWaiters(Dispatcher dispatcher, ZooKeeperTree tree, CancellationToken stop)
 {
@@ -47,6 +47,7 @@ internal sealed class SyncWaiters(Dispatcher dispatcher, ZooKeeperTree tree, Can
 
                 waiting = [.. _next];
                 _next.Clear();
+                foreach (var connection in waiting) connection.OnChecking();
             }
 
             try

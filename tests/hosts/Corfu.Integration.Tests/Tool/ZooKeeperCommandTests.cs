@@ -84,6 +84,27 @@ public sealed class ZooKeeperCommandTests
             ExitCode.Failed, "get", "/a", "--at", "2"), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Settings_are_changed_singly_and_shown()
+    {
+        await using var world = await World.StartAsync();
+        Assert.Equal("ttl-nodes off, enforce-quota off, level 1\n", await world.RunAsync("configure"));
+        await world.RunAsync("configure", "--ttl-nodes", "on");
+        await world.DoAsync(new CreateOp(
+            "/t", [], AclList.Open.Entries, CreateFlags.Ttl, CreateKind.Ttl, Ttl: 1_000));
+        Assert.Equal(("ttl", 1_000), (
+            (string)(await world.ReadAsync("get", "/t"))["kind"]!, (int)(await world.ReadAsync("get", "/t"))["ttl"]!));
+        Assert.Equal(
+            """{"service":"main","level":1,"ttlNodes":true,"enforceQuota":true}""" + "\n",
+            await world.RunAsync("configure", "--enforce-quota", "on", "--json"));
+        Assert.Equal("ttl-nodes off, enforce-quota on, level 1\n",
+            await world.RunAsync("configure", "--ttl-nodes", "off"));
+        Assert.Contains("'maybe'",
+            await world.RefuseAsync(ExitCode.Usage, "configure", "--ttl-nodes", "maybe"), StringComparison.Ordinal);
+        Assert.Contains("no object 'zookeeper/none'", await world.RefuseAsync(
+            ExitCode.Failed, "configure", "--service", "none"), StringComparison.Ordinal);
+    }
+
     private static CreateOp Create(string path, string data) =>
         new(path, Encoding.UTF8.GetBytes(data), AclList.Open.Entries, CreateFlags.Persistent);
 
