@@ -36,4 +36,8 @@ internal static partial class SalusClientLog
 
     [LoggerMessage(10, LogLevel.Information, "Volume {Volume}: snapshot {Name} was not taken: {Reason}")]
     public static partial void NotTaken(ILogger logger, VolumeId volume, string name, string reason);
+
+    [LoggerMessage(11, LogLevel.Error,
+        "Volume {Volume}: batch {Batch} is committed, and the regions show the batches up to {Shown}; it waits")]
+    public static partial void Short(ILogger logger, VolumeId volume, long batch, long shown);
 }

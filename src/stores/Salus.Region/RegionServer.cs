@@ -137,6 +137,7 @@ public sealed class RegionServer : IRoleHandler, IStoreObserver, IAsyncDisposabl
         ReleaseRequest release => release.Region,
         CheckpointedRequest checkpointed => checkpointed.Region,
         CutRequest cut => cut.Region,
+        RegionHistoryRequest history => history.Region,
         _ => null,
     };
 

@@ -54,6 +54,8 @@ public sealed class CommitOrderCheck(string volume)
     {
         _runs[run] = (last, isTold);
         _judged = Math.Min(_judged, last);
+        // Given up on record: a later run that begins below loses nothing more.
+        if (isTold) _proven.RemoveAll(proof => proof.Batch.Run < run && proof.Batch.Number > last);
         foreach (var (batch, by) in _proven)
         {
             if (batch.Run < run && batch.Number > last && !isTold)
@@ -72,11 +74,11 @@ public sealed class CommitOrderCheck(string volume)
     public Violation? Committed(
         BatchFact batch, string by, Func<int, IReadOnlyList<IReadOnlyList<string>>> stores)
     {
-        if (_proven.Exists(proof => proof.Batch == batch)) return null;
+        if (_proven.Exists(proof => proof.Batch == batch) || _runs.Any(IsGivenUp)) return null;
         _proven.Add((batch, by));
-        foreach (var (run, (last, isTold)) in _runs)
+        foreach (var (run, (last, _)) in _runs)
         {
-            if (run > batch.Run && batch.Number > last && !isTold)
+            if (run > batch.Run && batch.Number > last)
             {
                 return new Violation(CheckerNames.OneWriter,
                     $"{by} proves {batch} of {volume}, which run {run} has voided: it begins behind {last}");
@@ -91,6 +93,9 @@ public sealed class CommitOrderCheck(string volume)
 
         _judged = Math.Max(_judged, batch.Number);
         return null;
+
+        bool IsGivenUp(KeyValuePair<long, (long Last, bool IsTold)> run) =>
+            run.Value.IsTold && run.Key > batch.Run && batch.Number > run.Value.Last;
     }
 
     private string? Missing(long number, BatchFact proven, Func<int, IReadOnlyList<IReadOnlyList<string>>> stores)

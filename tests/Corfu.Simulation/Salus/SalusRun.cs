@@ -25,9 +25,6 @@ internal sealed class SalusRun
     private readonly List<Violation> _violations = [];
     private readonly string? _endAt;
 
-    // The run has ended before its work, with a reason.
-    private bool _isOver;
-
     private SalusRun(SalusPlan plan, Action<string>? trace, string? endAt)
     {
         _plan = plan;
@@ -41,18 +38,6 @@ internal sealed class SalusRun
     }
 
     private World World { get; }
-
-    // Every writer that has not finished waits for a volume that no mount can verify.
-    private bool IsUnverifiable
-    {
-        get
-        {
-            var lost = _cluster.Writers.Where(writer => writer.MountFault == VolumeFault.Unverifiable)
-                .Select(writer => writer.Volume).ToHashSet();
-            return _plan.MayLose && lost.Count > 0
-                && _cluster.Writers.TrueForAll(writer => writer.Finished || lost.Contains(writer.Volume));
-        }
-    }
 
     private bool IsFound => _endAt is not null && _cluster.Monitor.Violations.Any(found => found.Checker == _endAt);
 
@@ -96,7 +81,7 @@ internal sealed class SalusRun
         foreach (var history in _history.Complete((int)_plan.Geometry.Blocks))
             violations.AddRange(VolumeCheck.Check(history));
         violations.AddRange(World.Failures.Select(failure => new Violation(CheckerNames.Unhandled, failure)));
-        if (violations.Count == 0 && !_isOver && _ledger.Acknowledged < SeedRunner.FewestOperations)
+        if (violations.Count == 0 && _ledger.Acknowledged < SeedRunner.FewestOperations)
             violations.Add(new(CheckerNames.Live, $"only {_ledger.Acknowledged} operations were acknowledged"));
         return new SeedResult
         {
@@ -120,14 +105,6 @@ internal sealed class SalusRun
         var ending = Pump.Run(World, () => IsFound || done(), World.Now + HealedBound, World.Steps + MostSteps);
         if (IsFound) return false;
         if (ending == Pump.Ending.Done) return true;
-        // No volume goes on for certain behind the loss of all copies: where roots alone tell it, mounts fail for good.
-        if (IsUnverifiable)
-        {
-            _isOver = true;
-            _cluster.Monitor.Mark("volume unverifiable for good");
-            return false;
-        }
-
         _violations.Add(new(CheckerNames.Live,
             $"{what} did not finish though all faults were healed: {ending}, {_ledger.Acknowledged} operations done, "
             + $"waiting: {string.Join(", ", _cluster.Writers.Where(writer => !writer.Finished).Select(w => w.Name))}; "

@@ -57,7 +57,7 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
         try
         {
             var volume = await writer.Source!.MountAsync(default);
-            (writer.IsMounted, writer.MountFault) = (true, null);
+            writer.IsMounted = true;
             cluster.Monitor.Mark("volume mounted");
             var run = cluster.Truth.StateOf(cluster.Volumes[writer.Volume].Id).Head.Run;
             return new VolumeUser(cluster, history, volume, history.Mounted(writer.Volume, run, writer.Name),
@@ -65,7 +65,6 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
         }
         catch (VolumeException e)
         {
-            writer.MountFault = e.Fault;
             cluster.Monitor.Mark($"mount failed: {e.Fault}");
             await Task.Delay(TimeSpan.FromMilliseconds(20), writer.Process!.Time);
             return null;

@@ -29,9 +29,6 @@ internal sealed class SimVolumeWriter(SalusCluster cluster, int number, int volu
     /// <summary>The process has a mounted volume, as far as it knows.</summary>
     public bool IsMounted { get; set; }
 
-    /// <summary>Why the newest attempt to mount failed; null: it did not.</summary>
-    public VolumeFault? MountFault { get; set; }
-
     public bool Running => Process is { Alive: true };
 
     public bool Finished { get; private set; }

@@ -83,6 +83,13 @@ public sealed class StoredFormatTests
             Suspicions = [new Suspicion(1, new Epoch(2), Name(3), SuspicionKind.WrongAnswer, 4)],
             Losses = [new VolumeLoss(2, Batch(1, 2), Batch(1, 3), "me", 5)],
         });
+        yield return Line(new ShownBatch(Batch(1, 2), Root(2)));
+        yield return Line(new VolumeHead
+        {
+            Run = 3,
+            Phase = RunPhase.Waiting,
+            Shortfall = new RunShortfall([1], Batch(1, 3), 2) { Prefix = new ShownBatch(Batch(1, 2), Root(2)) },
+        });
     }
 
     private static string Line<T>(T value) =>

@@ -151,6 +151,72 @@ public sealed class VolumeRulesTests
             VolumeRules.AcceptLoss(_volume.State, _volume.State.Head.Run, kept, root, by, 1);
     }
 
+    /// <summary>S21: no report tells of the loss; the driver has compared the roots. The operator's record alone lowers
+    /// the prefix.</summary>
+    [Fact]
+    public void Loss_shown_by_roots_is_the_operators_record_too()
+    {
+        _volume = Opened();
+        _volume.Must(_volume.Note(12, 5));
+        var prefix = new ShownBatch(Batch(1, 10), Root(10));
+        _volume.MustNot(Lack(prefix), "Opened");
+        _volume.Begin();
+        foreach (var region in _volume.State.Regions.Keys) _volume.Must(_volume.Report(region));
+        Assert.Equal(Batch(1, 12), _volume.State.Head.Decision!.Batch);
+        _volume.MustNot(Lose(prefix), "Decided");
+        _volume.MustNot(Lack(new ShownBatch(Batch(1, 12), Root(12))), "show batch 12");
+        _volume.MustNot(Lack(new ShownBatch(Batch(1, 4), Root(4))), "stable point");
+        _volume.MustNot(Lack(prefix, regions: [2]), "are named");
+        _volume.MustNot(VolumeRules.Lack(_volume.State, 1, [1], prefix, [1, 1]), "another writer");
+        _volume.MustNot(VolumeRules.Lack(_volume.State, 2, [1], prefix, [1, 2]), "another generation");
+        _volume.Must(Lack(prefix));
+        var waiting = _volume.State;
+        Assert.Equal((RunPhase.Waiting, 12L, 10L), (
+            waiting.Head.Phase, waiting.Head.Shortfall!.Proven.Number, waiting.Head.Shortfall.Shown));
+        _volume.MustNot(Lose(new ShownBatch(Batch(1, 9), Root(9))), "behind 10 alone");
+        _volume.MustNot(Lose(prefix with { VolumeRoot = Root(11) }), "behind 10 alone");
+        _volume.MustNot(_volume.Opened(Root(10)), "Waiting");
+        // A second writer finds out by itself: what the first one has found is over.
+        _volume.Begin();
+        _volume.MustNot(VolumeRules.AcceptLoss(_volume.State, 2, prefix.Batch, prefix.VolumeRoot, "me", 1), "at run 3");
+        Assert.Null(_volume.State.Head.Shortfall);
+
+        _volume.State = waiting;
+        _volume.Must(_volume.Publish(0, File(9, 1, 11)));
+        _volume.Must(Lose(prefix));
+        Assert.Equal((RunPhase.Decided, prefix.Batch), (
+            _volume.State.Head.Phase, _volume.State.Head.Decision!.Batch));
+        Assert.Equal(new VolumeLoss(2, Batch(1, 10), Batch(1, 12), "me", 1), Assert.Single(_volume.State.Head.Losses));
+        Assert.Empty(_volume[0].Checkpoints);
+        // The tail comes back with an old copy: it counts for nothing.
+        _volume.Begin();
+        _volume.Must(_volume.Report(0, _volume.Proof(0, Batch(1, 12)), Reported(1, 12, 0, 1)));
+        _volume.Must(_volume.Report(1, null, null, Reported(1, 11, 1), Reported(1, 12, 0, 1)));
+        Assert.Equal((Batch(1, 10), Root(10)), (
+            _volume.State.Head.Decision!.Batch, _volume.State.Head.Decision.VolumeRoot));
+
+        VolumeRuling Lack(ShownBatch shown, params ImmutableArray<int> regions) => VolumeRules.Lack(
+            _volume.State, _volume.State.Head.Run, regions.IsDefaultOrEmpty ? [1] : regions, shown, [1, 1]);
+
+        VolumeRuling Lose(ShownBatch kept) => VolumeRules.AcceptLoss(
+            _volume.State, _volume.State.Head.Run, kept.Batch, kept.VolumeRoot, "me", 1);
+    }
+
+    /// <summary>Stores come back while the run waits: the regions report again.</summary>
+    [Fact]
+    public void Region_that_is_replaced_ends_the_wait()
+    {
+        _volume = Opened();
+        _volume.Must(_volume.Note(12, 5));
+        _volume.Begin();
+        foreach (var region in _volume.State.Regions.Keys) _volume.Must(_volume.Report(region));
+        _volume.Must(VolumeRules.Lack(
+            _volume.State, 2, [1], new ShownBatch(Batch(1, 10), Root(10)), [1, 1]));
+        _volume.Must(_volume.Replace(1, 10, 15));
+        Assert.Equal(RunPhase.Fencing, _volume.State.Head.Phase);
+        _volume.MustNot(VolumeRules.AcceptLoss(_volume.State, 2, Batch(1, 10), Root(10), "me", 1), "Fencing");
+    }
+
     [Fact]
     public void Suspicions_are_of_members_and_bounded()
     {

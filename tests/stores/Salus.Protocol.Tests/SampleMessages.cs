@@ -96,6 +96,15 @@ internal static class SampleMessages
             },
             new RegionStatusResponse(SalusStatus.WrongMember, Epoch),
         ]),
+        (new RegionHistoryRequest(Epoch, Region, 3),
+        [
+            new RegionHistoryResponse(Status.Ok, Epoch)
+            {
+                Base = Name(), BaseRoot = Hash(3), Batches = [new RegionBatch(Name(), Hash(1), Hash(2))],
+            },
+            new RegionHistoryResponse(Status.Ok, Epoch),
+            new RegionHistoryResponse(Status.Corrupt, Epoch),
+        ]),
     ];
 
     private static (Request Request, Response[] Answers)[] Members()

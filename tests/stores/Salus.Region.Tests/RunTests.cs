@@ -44,6 +44,45 @@ public sealed class RunTests
         await second.CheckAsync();
     }
 
+    /// <summary>Roots batch by batch, of all that is not void, to the record that a member has last (S21).</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Members_tell_a_region_by_the_roots_of_batches()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        TestBatch[] batches = [first.Make((0, 3, 7), (1, 5, 8)), first.Make((1, 5, 9)), first.Make((0, 1, 1))];
+        foreach (var batch in batches) await first.CommitAsync(batch);
+        // Region 0 prepares a batch that region 1 never hears of: it is void in the next run.
+        var lost = first.Make((0, 4, 2), (1, 4, 2));
+        Assert.Equal(SalusStatus.Pending, (await first.TrySendAsync(lost.Parts[0]))?.Status ?? SalusStatus.Pending);
+        var second = world.Driver();
+        await second.MountAsync();
+        for (var member = 0; member < 3; member++)
+        {
+            var history = await HistoryAsync(world, world.Member(0, member), second.Run);
+            Assert.Equal((default, default), (history.Base, history.BaseRoot));
+            Assert.Equal(new[] { batches[0], batches[2] }.Select(static batch => new RegionBatch(batch.Header.Name,
+                batch.Header.Find(0)!.Value.Root, batch.Header.VolumeRoot)), history.Batches);
+        }
+
+        Assert.Equal(SalusStatus.RunOver, (await HistoryAsync(world, world.Primary(0), first.Run)).Status);
+    }
+
+    private static async Task<RegionHistoryResponse> HistoryAsync(TestWorld world, TestNode node, long run)
+    {
+        var since = Environment.TickCount64;
+        while (true)
+        {
+            var answer = await world.Network.Transport.CallAsync(
+                new NodeAddress(node.Server.Id, new NodeEndpoint("node", 1)),
+                new RegionHistoryRequest(world.Map.State.Regions[0].Current.Number, world.Key(0), run),
+                TestContext.Current.CancellationToken);
+            if (answer.Status != SalusStatus.Pending) return answer;
+            await world.PauseAsync(since);
+        }
+    }
+
     /// <summary>A report has what no decision has settled, however many runs have ended without a proof.</summary>
     [Fact(Timeout = TestWorld.Timeout)]
     public async Task Region_reports_behind_runs_without_a_proof()

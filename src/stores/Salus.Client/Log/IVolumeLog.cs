@@ -26,6 +26,9 @@ internal interface IVolumeLog
     ValueTask<string?> OpenedAsync(
         long run, Hash128 root, ImmutableArray<long> generations, CancellationToken cancellationToken);
 
+    ValueTask<string?> LackAsync(long run, ImmutableArray<int> regions, ShownBatch prefix,
+        ImmutableArray<long> generations, CancellationToken cancellationToken);
+
     ValueTask<string?> AdmitAsync(int region, long generation, long run, CancellationToken cancellationToken);
 
     ValueTask<string?> ReplaceAsync(int region, long generation, ImmutableArray<RegionMember> members,

@@ -61,6 +61,10 @@ internal sealed class TangoVolumeLog : IVolumeLog, IAsyncDisposable
         long run, Hash128 root, ImmutableArray<long> generations, CancellationToken cancellationToken) =>
         CallAsync(() => _volume.OpenedAsync(run, root, generations, cancellationToken));
 
+    public ValueTask<string?> LackAsync(long run, ImmutableArray<int> regions, ShownBatch prefix,
+        ImmutableArray<long> generations, CancellationToken cancellationToken) =>
+        CallAsync(() => _volume.LackAsync(run, regions, prefix, generations, cancellationToken));
+
     public ValueTask<string?> AdmitAsync(int region, long generation, long run, CancellationToken cancellationToken) =>
         CallAsync(() => _volume.AdmitAsync(region, generation, run, cancellationToken));
 

@@ -27,27 +27,44 @@ internal sealed class RunOpener(
     {
         var begun = _time.GetTimestamp();
         await PlacedAsync(begun, cancellationToken);
-        var start = await _log.BeginRunAsync(token, driver, cancellationToken);
-        if (start.Refusal is { } refusal) throw new VolumeException(VolumeFault.LeaseLost, refusal + ".");
-        var decision = await DecidedAsync(start.Run, begun, cancellationToken);
+        while (true)
+        {
+            var start = await _log.BeginRunAsync(token, driver, cancellationToken);
+            if (start.Refusal is { } refusal) throw new VolumeException(VolumeFault.LeaseLost, refusal + ".");
+            if (await TryOpenAsync(start.Run, begun, cancellationToken) is { } opened) return opened;
+        }
+    }
+
+    // Null: the regions have opened at a decision that they cannot show. Another run begins, with what has come back
+    // since, or behind what an operator has given up.
+    private async Task<OpenedRun?> TryOpenAsync(long run, long begun, CancellationToken cancellationToken)
+    {
+        var decision = await DecidedAsync(run, begun, cancellationToken);
         while (true)
         {
             var regions = await ForRegionsAsync(decision.Lasts.Length,
-                region => StatusAsync(region, start.Run, decision, begun, cancellationToken));
+                region => StatusAsync(region, run, decision, begun, cancellationToken));
             if (RootOf(regions) != decision.VolumeRoot)
-                regions = await WithoutLiarsAsync(start.Run, decision, regions, cancellationToken);
+                regions = await WithoutLiarsAsync(run, decision, regions, cancellationToken);
             if (RootOf(regions) == decision.VolumeRoot || Planted.Is("others-stay-ahead"))
             {
-                var why = await _log.OpenedAsync(start.Run, decision.VolumeRoot,
-                    [.. regions.Select(static region => region.Generation.Value)], cancellationToken);
-                if (why is null) return new OpenedRun(start.Run, decision, regions);
+                var why = await _log.OpenedAsync(run, decision.VolumeRoot, GenerationsOf(regions), cancellationToken);
+                if (why is null) return new OpenedRun(run, decision, regions);
                 // A region was replaced meanwhile: it has been compared with nothing.
-                ThrowIfOver(await _log.RefreshAsync(cancellationToken), start.Run);
+                ThrowIfOver(await _log.RefreshAsync(cancellationToken), run);
             }
             else
             {
                 SalusClientLog.RootsDiffer(ports.Logger, _log.Volume, decision.Batch.Number);
-                await RecoverAgainAsync(_log.State.Regions.Keys, cancellationToken);
+                // Half of the patience is for stores that are there and do not answer.
+                var mayRead = _time.GetElapsedTime(begun) <= options.Patience / 2;
+                if (!(mayRead && await RecoverAgainAsync(cancellationToken))
+                    && await TryLackAsync(run, decision, regions, cancellationToken))
+                {
+                    await EndOfWaitAsync(run, begun, cancellationToken);
+                    return null;
+                }
+
                 await Task.Delay(s_recoveryPause, _time, cancellationToken);
             }
 
@@ -155,7 +172,8 @@ internal sealed class RunOpener(
     {
         if (state.Head.Shortfall is { } shortfall)
         {
-            return $"Region {string.Join(", ", shortfall.Regions)} lacks batches: {shortfall.Proven.Number} is proven "
+            return $"Region {string.Join(shortfall.Prefix is null ? ", " : " or ", shortfall.Regions)} lacks batches: "
+                + $"{shortfall.Proven.Number} is proven "
                 + $"committed, {shortfall.Shown} is there. Bring back the stores that are away; 'corfu volume recover "
                 + "--accept-loss' gives the tail up.";
         }
@@ -185,7 +203,7 @@ internal sealed class RunOpener(
 
             if (question.IsLacking)
             {
-                await RecoverAgainAsync([region], cancellationToken);
+                await ReplaceAsync(await _log.RefreshAsync(cancellationToken), region, cancellationToken);
                 await Task.Delay(s_recoveryPause, _time, cancellationToken);
             }
 
@@ -228,16 +246,74 @@ internal sealed class RunOpener(
         return regions;
     }
 
-    // Regions that were read from few stores: other stores may have come back since.
-    private async Task RecoverAgainAsync(IEnumerable<int> regions, CancellationToken cancellationToken)
+    private static ImmutableArray<long> GenerationsOf(ImmutableArray<RegionBeginning> regions) =>
+        [.. regions.Select(static region => region.Generation.Value)];
+
+    // Records that the regions lack something of which no report tells (S21). False: no member tells a history, or a
+    // region has changed since.
+    private async Task<bool> TryLackAsync(long run, RunDecision decision, ImmutableArray<RegionBeginning> regions,
+        CancellationToken cancellationToken)
     {
         var state = await _log.RefreshAsync(cancellationToken);
-        foreach (var region in regions)
+        ThrowIfOver(state, run);
+        var ends = await ForRegionsAsync(regions.Length, region => asker.AskOnceAsync(new HistoryQuestion(
+            state.Key(region), run, regions[region], state.Regions[region].Checkpoints), cancellationToken));
+        if (ends.Any(static end => end.Response is null)) return false;
+        var (shown, lacking) = ShownPrefix.Of(
+            [.. ends.Select(static end => end.Response!)], state.Head.Stable, decision.Batch);
+        if (shown is not { } prefix) return false;
+        // An admitted generation has been compared by the writer before, and has been there since.
+        var suspects = lacking.RemoveAll(region => state.Regions[region].Current.IsAdmitted);
+        var why = await _log.LackAsync(run, suspects.IsEmpty ? lacking : suspects, prefix,
+            [.. ends.Select(static end => end.Generation.Value)], cancellationToken);
+        if (why is not null) return false;
+        SalusClientLog.Short(ports.Logger, _log.Volume, decision.Batch.Number, prefix.Batch.Number);
+        return true;
+    }
+
+    // Ends when stores have come back, or an operator has given up the tail.
+    private async Task EndOfWaitAsync(long run, long begun, CancellationToken cancellationToken)
+    {
+        var state = await _log.RefreshAsync(cancellationToken);
+        var there = StoresOf(state);
+        while (state.Head.Run == run && state.Head.Phase == RunPhase.Waiting && StoresOf(state) <= there)
         {
-            var current = state.Regions[region].Current;
-            if (current.Opening is not { } opening || opening.StoresRead >= state.Head.Geometry!.Copies) continue;
-            await _log.ReplaceAsync(region, current.Number.Value, current.Members, cancellationToken);
+            if (_time.GetElapsedTime(begun) > options.Patience)
+                throw new VolumeException(VolumeFault.Unavailable, Waiting(state));
+            state = await NextAsync(state, cancellationToken);
         }
+
+        ThrowIfOver(state, run);
+        if (state.Head.Phase == RunPhase.Waiting) await RecoverAgainAsync(cancellationToken);
+    }
+
+    // Regions that were read from few stores, while others are there.
+    private async Task<bool> RecoverAgainAsync(CancellationToken cancellationToken)
+    {
+        var state = await _log.RefreshAsync(cancellationToken);
+        var again = state.Regions.Keys.Where(region => UnreadOf(state, region) > 0).ToList();
+        foreach (var region in again) await ReplaceAsync(state, region, cancellationToken);
+        return again.Count > 0;
+    }
+
+    private int StoresOf(VolumeState state) => state.Regions.Keys.Sum(region => UnreadOf(state, region));
+
+    // Stores of the generation before that are there now and were not read. A region that was admitted since has been
+    // compared.
+    private int UnreadOf(VolumeState state, int region)
+    {
+        var known = state.Regions[region];
+        if (known.Current is not { Opening: { } opening, IsAdmitted: false }) return 0;
+        var there = known.Anchor.Members.Count(
+            member => _log.Nodes.Find(member.Store) is { State: BookedState.Live });
+        return Math.Max(0, there - opening.StoresRead);
+    }
+
+    private async Task ReplaceAsync(VolumeState state, int region, CancellationToken cancellationToken)
+    {
+        var current = state.Regions[region].Current;
+        if (current.Opening is not null)
+            await _log.ReplaceAsync(region, current.Number.Value, current.Members, cancellationToken);
     }
 
     private static void ThrowIfOver(VolumeState state, long run)

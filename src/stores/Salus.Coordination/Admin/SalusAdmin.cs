@@ -176,6 +176,7 @@ public sealed class SalusAdmin(TangoRuntime runtime, VolumeMap map, TimeProvider
     // All batches up to the one that is shown are there; any of them that a report names is a place to go on from.
     private static (BatchName Kept, Hash128 Root) LastShown(VolumeState state, RunShortfall shortfall)
     {
+        if (shortfall.Prefix is { } prefix) return (prefix.Batch, prefix.VolumeRoot);
         ImmutableArray<RegionReport> reports = [.. state.Regions.Values.Select(static region => region.Report!)];
         if (CommittablePrefix.LastUpTo(reports, shortfall.Shown, state.Head.Bar) is { } last)
             return (last.Name, last.VolumeRoot);

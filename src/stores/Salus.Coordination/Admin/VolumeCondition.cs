@@ -90,15 +90,20 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
     private static IEnumerable<(VolumeHealth Health, string Text)> ShortfallOf(VolumeState state, NodeBookView nodes)
     {
         if (state.Head.Phase != RunPhase.Waiting || state.Head.Shortfall is not { } shortfall) yield break;
-        foreach (var region in shortfall.Regions)
+        // Roots alone do not show which of the regions it is.
+        IEnumerable<ImmutableArray<int>> groups = shortfall.Prefix is null
+            ? shortfall.Regions.Select(static region => ImmutableArray.Create(region))
+            : [shortfall.Regions];
+        foreach (var group in groups)
         {
-            StoreId[] missing = [.. state.Regions[region].Generations
+            StoreId[] missing = [.. group.SelectMany(region => state.Regions[region].Generations)
                 .SelectMany(static generation => generation.Members).Select(static member => member.Store).Distinct()
                 .Where(store => nodes.Find(store) is not { State: BookedState.Live })];
+            var regions = string.Join(" or ", group);
             var proven = $"{shortfall.Proven.Number} is proven committed, {shortfall.Shown} is there";
             yield return (VolumeHealth.Waiting, missing.Length > 0
-                ? $"region {region} needs store {string.Join(" or store ", missing)}: {proven}"
-                : $"region {region}: {proven}, and no store that had it is missing: accept the loss of the tail");
+                ? $"region {regions} needs store {string.Join(" or store ", missing)}: {proven}"
+                : $"region {regions}: {proven}, and no store that had it is missing: accept the loss of the tail");
         }
     }
 

@@ -29,6 +29,8 @@ internal static class StoredFormat
         Add("salus.volume-entry", (ref w, value) => value.Write(ref w), VolumeEntry.Read,
             new VolumeEntry(Samples.Volume, Samples.Geometry, VolumeStage.Ready));
         Add("salus.region", RegionCodec.Region, RegionCodec.Region, Samples.Region);
+        Add("salus.shown-batch", (ref w, value) => value.Write(ref w), ShownBatch.Read,
+            new ShownBatch(Samples.Batch, Samples.Hash));
         Add("salus.head", HeadCodec.Write, HeadCodec.Read, Samples.Head);
     }
 
@@ -80,7 +82,7 @@ internal static class StoredFormat
             Phase = RunPhase.Waiting,
             Decision = new RunDecision(3, Batch, Hash, [Batch, null]),
             Bar = new RunDecision(3, Batch, Hash, []),
-            Shortfall = new RunShortfall([1], Batch, 41),
+            Shortfall = new RunShortfall([1], Batch, 41) { Prefix = new ShownBatch(Batch, Hash) },
             Note = new DriverNote(Batch, Hash, 40),
             Snapshots = [new SnapshotEntry("snap", Batch, Hash, SnapshotState.Complete)],
             Suspicions = [Suspicion],

@@ -123,6 +123,14 @@ public sealed partial class SalusVolume : TangoObject
     public partial ValueTask<string?> WantSnapshotAsync(
         string name, CancellationToken cancellationToken = default);
 
+    /// <summary>The regions have opened at the decision, and their roots do not make its root: the run waits.</summary>
+    /// <param name="regions">Regions that may lack something.</param>
+    /// <param name="prefix">The last batch whose root the regions' roots make, at or above the stable point.</param>
+    /// <param name="generations">By region: those that the driver has compared.</param>
+    [Mutator(17)]
+    public partial ValueTask<string?> LackAsync(long run, ImmutableArray<int> regions, ShownBatch prefix,
+        ImmutableArray<long> generations, CancellationToken cancellationToken = default);
+
     private VolumeState ReadState() => State;
 
     private string? ApplyCreate(VolumeId id, VolumeGeometry geometry) =>
@@ -157,6 +165,10 @@ public sealed partial class SalusVolume : TangoObject
 
     private string? ApplyOpened(long run, Hash128 root, ImmutableArray<long> generations) =>
         Take(VolumeRules.Opened(State, run, root, generations));
+
+    private string? ApplyLack(
+        long run, ImmutableArray<int> regions, ShownBatch prefix, ImmutableArray<long> generations) =>
+        Take(VolumeRules.Lack(State, run, regions, prefix, generations));
 
     private string? ApplyNote(long run, CommitProof proof, Hash128 root, long stable) =>
         Take(VolumeRules.Note(State, run, proof, root, stable));

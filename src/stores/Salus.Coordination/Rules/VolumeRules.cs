@@ -70,20 +70,37 @@ internal static class VolumeRules
                 + "those again that were read from few stores");
         }
 
-        if (generations.IsDefault || generations.Length != state.Regions.Count)
-            return Verdict.Refuse(state, "the generations of all regions are named");
+        if (FaultOf(state, generations) is { } otherwise) return Verdict.Refuse(state, otherwise);
         var regions = state.Regions.ToBuilder();
         foreach (var (region, known) in state.Regions)
         {
-            // A generation that was replaced meanwhile has been compared with nothing (S11).
-            if (known.Current.Number.Value != generations[region] || known.Current.Opening is null)
-                return Verdict.Refuse(state, $"region {region} has another generation since: compare it again");
             if (!known.Current.IsAdmitted)
                 regions[region] = known with { Current = known.Current with { IsAdmitted = true } };
         }
 
         return Verdict.Head(state with { Regions = regions.ToImmutable() },
             state.Head with { Phase = RunPhase.Opened, Bar = state.Head.Decision });
+    }
+
+    /// <summary>All regions have opened at the decision, and their roots do not make its root: they lack batches of
+    /// which no report tells. The run waits for stores, or for an operator (S21).</summary>
+    /// <param name="regions">Regions that may lack something.</param>
+    /// <param name="prefix">The last batch whose root the regions' roots make.</param>
+    /// <param name="generations">By region: those that the driver has compared.</param>
+    public static VolumeRuling Lack(VolumeState state, long run, ImmutableArray<int> regions, ShownBatch prefix,
+        ImmutableArray<long> generations)
+    {
+        if (Verdict.FaultOf(state, run, RunPhase.Decided) is { } fault) return Verdict.Refuse(state, fault);
+        var decided = state.Head.Decision!.Batch;
+        if (prefix.Batch.Number >= decided.Number)
+            return Verdict.Refuse(state, $"the regions show batch {decided.Number}, at which the run begins");
+        if (prefix.Batch.Number < state.Head.Stable || state.Head.Bar?.Voids(prefix.Batch) == true)
+            return Verdict.Refuse(state, $"no region can return below the stable point, {state.Head.Stable}");
+        if (regions.IsDefaultOrEmpty || regions.Any(region => !state.Regions.ContainsKey(region)))
+            return Verdict.Refuse(state, "the regions that lack something are named");
+        if (FaultOf(state, generations) is { } otherwise) return Verdict.Refuse(state, otherwise);
+        var shortfall = new RunShortfall(regions, decided, prefix.Batch.Number) { Prefix = prefix };
+        return Verdict.Head(state, state.Head with { Phase = RunPhase.Waiting, Shortfall = shortfall });
     }
 
     /// <summary>The driver tells how far it is: proof for the next mount, and the stable point.</summary>
@@ -117,8 +134,10 @@ internal static class VolumeRules
                 $"no region can return below the stable point, {state.Head.Stable}");
         }
 
-        var there = kept.IsNone
-            ? (kept, default)
+        if (shortfall.Prefix is { } prefix && prefix != new ShownBatch(kept, root))
+            return Verdict.Refuse(state, $"the regions' roots make the volume's root behind {shortfall.Shown} alone");
+        var there = kept.IsNone || shortfall.Prefix is not null
+            ? (kept, kept.IsNone ? default : root)
             : CommittablePrefix.Find(ReportsOf(state), kept.Number, state.Head.Bar) is { } listed
                 ? (listed.Name, listed.VolumeRoot)
                 : (kept, root);
@@ -160,6 +179,20 @@ internal static class VolumeRules
         var all = state.Head.Suspicions.Add(suspicion);
         if (all.Length > CoordinationLimits.MaxSuspicions) all = all.RemoveAt(0);
         return Verdict.Head(state, state.Head with { Suspicions = all });
+    }
+
+    // A generation that was replaced meanwhile has been compared with nothing (S11).
+    private static string? FaultOf(VolumeState state, ImmutableArray<long> generations)
+    {
+        if (generations.IsDefault || generations.Length != state.Regions.Count)
+            return "the generations of all regions are named";
+        foreach (var (region, known) in state.Regions)
+        {
+            if (known.Current.Number.Value != generations[region] || known.Current.Opening is null)
+                return $"region {region} has another generation since: compare it again";
+        }
+
+        return null;
     }
 
     private static VolumeState Decide(VolumeState state)

@@ -34,6 +34,10 @@ public sealed record RunDecision(long Run, BatchName Batch, Hash128 VolumeRoot, 
 /// <param name="Shown">All batches up to here are there.</param>
 public sealed record RunShortfall(ImmutableArray<int> Regions, BatchName Proven, long Shown)
 {
+    /// <summary>The batch that stays where the tail is given up: the last one whose root the roots of the regions make.
+    /// Null: the reports tell.</summary>
+    public ShownBatch? Prefix { get; init; }
+
     internal void Write(ref WireWriter w)
     {
         w.Array(Regions, static (ref w, region) => w.Int32(region));
@@ -45,6 +49,20 @@ public sealed record RunShortfall(ImmutableArray<int> Regions, BatchName Proven,
         r.Array(4, static (ref r) => r.RegionNumber(), VolumeGeometry.MaxRegions), BatchName.Read(ref r), r.Number());
 }
 
+/// <summary>A batch that all regions can return to.</summary>
+/// <param name="Batch">The digest may be missing: at the stable point no header may be left.</param>
+/// <param name="VolumeRoot">The volume's root after it.</param>
+public readonly record struct ShownBatch(BatchName Batch, Hash128 VolumeRoot)
+{
+    internal void Write(ref WireWriter w)
+    {
+        Batch.Write(ref w);
+        w.Hash(VolumeRoot);
+    }
+
+    internal static ShownBatch Read(ref WireReader r) => new(BatchName.Read(ref r), r.Hash());
+}
+
 /// <summary>Numbers are part of the format.</summary>
 public enum RunPhase : byte
 {
@@ -54,7 +72,8 @@ public enum RunPhase : byte
     /// <summary>Regions report.</summary>
     Fencing = 1,
 
-    /// <summary>All regions have reported, and one of them lacks something that is proven committed.</summary>
+    /// <summary>A region lacks something that is proven committed: its report shows that, or the volume's
+    /// root.</summary>
     Waiting = 2,
 
     /// <summary>The regions open at the decision, and the driver compares roots.</summary>

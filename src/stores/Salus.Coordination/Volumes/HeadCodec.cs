@@ -26,6 +26,8 @@ internal static class HeadCodec
         w.Array(head.Snapshots, static (ref w, snapshot) => snapshot.Write(ref w));
         w.Array(head.Suspicions, static (ref w, suspicion) => suspicion.Write(ref w));
         w.Array(head.Losses, static (ref w, loss) => loss.Write(ref w));
+        // Last, and only where it is set: heads without it have the bytes that they always had.
+        head.Shortfall?.Prefix?.Write(ref w);
     }
 
     public static VolumeHead Read(ref WireReader r)
@@ -46,6 +48,8 @@ internal static class HeadCodec
             Suspicions = r.Array(Suspicion.Size, Suspicion.Read, CoordinationLimits.MaxSuspicions),
             Losses = r.Array(SmallestLoss, VolumeLoss.Read, CoordinationLimits.MaxLosses),
         };
+        if (head.Shortfall is { } shortfall && r.Remaining > 0)
+            head = head with { Shortfall = shortfall with { Prefix = ShownBatch.Read(ref r) } };
         return head.Phase <= RunPhase.Opened
             ? head
             : throw new MalformedDataException("The phase of a run is unknown: update this node.");

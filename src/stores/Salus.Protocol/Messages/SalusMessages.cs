@@ -1,7 +1,7 @@
 namespace Salus.Protocol;
 
-/// <summary>The requests of region servers and stores. A driver puts, gets, reads trees, asks how far a region is
-/// and for checkpoints, and a tool how a store is; all else is between nodes.</summary>
+/// <summary>The requests of region servers and stores. A driver puts, gets, reads trees, asks how far a region is,
+/// for its roots and for checkpoints, and a tool how a store is; all else is between nodes.</summary>
 public static class SalusMessages
 {
     public static void AddTo(RequestTable table)
@@ -11,6 +11,7 @@ public static class SalusMessages
         Add(table, SalusOpcode.ReadTree, ReadTreeRequest.Read, AccessRole.Client);
         Add(table, SalusOpcode.RegionStatus, RegionStatusRequest.Read, AccessRole.Client);
         Add(table, SalusOpcode.Cut, CutRequest.Read, AccessRole.Client);
+        Add(table, SalusOpcode.RegionHistory, RegionHistoryRequest.Read, AccessRole.Client);
         Add(table, SalusOpcode.StoreInfo, StoreInfoRequest.Read, AccessRole.Client);
         Add(table, SalusOpcode.Forward, ForwardRequest.Read, AccessRole.Node);
         Add(table, SalusOpcode.Prepared, PreparedRequest.Read, AccessRole.Node);

@@ -1,7 +1,7 @@
 namespace Salus.Protocol;
 
-/// <summary>The operations of region servers, 144 to 159, and of stores, 160 to 175. Numbers are part of the wire
-/// format and never reused.</summary>
+/// <summary>The operations of region servers, 144 to 159 and from 176 on, and of stores, 160 to 175. Numbers are part
+/// of the wire format and never reused.</summary>
 public static class SalusOpcode
 {
     public const Opcode PutBatch = (Opcode)144;
@@ -26,6 +26,8 @@ public static class SalusOpcode
     public const Opcode ListFiles = (Opcode)163;
     public const Opcode ReadFile = (Opcode)164;
     public const Opcode StoreInfo = (Opcode)165;
+
+    public const Opcode RegionHistory = (Opcode)176;
 }
 
 /// <summary>The outcomes that the log does not have: 48 to 63. Numbers are part of the wire format and never

@@ -94,6 +94,20 @@ internal sealed partial class RegionCore
         });
     }
 
+    // From the checkpoint that the stable point has reached: no region returns below (S19).
+    private bool TryHistory(RegionHistoryRequest request, ReplyTo reply)
+    {
+        if (request.Region != Key) return Reply(reply, request.Fail(SalusStatus.WrongMember, Generation));
+        if (request.Run < _run) return Reply(reply, request.Fail(SalusStatus.RunOver, Generation));
+        if (request.Run > _run || !IsOpened || !IsSettled || Volume is not { } volume) return false;
+        var from = volume.Regions[Key.Region].Checkpoints
+            .LastOrDefault(checkpoint => checkpoint.Batch <= volume.Head.Stable);
+        var read = HistoryReader.ReadAsync(_services.Log, Key, Generation, from, (_lastIndex, _lastChain));
+        _services.Loops.Start(() => DeliverAsync(request, reply, read,
+            static (_, _, history) => history!, static history => history is null ? Status.Corrupt : Status.Ok));
+        return true;
+    }
+
     private RegionWait WaitOf(long oldest)
     {
         if (!IsAdmitted) return RegionWait.Admission;

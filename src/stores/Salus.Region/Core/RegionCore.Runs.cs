@@ -220,21 +220,14 @@ internal sealed partial class RegionCore
         }
 
         CommitUntil(Planted.Is("void-only-the-refused") ? long.MaxValue : decision.Batch.Number);
-        GiveUp(decision);
-        _committed = Math.Max(_committed, decision.Batch.Number);
+        if (_commit is { } known && IsVoid(decision, known.Batch)) _commit = null;
+        // Falls where an operator has given up a tail (S21): later batches have its numbers.
+        (_committed, _passed) = (decision.Batch.Number, Math.Min(_passed, decision.Batch.Number));
         _last = _lastCommitted;
         (_run, _fenced) = (opening.Run, opening.Run);
         (_openSlot, _hasDiverged) = (slot, false);
         if (_deferred is not { } proof) return;
         _deferred = null;
         Apply(proof);
-    }
-
-    // An operator has given up what a proof is about (S21): later batches have its number.
-    private void GiveUp(RunDecision decision)
-    {
-        if (_commit is not { } known || !IsVoid(decision, known.Batch)) return;
-        _commit = null;
-        (_committed, _passed) = (decision.Batch.Number, Math.Min(_passed, decision.Batch.Number));
     }
 }

@@ -195,6 +195,8 @@ internal sealed partial class RegionCore
         RegionStatusRequest status => TryOrParkAsync(
             status, reply, () => new(TryStatus(status, reply)), () => Pending(status)),
         FenceRequest fence => TryOrParkAsync(fence, reply, () => new(TryFence(fence, reply)), () => GapOf(fence)),
+        RegionHistoryRequest history => TryOrParkAsync(
+            history, reply, () => new(TryHistory(history, reply)), () => Pending(history)),
         CutRequest cut => Now(() => TakeCut(cut, reply)),
         CheckpointedRequest checkpointed => Now(() => TakeCheckpointed(checkpointed, reply)),
         ReleaseRequest release => TryOrParkAsync(

@@ -4,7 +4,7 @@ namespace Salus.Client.Tests.Support;
 /// checks before it accepts a batch; a driver's mistake is a violation, which fails the test.</summary>
 internal sealed class FakeRegion(FakeRegions world, int region, VolumeGeometry geometry)
 {
-    private readonly RegionTree _accepted = new(geometry.PagesOf(region));
+    private RegionTree _accepted = new(geometry.PagesOf(region));
 
     // Committed blocks.
     private readonly Dictionary<int, byte[]> _blocks = [];
@@ -12,6 +12,9 @@ internal sealed class FakeRegion(FakeRegions world, int region, VolumeGeometry g
     // Accepted batches that are not committed, oldest first.
     private readonly List<SubBatch> _above = [];
     private CheckpointName _checkpoint;
+
+    // Committed batches since the beginning.
+    private List<SubBatch> _history = [];
 
     public int Number => region;
 
@@ -71,7 +74,35 @@ internal sealed class FakeRegion(FakeRegions world, int region, VolumeGeometry g
         }
 
         (Committed, CommittedRoot) = (batch.Header.Name, batch.Participant.Root);
+        _history.Add(batch);
         if (batch.Header.IsMarker) Cut();
+    }
+
+    public IEnumerable<RegionBatch> History => _history.Select(static batch =>
+        new RegionBatch(batch.Header.Name, batch.Participant.Root, batch.Header.VolumeRoot));
+
+    /// <summary>Returns to the batches up to that number; nothing tells of the others any more.</summary>
+    /// <returns>The batches that are gone.</returns>
+    public IReadOnlyList<SubBatch> ReturnTo(long number)
+    {
+        var (kept, lost) = (_history.Where(batch => batch.Header.Number <= number).ToList(),
+            _history.Where(batch => batch.Header.Number > number).ToList());
+        (_accepted, _history, Committed, CommittedRoot) = (new(geometry.PagesOf(region)), [], default, default);
+        _blocks.Clear();
+        _above.Clear();
+        Restore(kept);
+        return lost;
+    }
+
+    /// <summary>Commits batches that are known to follow.</summary>
+    public void Restore(IReadOnlyList<SubBatch> batches)
+    {
+        foreach (var batch in batches)
+        {
+            _accepted.Apply(batch.Writes.AsSpan(), batch.Zeros.AsSpan());
+            _above.Add(batch);
+            CommitOldest();
+        }
     }
 
     public void UndoNewest()

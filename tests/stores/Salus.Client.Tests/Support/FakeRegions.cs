@@ -150,6 +150,8 @@ internal sealed class FakeRegions
         await PauseAsync();
         var (state, fake) = (Log.State, _regions[region]);
         if (state.Regions[region].Current is not { Opening: null } current) return;
+        // No recovery counts batches that an operator has given up.
+        if (state.Head.Bar is { } bar && bar.Voids(fake.Committed)) fake.ReturnTo(bar.Batch.Number);
         // A recovery that read damaged stores: what it found ends earlier.
         var last = lost == 0 ? fake.Last : default;
         var index = ++fake.Index;
@@ -179,6 +181,8 @@ internal sealed class FakeRegions
 
     private void Open(FakeRegion region, RunDecision decision)
     {
+        // A region that has more must be recovered first.
+        if (region.Committed.Number > decision.Batch.Number) return;
         while (region.Above.Count > 0 && region.Last.Number > decision.Batch.Number) region.UndoNewest();
         while (region.Above.Count > 0) region.CommitOldest();
         region.Run = decision.Run;
@@ -233,6 +237,7 @@ internal sealed class FakeRegions
             ReadTreeRequest read => read.Region,
             RegionStatusRequest status => status.Region,
             CutRequest cut => cut.Region,
+            RegionHistoryRequest history => history.Region,
             _ => throw new InvalidOperationException("Not a driver's request."),
         };
         var current = Log.State.Regions[key.Region].Current;
@@ -245,6 +250,10 @@ internal sealed class FakeRegions
             GetRequest get => Get(region, member, get),
             ReadTreeRequest read => ReadTree(region, member, read),
             CutRequest cut => Cut(region, cut),
+            RegionHistoryRequest history => new RegionHistoryResponse(Status.Ok, history.Epoch)
+            {
+                Batches = [.. region.History],
+            },
             _ => Answer(region, member, (RegionStatusRequest)request),
         };
     }
@@ -331,7 +340,9 @@ internal sealed class FakeRegions
 
     private Response Answer(FakeRegion region, Incarnation member, RegionStatusRequest status) =>
         status.Run > region.Run
-            ? status.Fail(SalusStatus.Pending, status.Epoch)
+            ? status.Fail(Log.State.Head.Phase == RunPhase.Decided
+                && region.Committed.Number > Log.State.Head.Decision!.Batch.Number
+                    ? SalusStatus.Diverged : SalusStatus.Pending, status.Epoch)
             : new RegionStatusResponse(Status.Ok, status.Epoch)
             {
                 LastIndex = region.Index,

@@ -125,6 +125,10 @@ internal sealed class FakeVolumeLog
             long run, Hash128 root, ImmutableArray<long> generations, CancellationToken cancellationToken) =>
             DoAsync(state => VolumeRules.Opened(state, run, root, generations), cancellationToken);
 
+        public ValueTask<string?> LackAsync(long run, ImmutableArray<int> regions, ShownBatch prefix,
+            ImmutableArray<long> generations, CancellationToken cancellationToken) =>
+            DoAsync(state => VolumeRules.Lack(state, run, regions, prefix, generations), cancellationToken);
+
         public ValueTask<string?> AdmitAsync(
             int region, long generation, long run, CancellationToken cancellationToken) =>
             DoAsync(state => RegionRules.Admit(state, region, new Epoch(generation), run), cancellationToken);

@@ -123,6 +123,24 @@ public sealed class SalusAdminTests
             Assert.Single((await world.RunAsync(admin.StatusAsync("disk"))).Notes), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Loss_shown_by_roots_is_accepted_at_the_last_batch_shown()
+    {
+        await using var world = await AgentWorld.StartAsync(2);
+        var admin = world.Admin(0);
+        var entry = await world.RunAsync(admin.CreateAsync("disk", s_geometry));
+        var volume = world[0].Map.ObjectOf(entry.Id)!;
+        var model = new TestVolume { State = await world.RunAsync(volume.StateAsync()) };
+        await OpenAsync(world, volume, new RegionReport(1, model.Proof(0, Batch(1, 3)), Reported(1, 3, 0), []),
+            new RegionReport(1, null, null, []));
+        await RefusedAsync(world, admin.AcceptLossAsync("disk", "anna"), "does not wait");
+        Assert.Null(await world.RunAsync(volume.LackAsync(1, [1], new ShownBatch(Batch(1, 1), Root(1)), [1, 1])));
+        Assert.Contains("region 1: 3 is proven committed, 1 is there",
+            Assert.Single((await world.RunAsync(admin.StatusAsync("disk"))).Notes), StringComparison.Ordinal);
+        Assert.Equal(Batch(1, 1), (await world.RunAsync(admin.AcceptLossAsync("disk", "anna"))).Kept);
+        Assert.Equal(Root(1), (await world.RunAsync(volume.StateAsync())).Head.Decision!.VolumeRoot);
+    }
+
     // Begins run 1, with what the regions report.
     private static async Task OpenAsync(
         AgentWorld world, SalusVolume volume, RegionReport? first, RegionReport? second)

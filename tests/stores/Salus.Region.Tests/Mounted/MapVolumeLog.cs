@@ -41,6 +41,10 @@ internal sealed class MapVolumeLog(TestMap map) : IVolumeLog
         long run, Hash128 root, ImmutableArray<long> generations, CancellationToken cancellationToken) =>
         Change(state => VolumeRules.Opened(state, run, root, generations));
 
+    public ValueTask<string?> LackAsync(long run, ImmutableArray<int> regions, ShownBatch prefix,
+        ImmutableArray<long> generations, CancellationToken cancellationToken) =>
+        Change(state => VolumeRules.Lack(state, run, regions, prefix, generations));
+
     public ValueTask<string?> AdmitAsync(
         int region, long generation, long run, CancellationToken cancellationToken) =>
         Change(state => RegionRules.Admit(state, region, new Epoch(generation), run));
