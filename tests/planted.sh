@@ -9,6 +9,9 @@ bugs='
 joins-a-running-round      stores/Craq.Tests               Craq.Tests.Chains.RoundTests
 serves-by-a-new-lease      stores/Craq.Tests               Craq.Tests.Coordination.CraqDirectoryTests
 sealed-store-takes-records stores/Salus.Store.Tests        Salus.Store.Tests.StoreHandlerTests
+replaced-without-waiting   stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.RegionRecoveryTests
+older-generation-counts    stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests
+report-before-fence        stores/Salus.Region.Tests       Salus.Region.Tests.RunTests
 unadmitted-anchors         stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests
 first-log-wins             stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.LogMergeTests
 any-checkpoint-counts      stores/Salus.Region.Tests       Salus.Region.Tests.Recovery.CheckpointRecoveryTests

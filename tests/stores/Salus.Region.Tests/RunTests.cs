@@ -44,6 +44,30 @@ public sealed class RunTests
         await second.CheckAsync();
     }
 
+    /// <summary>S12: a primary that has forgotten its report sends on a batch of the old writer.</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Member_that_has_signed_a_report_takes_no_batch_of_a_lower_run()
+    {
+        await using var world = await TestWorld.StartAsync();
+        var first = world.Driver();
+        await first.MountAsync();
+        await first.CommitAsync((0, 3, 7));
+        // Region 1 never reports: the run is not decided, and region 0 does not open it.
+        world.Network.Drops = (_, request) => request is FenceRequest fence && fence.Region == world.Key(1);
+        world.Map.Must(static state => VolumeRules.BeginRun(
+            state, state.Head.Token + 1, new Incarnation(Guid.NewGuid())));
+        await world.WaitAsync(static state => state.Regions[0].Report is not null);
+        var content = first.Make((0, 4, 1)).Parts[0].Encode();
+        var (log, generation) = (world.Primary(0).Log.Find(world.Key(0))!, world.Map.State.Regions[0].Current.Number);
+        var head = new RecordHead(RegionRecordKind.Put, world.Key(0), generation, log.Last.Index + 1, log.Chain,
+            RegionRecord.DigestOf(RegionRecordKind.Put, content, out _));
+        var answer = await world.Network.Transport.CallAsync(
+            new NodeAddress(world.Member(0, 1).Server.Id, new NodeEndpoint("node", 1)),
+            new ForwardRequest(generation, head, [world.Primary(0).Signer.Sign(head.Logged)], content, null),
+            TestContext.Current.CancellationToken);
+        Assert.Equal(SalusStatus.RunOver, answer.Status);
+    }
+
     /// <summary>Roots batch by batch, of all that is not void, to the record that a member has last (S21).</summary>
     [Fact(Timeout = TestWorld.Timeout)]
     public async Task Members_tell_a_region_by_the_roots_of_batches()

@@ -88,6 +88,17 @@ public sealed class LogMergeTests
         Assert.Equal((8L, true), (merged.LastIndex, merged.IsShort));
     }
 
+    /// <summary>S9: certificates of a generation that is over prove nothing above the next one's opening, so that no
+    /// recovery waits for what stood there.</summary>
+    [Fact]
+    public void Records_of_an_older_generation_above_the_opening_make_no_log_short()
+    {
+        Fill(10);
+        _history.Replace(8, isAdmitted: true, 1, 2, 4);
+        var merged = Merge(_history.Recovering(1, 4, 5), Listing(3), Listing(1));
+        Assert.Equal((9L, 9L, false), (merged.LastIndex, merged.Seen, merged.IsShort));
+    }
+
     /// <summary>S9: a generation that was read from damaged stores and replaced at once.</summary>
     [Fact]
     public void Opening_that_was_not_admitted_is_no_anchor()
