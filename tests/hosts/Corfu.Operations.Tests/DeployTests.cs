@@ -19,7 +19,7 @@ public sealed partial class DeployTests
         var rules = Repo.Read(Rules);
         var alerts = Alerts().Matches(rules).Select(match => match.Groups[1].Value).ToList();
         var runbooks = Runbooks().Matches(rules).Select(match => match.Groups[1].Value).ToList();
-        Assert.Equal(26, alerts.Count);
+        Assert.Equal(27, alerts.Count);
         Assert.Equal(alerts.Select(Anchor), runbooks);
         Assert.Empty(runbooks.Except(headings));
     }

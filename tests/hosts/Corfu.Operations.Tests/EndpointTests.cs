@@ -1,6 +1,7 @@
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
+using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
 using Corfu.Client;
 using Corfu.Hosting;
@@ -82,6 +83,21 @@ public sealed partial class EndpointTests
         Assert.Contains("not open yet", await ready.Content.ReadAsStringAsync(), StringComparison.Ordinal);
         Assert.Equal(HttpStatusCode.ServiceUnavailable, (await client.GetAsync("/health/cluster")).StatusCode);
         Assert.Contains("has not looked", await client.GetStringAsync("/"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Node_is_not_ready_while_a_front_end_does_not_serve()
+    {
+        var frontEnd = new StubFrontEnd { Fault = "the log is away" };
+        await using var node = await NodeUnderTest.StartAsync(static config => config["frontEnds"] =
+            new JsonArray(new JsonObject { ["kind"] = "stub", ["listen"] = "127.0.0.1:1" }), null, frontEnd);
+        var ready = await node.Client.GetAsync("/health/ready");
+        Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
+        Assert.Contains("The front end stub at 127.0.0.1:1 does not serve: the log is away",
+            await ready.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+        Assert.Equal(HttpStatusCode.OK, (await node.Client.GetAsync("/health/live")).StatusCode);
+        frontEnd.Fault = null;
+        Assert.Equal(HttpStatusCode.OK, (await node.Client.GetAsync("/health/ready")).StatusCode);
     }
 
     [Fact]
@@ -258,5 +274,17 @@ public sealed partial class EndpointTests
             endpoints.MapGet(Path, static () => "pages");
             return null;
         }
+    }
+
+    private sealed class StubFrontEnd : IFrontEnd, IFrontEndHealth, IAsyncDisposable
+    {
+        public string Kind => "stub";
+
+        public string? Fault { get; set; }
+
+        public Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken) =>
+            Task.FromResult<IAsyncDisposable>(this);
+
+        public ValueTask DisposeAsync() => ValueTask.CompletedTask;
     }
 }

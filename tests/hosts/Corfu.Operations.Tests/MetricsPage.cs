@@ -46,6 +46,7 @@ internal static class MetricsPage
         ["corfu.unit.trim_mark"] = ["corfu.unit"],
         ["corfu.unit.waiting"] = ["corfu.unit"],
         ["corfu.zookeeper.connection"] = ["corfu.service"],
+        ["corfu.zookeeper.connection.closed"] = ["corfu.reason"],
         ["corfu.zookeeper.node"] = ["corfu.service"],
         ["corfu.zookeeper.queue.size"] = ["corfu.direction", "corfu.service"],
         ["corfu.zookeeper.request.duration"] = ["corfu.opcode", "corfu.status"],

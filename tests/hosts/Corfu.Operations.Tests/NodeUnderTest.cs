@@ -23,7 +23,7 @@ internal sealed class NodeUnderTest : IAsyncDisposable
     public string File(string name) => Path.Combine(_folder.FullName, "node", name);
 
     public static async Task<NodeUnderTest> StartAsync(
-        Action<JsonObject>? configure = null, INodePages? console = null)
+        Action<JsonObject>? configure = null, INodePages? console = null, params IFrontEnd[] frontEnds)
     {
         var node = new NodeUnderTest();
         await NodeInit.FirstAsync(Path.Combine(node._folder.FullName, "node"), new NodeListen(node.Listen));
@@ -33,7 +33,7 @@ internal sealed class NodeUnderTest : IAsyncDisposable
         await System.IO.File.WriteAllTextAsync(node.File("node.json"), config.ToJsonString());
         var ready = new FirstLine();
         node._running = NodeRunner.RunAsync(
-            node.File("node.json"), ready, NodeRoles.Log, [], [new NodeOperations(console)], node._stop.Token);
+            node.File("node.json"), ready, NodeRoles.Log, [.. frontEnds], [new NodeOperations(console)], node._stop.Token);
         if (await Task.WhenAny(ready.Line, node._running) == node._running) await node._running;
         node.Client.BaseAddress = new Uri($"http://{node.Http}");
         return node;

@@ -24,12 +24,20 @@ internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
             : new CorfuClientOptions();
         try
         {
-            return await ZooKeeperServer.StartAsync(start.Connection, client, options, cancellationToken);
+            return new Running(
+                await ZooKeeperServer.StartAsync(start.Connection, client, options, cancellationToken));
         }
         catch (ListenException e)
         {
             throw new CorfuException(e.Message, e);
         }
+    }
+
+    private sealed class Running(ZooKeeperServer server) : IAsyncDisposable, IFrontEndHealth
+    {
+        public string? Fault => server.Fault;
+
+        public ValueTask DisposeAsync() => server.DisposeAsync();
     }
 
     /// <summary>Addresses for clients of ZooKeeper, with commas between; null: there are none.</summary>

@@ -9,6 +9,11 @@ internal sealed class FrontEndService(
 {
     private IAsyncDisposable? _running;
 
+    /// <summary>Why the front end does not serve; null: it does, or the process does not ask it yet.</summary>
+    public string? Fault => (_running as IFrontEndHealth)?.Fault is { } fault
+        ? $"The front end {own.Kind} at {own.Listen} does not serve: {fault}"
+        : null;
+
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         var start = new FrontEndStart(own.Endpoint!.Value, options.Connection, own.Allow ?? [], loggers)

@@ -17,6 +17,13 @@ public interface IFrontEnd
     Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken);
 }
 
+/// <summary>A front end that runs (<see cref="IFrontEnd.StartAsync"/>), and may not serve its callers now.</summary>
+public interface IFrontEndHealth
+{
+    /// <summary>Why it does not serve, as the node's readiness tells it; null: it does.</summary>
+    string? Fault { get; }
+}
+
 /// <param name="Listen">An IP address or <c>localhost</c>.</param>
 /// <param name="Connection">The cluster, as <see cref="Client.ConnectionString"/>; this node is part of it.</param>
 /// <param name="Allow">As <see cref="FrontEndOptions.Allow"/>.</param>

@@ -18,6 +18,9 @@ public interface INodeExtension
 public sealed record NodeSurroundings(NodeOptions Options, Func<CorfuNode?> Running, ILoggerFactory Loggers,
     TimeProvider Time)
 {
+    /// <summary>Front ends that do not serve their callers, each with the reason.</summary>
+    public Func<ImmutableArray<string>> FrontEndFaults { get; init; } = static () => [];
+
     /// <summary>The process's certificate and its rules for peers; null: it has none.</summary>
     public ClusterTls? Tls => Options.OpenTls;
 

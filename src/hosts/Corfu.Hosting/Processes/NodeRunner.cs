@@ -97,7 +97,15 @@ public static class NodeRunner
         foreach (var extension in extensions)
             builder.Services.AddSingleton<IHostedService>(provider => new ExtensionService(
                 extension, new NodeSurroundings(options, () => provider.GetRequiredService<CorfuNodeService>().Node,
-                    provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System)));
+                    provider.GetRequiredService<ILoggerFactory>(), TimeProvider.System)
+                {
+                    // Asked by requests, when all services are there.
+                    FrontEndFaults = () =>
+                    [
+                        .. provider.GetServices<IHostedService>().OfType<FrontEndService>()
+                            .Select(static running => running.Fault).OfType<string>(),
+                    ],
+                }));
         builder.Services.AddHostedService(provider => provider.GetRequiredService<CorfuNodeService>());
         // Behind the node: it starts after the node and ends before it.
         foreach (var own in options.FrontEnds)

@@ -56,10 +56,10 @@ internal sealed class HealthPages(NodeSurroundings node)
         });
     }
 
-    /// <summary>Why the node's roles do not all serve; empty: they do.</summary>
+    /// <summary>Why the node's roles and front ends do not all serve; empty: they do.</summary>
     internal static ImmutableArray<string> ReasonsOf(NodeSurroundings node) =>
         node.Running() is { } running
-            ? running.Faults.AddRange(running.Stopped)
+            ? running.Faults.AddRange(running.Stopped).AddRange(node.FrontEndFaults())
             : ["The node's roles are not open yet, or are closed already."];
 
     private static void WriteTexts(Utf8JsonWriter json, string name, ImmutableArray<string> texts)

@@ -3,6 +3,15 @@ using Corfu.ZooKeeper.Serving;
 
 namespace Corfu.ZooKeeper.Hosting;
 
+/// <summary>A port for clients.</summary>
+internal interface IServing
+{
+    string Service { get; }
+
+    /// <summary>Null: clients are served.</summary>
+    string? Fault { get; }
+}
+
 /// <summary>State of the front ends of this process, read when a collector asks.</summary>
 internal static class FrontEndGauges
 {
@@ -11,10 +20,13 @@ internal static class FrontEndGauges
 
     public static readonly Observed<FrontEndServices> FrontEnds = new();
 
+    public static readonly Observed<IServing> Serving = new();
+
     static FrontEndGauges()
     {
-        Gauge("corfu.zookeeper.serving", "{server}", "1: the tree is played, and the log has confirmed a beat.",
-            static services => services.Dispatcher.IsServing ? 1 : 0);
+        Serving.Gauge(FrontEndTelemetry.Meter, "corfu.zookeeper.serving", "{server}",
+            "1: the tree is played, and the log has confirmed a beat.",
+            static server => server.Fault is null ? 1 : 0, static server => "corfu.service".With(server.Service));
         Gauge("corfu.zookeeper.connection", "{connection}", "Connections that are open.",
             static services => services.Dispatcher.Connections.Count);
         Gauge("corfu.zookeeper.session", "{session}", "Sessions of the tree, at all its front ends.",

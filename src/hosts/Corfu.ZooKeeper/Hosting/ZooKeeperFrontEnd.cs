@@ -10,7 +10,7 @@ namespace Corfu.ZooKeeper.Hosting;
 
 /// <summary>Serves a tree to clients of ZooKeeper's protocol. Any number of equal front ends may serve one
 /// tree.</summary>
-public sealed class ZooKeeperFrontEnd : IAsyncDisposable
+public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
 {
     private static readonly TimeSpan s_look = TimeSpan.FromMilliseconds(250);
 
@@ -57,6 +57,17 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     /// <summary>The address at which the front end listens.</summary>
     public IPEndPoint EndPoint { get; private set; } = new(IPAddress.None, 0);
 
+    /// <summary>Why clients are not served now, for operators; null: they are.</summary>
+    public string? Fault
+    {
+        get
+        {
+            lock (_services.Dispatcher.Gate) return _services.Dispatcher.Fault;
+        }
+    }
+
+    string IServing.Service => _options.Service;
+
     /// <param name="runtime">With <see cref="RuntimeOptions"/>; stays the caller's.</param>
     /// <exception cref="ArgumentException">A limit is not allowed.</exception>
     /// <exception cref="CorfuException">The log does not answer.</exception>
@@ -89,6 +100,7 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
     {
         await _stop.CancelAsync().ConfigureAwait(false);
         FrontEndGauges.FrontEnds.Remove(_services);
+        FrontEndGauges.Serving.Remove(this);
         if (_port is not null) _port.Serve = null;
         await _beating.ConfigureAwait(false);
         if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
@@ -126,6 +138,8 @@ public sealed class ZooKeeperFrontEnd : IAsyncDisposable
         _port.Serve = ServeAsync;
         EndPoint = _port.EndPoint;
         FrontEndGauges.FrontEnds.Add(_services);
+        // Another's port has a server that tells for its front ends.
+        if (_ownPort is not null) FrontEndGauges.Serving.Add(this);
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
     }
 

@@ -9,7 +9,7 @@ namespace Corfu.ZooKeeper.Hosting;
 /// A front end of a cluster that may not answer yet, in a node of that cluster for instance. The port is open from the
 /// start; until the tree is played, connections are closed without an answer.
 /// </summary>
-public sealed class ZooKeeperServer : IAsyncDisposable
+public sealed class ZooKeeperServer : IServing, IAsyncDisposable
 {
     private static readonly TimeSpan s_retry = TimeSpan.FromMilliseconds(500);
 
@@ -24,6 +24,8 @@ public sealed class ZooKeeperServer : IAsyncDisposable
     private readonly ILogger _logger;
     private readonly CancellationTokenSource _stop = new();
     private Task _running = Task.CompletedTask;
+    private volatile ZooKeeperFrontEnd? _frontEnd;
+    private volatile string _fault = "it connects to the log";
 
     private ZooKeeperServer(
         string connection, CorfuClientOptions? client, ZooKeeperFrontEndOptions options, ClientPort port)
@@ -34,6 +36,11 @@ public sealed class ZooKeeperServer : IAsyncDisposable
 
     /// <summary>The address at which the server listens.</summary>
     public IPEndPoint EndPoint => _port.EndPoint;
+
+    /// <summary>Why clients are not served now, for operators; null: they are.</summary>
+    public string? Fault => _frontEnd is { } frontEnd ? frontEnd.Fault : _fault;
+
+    string IServing.Service => _options.Service;
 
     /// <summary>Opens the port, and begins to connect.</summary>
     /// <param name="connection">The cluster, as <see cref="ConnectionString"/>.</param>
@@ -47,6 +54,7 @@ public sealed class ZooKeeperServer : IAsyncDisposable
         ZooKeeperLimits.Rules.Check(options.Limits);
         var port = await ClientPort.OpenAsync(options, cancellationToken).ConfigureAwait(false);
         var server = new ZooKeeperServer(connection, client, options, port);
+        FrontEndGauges.Serving.Add(server);
         server._running = LoopContext.Pool.RunAsync(server.RunAsync);
         return server;
     }
@@ -54,6 +62,7 @@ public sealed class ZooKeeperServer : IAsyncDisposable
     /// <summary>Closes all clients, whose sessions go on at other front ends.</summary>
     public async ValueTask DisposeAsync()
     {
+        FrontEndGauges.Serving.Remove(this);
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
         await _port.DisposeAsync().ConfigureAwait(false);
@@ -62,7 +71,6 @@ public sealed class ZooKeeperServer : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        var told = "";
         while (!_stop.IsCancellationRequested)
         {
             try
@@ -76,8 +84,8 @@ public sealed class ZooKeeperServer : IAsyncDisposable
             catch (Exception e)
             {
                 // A node goes on for years: whatever keeps its front end from serving is told, and tried again.
-                if (e.Message != told) FrontEndLog.NotServing(_logger, e);
-                told = e.Message;
+                if (e.Message != _fault) FrontEndLog.NotServing(_logger, e);
+                _fault = e.Message;
                 await Task.Delay(s_retry, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }
@@ -93,6 +101,7 @@ public sealed class ZooKeeperServer : IAsyncDisposable
         var frontEnd = await ZooKeeperFrontEnd.StartAsync(
             runtime, _options, _port, TimeProvider.System, _stop.Token).ConfigureAwait(false);
         await using var ___ = frontEnd.ConfigureAwait(false);
+        _frontEnd = frontEnd;
         await Task.Delay(Timeout.InfiniteTimeSpan, _stop.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 }

@@ -13,6 +13,7 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     private readonly List<ConnectionOutput> _unsent = [];
     private bool _isDispatching;
     private long _leased;
+    private string _fault = "the log has not confirmed its first beat";
 
     public Lock Gate { get; } = new();
 
@@ -27,6 +28,9 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
 
     /// <summary>False: nothing is answered, and no connection is taken.</summary>
     public bool IsServing { get; private set; }
+
+    /// <summary>Why nothing is answered; null: clients are served.</summary>
+    public string? Fault => MayAnswer() ? null : _fault;
 
     /// <summary>Called behind the effects that are told together.</summary>
     public event Action? Advanced;
@@ -50,7 +54,7 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     public void Stop(string reason)
     {
         if (!IsServing && Connections.Count == 0) return;
-        IsServing = false;
+        (IsServing, _fault) = (false, reason);
         FrontEndLog.ClosedAll(logger, reason);
         Connections.CloseAll();
     }
@@ -100,6 +104,7 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
         lock (Gate)
         {
             Stop("the tree has stopped");
+            _fault = $"the tree has stopped: {reason.Message}";
             Root = null;
         }
     }

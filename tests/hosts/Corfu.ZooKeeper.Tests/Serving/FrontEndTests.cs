@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.Metrics;
+using System.Net;
 using System.Net.Sockets;
 using Corfu.TestKit;
 using Corfu.ZooKeeper.Hosting;
@@ -180,8 +181,22 @@ public sealed class FrontEndTests
         await using var server = await TestServer.StartAsync(time: time);
         await using var client = await server.ConnectAsync();
         await client.SendAsync(Create("/p", "1"));
+        Assert.Null(server.Fault);
         time.Jump(TimeSpan.FromSeconds(5));
+        Assert.Equal("the log has confirmed no beat within the lease", server.Fault);
         await Assert.ThrowsAsync<ZooClientException>(() => client.SendAsync(new NodeRequest(OpCode.Exists, "/p")));
+    }
+
+    [Fact]
+    public async Task Server_without_a_log_is_not_serving_and_takes_no_client()
+    {
+        using var figures = new Figures();
+        await using var server = await ZooKeeperServer.StartAsync($"corfu://{TestPorts.Address()}", null,
+            new ZooKeeperFrontEndOptions(new IPEndPoint(IPAddress.Loopback, 0)) { Service = "away" });
+        Assert.NotNull(server.Fault);
+        Assert.Equal(["0"], figures.Values("corfu.zookeeper.serving", "away"));
+        await using var client = await RawClient.ConnectAsync(server.EndPoint);
+        Assert.Null(await client.ReadFrameAsync());
     }
 
     [Fact]

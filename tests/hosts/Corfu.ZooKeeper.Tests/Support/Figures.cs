@@ -37,6 +37,15 @@ internal sealed class Figures : IDisposable
         return SumOf(name, attributes);
     }
 
+    /// <summary>All values of a gauge now.</summary>
+    public IEnumerable<string> Values(string name, string attributes)
+    {
+        Read(name, attributes);
+        lock (_gathered)
+            return [.. _gathered.Where(one => (one.Name, one.Attributes) == (name, attributes))
+                .Select(one => $"{one.Value}")];
+    }
+
     /// <summary>Returns once a gauge has a value.</summary>
     public async Task WaitAsync(string name, string attributes, double value)
     {

@@ -19,6 +19,8 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
 
     public IPEndPoint EndPoint => frontEnd.EndPoint;
 
+    public string? Fault => frontEnd.Fault;
+
     /// <param name="time">Null: a clock that stands, so that no load of the machine ends a lease.</param>
     /// <param name="configure">Null: the usual options, and any number of connections.</param>
     /// <param name="tango">Null: what a front end needs.</param>
