@@ -6,7 +6,7 @@ namespace Corfu.Server;
 
 /// <summary>The open TLS connections of a listener. Those of a peer that is denied, or whose certificate has ended, end
 /// too.</summary>
-internal sealed class OpenPeers
+internal sealed class OpenPeers : IDisposable
 {
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -26,6 +26,9 @@ internal sealed class OpenPeers
         _time = time;
         tls.Changed += Check;
     }
+
+    /// <summary>Behind the last connection; the certificates may serve other listeners.</summary>
+    public void Dispose() => _tls.Changed -= Check;
 
     /// <summary>Until <see cref="Remove"/> the connection is looked at.</summary>
     public void Add(ConnectionContext context, TlsPeer peer)

@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.IO.Pipelines;
 using System.Net.Security;
 using Microsoft.AspNetCore.Connections;
 
@@ -10,24 +8,6 @@ namespace Corfu.Server;
 internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, RoleRegistry registry, OpenPeers open,
     ConnectionDelegate next)
 {
-    /// <summary>First byte of a TLS record with a handshake; a plain handshake begins with 'C'.</summary>
-    private const byte HandshakeRecord = 0x16;
-
-    /// <summary>A TLS record holds 16 KiB at most, so that a read takes one whole.</summary>
-    private const int ReadBuffer = 32 << 10;
-
-    private static readonly StreamPipeReaderOptions Reading =
-        new(MemoryPool<byte>.Shared, ReadBuffer, ReadBuffer / 8, leaveOpen: true, useZeroByteReads: true);
-
-    private static readonly StreamPipeWriterOptions Writing = new(leaveOpen: true);
-
-    private enum FirstByte
-    {
-        None,
-        Plain,
-        Tls,
-    }
-
     public async Task OnConnectionAsync(ConnectionContext context)
     {
         TlsSession? session = null;
@@ -43,7 +23,7 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
 
             try
             {
-                var first = await ReadFirstByteAsync(context.Transport.Input, timeout.Token).ConfigureAwait(false);
+                var first = await FirstBytes.ReadAsync(context.Transport.Input, timeout.Token).ConfigureAwait(false);
                 isPlain = first == FirstByte.Plain && tls.Mode == TlsMode.Both;
                 if (first == FirstByte.Tls)
                     session = await TakePlaceAndShakeHandsAsync(context, timeout.Token).ConfigureAwait(false);
@@ -62,16 +42,6 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
         if (isPlain) await next(context).ConfigureAwait(false);
         else if (session is null) context.Abort();
         else await ServeAsync(context, session).ConfigureAwait(false);
-    }
-
-    private static async ValueTask<FirstByte> ReadFirstByteAsync(PipeReader input, CancellationToken cancellationToken)
-    {
-        var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
-        var first = read.Buffer.IsEmpty
-            ? FirstByte.None
-            : read.Buffer.FirstSpan[0] == HandshakeRecord ? FirstByte.Tls : FirstByte.Plain;
-        input.AdvanceTo(read.Buffer.Start);
-        return first;
     }
 
     private async Task<TlsSession?> TakePlaceAndShakeHandsAsync(ConnectionContext context,
@@ -107,25 +77,12 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
         return new TlsSession(stream, refusal is null ? verdict.Peer : null, refusal);
     }
 
-    private async Task ServeAsync(ConnectionContext context, TlsSession session)
+    private Task ServeAsync(ConnectionContext context, TlsSession session)
     {
-        var plain = context.Transport;
         context.Features.Set(session);
         context.Features.Set(session.Peer?.Principal
             ?? new Principal(AccessRole.None, ServerConnection.PeerOf(context)));
-        context.Transport = new EncryptedPipe(PipeReader.Create(session.Stream, Reading),
-            PipeWriter.Create(session.Stream, Writing));
-        try
-        {
-            if (session.Peer is { } peer) open.Add(context, peer);
-            await next(context).ConfigureAwait(false);
-        }
-        finally
-        {
-            open.Remove(context);
-            context.Transport = plain;
-            await session.Stream.DisposeAsync().ConfigureAwait(false);
-        }
+        return EncryptedPipe.ServeAsync(context, session.Stream, session.Peer, open, () => next(context));
     }
 
     private void Refuse(ConnectionContext context, string kind, string reason)
@@ -133,6 +90,4 @@ internal sealed class TlsMiddleware(ClusterTls tls, TlsListenOptions options, Ro
         ServerTelemetry.Refused.Add(1, ServerTelemetry.Reason(kind));
         registry.LogRefused(context, kind, reason);
     }
-
-    private sealed record EncryptedPipe(PipeReader Input, PipeWriter Output) : IDuplexPipe;
 }

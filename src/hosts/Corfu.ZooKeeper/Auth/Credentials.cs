@@ -1,5 +1,6 @@
 using System.Net;
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 
 namespace Corfu.ZooKeeper.Auth;
@@ -10,12 +11,45 @@ internal sealed class Credentials(string? superDigest)
 {
     private const int HashBytes = 16;
 
+    private static readonly Dictionary<string, string> s_types = new(StringComparer.Ordinal)
+    {
+        ["2.5.4.3"] = "CN",
+        ["2.5.4.6"] = "C",
+        ["2.5.4.7"] = "L",
+        ["2.5.4.8"] = "ST",
+        ["2.5.4.9"] = "STREET",
+        ["2.5.4.10"] = "O",
+        ["2.5.4.11"] = "OU",
+        ["0.9.2342.19200300.100.1.25"] = "DC",
+        ["0.9.2342.19200300.100.1.1"] = "UID",
+    };
+
     /// <summary>The identity that every connection has.</summary>
     public static ImmutableArray<AuthId> OfAddress(EndPoint? peer)
     {
         if (peer is not IPEndPoint { Address: var address }) return [];
         if (address.IsIPv4MappedToIPv6) address = address.MapToIPv4();
         return [new AuthId("ip", address.ToString())];
+    }
+
+    /// <summary>The subject as ZooKeeper has it in the scheme <c>x509</c>: RFC 2253, the last part first.</summary>
+    public static string SubjectOf(X509Certificate2 certificate) => string.Join(
+        ',', certificate.SubjectName.EnumerateRelativeDistinguishedNames().Select(TextOf));
+
+    private static string TextOf(X500RelativeDistinguishedName part)
+    {
+        if (part.HasMultipleElements) return $"#{Convert.ToHexString(part.RawData.Span)}";
+        var type = part.GetSingleElementType().Value!;
+        var value = part.GetSingleElementValue() ?? "";
+        var text = new StringBuilder(s_types.GetValueOrDefault(type, type)).Append('=');
+        for (var i = 0; i < value.Length; i++)
+        {
+            var isEdge = i == 0 && value[i] is ' ' or '#' || i == value.Length - 1 && value[i] == ' ';
+            if (isEdge || ",+\"\\<>;".Contains(value[i], StringComparison.Ordinal)) text.Append('\\');
+            text.Append(value[i]);
+        }
+
+        return text.ToString();
     }
 
     /// <summary>The hash that the log has in place of a session's password.</summary>

@@ -9,9 +9,6 @@ internal static class CloseReason
     /// <summary>The handshake of TLS failed.</summary>
     public const string Handshake = "handshake";
 
-    /// <summary>The client's certificate has ended, or is denied.</summary>
-    public const string Certificate = "certificate";
-
     /// <summary>The client does not take its packets.</summary>
     public const string Slow = "slow";
 

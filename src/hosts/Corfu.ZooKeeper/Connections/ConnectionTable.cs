@@ -103,12 +103,6 @@ internal sealed class ConnectionTable(ZooKeeperLimits limits)
     /// <summary>Called behind the effects that are told together.</summary>
     public void GiveRoom() => _crowded.RemoveAll(static connection => connection.TakeRoom());
 
-    /// <summary>Ends connections whose client's certificate has ended, or is denied.</summary>
-    public void CloseUntrusted()
-    {
-        foreach (var connection in _all.ToArray()) connection.CloseUntrusted();
-    }
-
     public void CloseAll()
     {
         foreach (var connection in _all.ToArray()) connection.Close();

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.IO.Pipelines;
 using System.Security.Cryptography;
+using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Corfu.ZooKeeper.Auth;
 using Corfu.ZooKeeper.FourLetter;
@@ -17,7 +18,6 @@ internal sealed partial class ZooConnection
 
     private Action? _abort;
     private PipeReader? _input;
-    private EncryptedClient? _encrypted;
 
     public async Task ServeAsync(ConnectionContext context)
     {
@@ -35,10 +35,11 @@ internal sealed partial class ZooConnection
 
         try
         {
+            // The client has a place in the table: handshakes are bounded as connections are.
             if (_services.Tls is not { } tls) await ServeAsync(context.Transport).ConfigureAwait(false);
-            else if (await EncryptAsync(tls, context.Transport).ConfigureAwait(false) is { } encrypted)
-                await ServeAsync(encrypted).ConfigureAwait(false);
-            else context.Abort();
+            else if (await tls.ServeAsync(context,
+                own => ServeEncryptedAsync(context.Transport, own)).ConfigureAwait(false) is { } refusal)
+                Note(CloseReason.Handshake, refusal);
         }
         finally
         {
@@ -47,34 +48,20 @@ internal sealed partial class ZooConnection
                 Leave();
                 Dispatcher.Connections.Forget(this);
             }
-
-            if (_encrypted is not null) await _encrypted.Stream.DisposeAsync().ConfigureAwait(false);
         }
     }
 
-    // The client has a place in the table: handshakes are bounded as connections are.
-    private async Task<EncryptedClient?> EncryptAsync(ClientTls tls, IDuplexPipe transport)
+    private Task ServeEncryptedAsync(IDuplexPipe transport, X509Certificate2 certificate)
     {
-        using var limit = new CancellationTokenSource(ConnectionLimits.Handshake, _services.Time);
-        try
+        lock (Dispatcher.Gate)
         {
-            var encrypted = await tls.OpenAsync(transport, limit.Token).ConfigureAwait(false);
-            lock (Dispatcher.Gate)
-            {
-                (_encrypted, _input) = (encrypted, encrypted.Input);
-                _ids = _ids.Add(new AuthId("x509", encrypted.Subject));
-                // Closed during the handshake: nothing cancels a read that is to come.
-                return _isClosed ? null : encrypted;
-            }
+            // Closed during the handshake: nothing cancels a read that is to come.
+            if (_isClosed) return Task.CompletedTask;
+            _input = transport.Input;
+            _ids = _ids.Add(new AuthId("x509", Credentials.SubjectOf(certificate)));
         }
-        catch (Exception e)
-        {
-            // A stranger chose the bytes, so any error in reading them is a handshake that failed.
-            Note(CloseReason.Handshake, limit.IsCancellationRequested
-                ? "its TLS handshake took too long"
-                : $"its TLS handshake failed: {e.Message} {e.InnerException?.Message}");
-            return null;
-        }
+
+        return ServeAsync(transport);
     }
 
     private async Task ServeAsync(IDuplexPipe transport)

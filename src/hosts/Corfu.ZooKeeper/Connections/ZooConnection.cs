@@ -379,13 +379,6 @@ internal sealed partial class ZooConnection : IPostSink
         _abort?.Invoke();
     }
 
-    /// <summary>Ends the connection if its client's certificate has ended, or is denied.</summary>
-    public void CloseUntrusted()
-    {
-        if (_encrypted is { } encrypted && _services.Tls!.FaultOf(encrypted.Peer) is { } fault)
-            Abort(CloseReason.Certificate, fault);
-    }
-
     private void Note(string kind, string reason)
     {
         FrontEndTelemetry.OnClosed(kind);

@@ -23,6 +23,9 @@ internal static class MonitorWord
         Add(text, "ephemerals_count", facts.Ephemerals);
         Add(text, "approximate_data_size", facts.DataBytes);
         Add(text, "global_sessions", facts.Sessions);
+        if (facts.Mode != ServerMode.Leader) return text.ToString();
+        Add(text, "followers", facts.Followers);
+        Add(text, "synced_followers", facts.Followers);
         return text.ToString();
     }
 

@@ -7,8 +7,11 @@ internal sealed record ServerFacts
 {
     public ServerState State { get; init; }
 
-    /// <summary><c>standalone</c>, <c>leader</c> or <c>follower</c>.</summary>
-    public string Mode { get; init; } = "standalone";
+    /// <summary>A <see cref="ServerMode"/>.</summary>
+    public string Mode { get; init; } = ServerMode.Standalone;
+
+    /// <summary>Other live front ends.</summary>
+    public int Followers { get; init; }
 
     public long Zxid { get; init; }
 

@@ -38,7 +38,14 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
             Settings = SettingsOf(options),
             Service = options.Service,
             AreReadsLinearizable = options.Reads == ZooKeeperReads.Linearizable,
-            Tls = options.Tls is { } tls ? new ClientTls(tls) : null,
+            Tls = options.Tls is { } tls
+                ? new ClientTls(tls, new TlsListenOptions
+                {
+                    HandshakeTimeout = ConnectionLimits.Handshake,
+                    Time = time,
+                    Logger = logger,
+                })
+                : null,
         };
         _lease = new FrontEndLease(_services, new SessionTracker(_services), options.Listen.ToString());
     }
@@ -104,7 +111,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         if (_port is not null) _port.Serve = null;
         await _beating.ConfigureAwait(false);
         if (_looking is not null) await _looking.DisposeAsync().ConfigureAwait(false);
-        lock (_services.Dispatcher.Gate) _services.Dispatcher.Stop("the front end stops");
+        lock (_services.Dispatcher.Gate) _services.Dispatcher.Leave();
         if (_ownPort is not null) await _ownPort.DisposeAsync().ConfigureAwait(false);
         if (_lease.First.IsCompletedSuccessfully)
         {
@@ -114,6 +121,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         }
 
         _observation?.Dispose();
+        _services.Tls?.Dispose();
         _stop.Dispose();
     }
 
@@ -132,7 +140,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         _observation = await runtime.ObserveAsync([tree], _services.Dispatcher, cancellationToken)
             .ConfigureAwait(false);
         _beating = LoopContext.Pool.RunAsync(() => _lease.RunAsync(_stop.Token));
-        _looking = _services.Time.CreateTimer(_ => Look(), null, s_look, s_look);
+        _looking = _services.Time.CreateTimer(_ => _lease.Look(), null, s_look, s_look);
         await _lease.First.WaitAsync(cancellationToken).ConfigureAwait(false);
         _port ??= _ownPort = await ClientPort.OpenAsync(_options, cancellationToken).ConfigureAwait(false);
         _port.Serve = ServeAsync;
@@ -141,13 +149,6 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         // Another's port has a server that tells for its front ends.
         if (_ownPort is not null) FrontEndGauges.Serving.Add(this);
         FrontEndLog.Serving(_services.Logger, EndPoint.ToString());
-    }
-
-    private void Look()
-    {
-        _lease.Look();
-        if (_services.Tls is null) return;
-        lock (_services.Dispatcher.Gate) _services.Dispatcher.Connections.CloseUntrusted();
     }
 
     private Task ServeAsync(ConnectionContext context) =>

@@ -54,8 +54,20 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     public void Stop(string reason)
     {
         if (!IsServing && Connections.Count == 0) return;
-        (IsServing, _fault) = (false, reason);
         FrontEndLog.ClosedAll(logger, reason);
+        End(reason);
+    }
+
+    /// <summary>Closes all connections, as the program ends the front end.</summary>
+    public void Leave()
+    {
+        FrontEndLog.Leaving(logger, Connections.Count);
+        End("it has ended");
+    }
+
+    private void End(string reason)
+    {
+        (IsServing, _fault) = (false, reason);
         Connections.CloseAll();
     }
 

@@ -9,6 +9,9 @@ internal static partial class FrontEndLog
     [LoggerMessage(LogLevel.Information, "The front end cannot serve yet, and goes on trying")]
     public static partial void NotServing(ILogger logger, Exception reason);
 
+    [LoggerMessage(LogLevel.Information, "The front end ends, and closes {Count} connections")]
+    public static partial void Leaving(ILogger logger, int count);
+
     [LoggerMessage(LogLevel.Warning, "All clients are closed: {Reason}")]
     public static partial void ClosedAll(ILogger logger, string reason);
 

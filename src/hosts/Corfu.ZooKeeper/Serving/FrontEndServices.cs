@@ -1,5 +1,5 @@
+using Corfu.Server;
 using Corfu.ZooKeeper.Auth;
-using Corfu.ZooKeeper.Connections;
 using Corfu.ZooKeeper.FourLetter;
 
 namespace Corfu.ZooKeeper.Serving;
@@ -33,6 +33,8 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
         {
             State = root is null ? ServerState.Starting
                 : Dispatcher.IsServing ? ServerState.Serving : ServerState.Stopped,
+            Mode = root is null ? ServerMode.Standalone : ServerMode.Of(root, Identity.Id),
+            Followers = root is null ? 0 : ServerMode.LiveIn(root).Count() - 1,
             Zxid = root?.LastZxid ?? 0,
             Nodes = root?.NodeCount ?? 0,
             DataBytes = root?.DataBytes ?? 0,

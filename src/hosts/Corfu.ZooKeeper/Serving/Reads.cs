@@ -79,7 +79,9 @@ internal static class Reads
                 writer.WriteStat(node!.Stat);
                 break;
             case OpCode.GetAllChildrenNumber:
-                writer.WriteInt32(root.Subtree(request.Path).Count() - 1);
+                // Monitors ask for the whole tree, whose count is kept.
+                var count = request.Path == NodePath.Root ? root.NodeCount : root.Subtree(request.Path).Count();
+                writer.WriteInt32(count - 1);
                 break;
             case OpCode.GetEphemerals:
                 writer.WriteStrings([.. (root.FindSession(caller.Session)?.Ephemerals ?? [])

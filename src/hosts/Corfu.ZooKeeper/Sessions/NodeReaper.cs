@@ -1,3 +1,4 @@
+using Corfu.ZooKeeper.FourLetter;
 using Corfu.ZooKeeper.Serving;
 
 namespace Corfu.ZooKeeper.Sessions;
@@ -20,7 +21,7 @@ internal sealed class NodeReaper(FrontEndServices services)
     {
         if (services.Time.GetElapsedTime(_last) < Interval) return;
         _last = services.Time.GetTimestamp();
-        if (root.AllFrontEnds.FirstOrDefault(static row => !row.IsDown)?.Id != services.Identity.Id) return;
+        if (ServerMode.LiveIn(root).FirstOrDefault()?.Id != services.Identity.Id) return;
         var now = services.Time.GetUtcNow().ToUnixTimeMilliseconds();
         foreach (var chunk in root.ReapableNodes().Where(node => IsOver(node, now)).Chunk(MostInRecord))
             QuietPosts.Send(services, new ReapRecord([.. chunk.Select(ReapedNode.Of)]));

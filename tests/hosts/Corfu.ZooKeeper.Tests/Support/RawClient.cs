@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net;
+using System.Net.Security;
 using System.Net.Sockets;
 
 namespace Corfu.ZooKeeper.Tests.Support;
@@ -9,26 +10,69 @@ internal sealed class RawClient : IAsyncDisposable
 {
     private readonly TcpClient _socket = new();
 
-    public NetworkStream Stream => _socket.GetStream();
+    public Stream Stream { get; private set; } = Stream.Null;
 
     /// <summary>Connects, without a session.</summary>
     public static async Task<RawClient> ConnectAsync(IPEndPoint server)
     {
         var client = new RawClient();
         await client._socket.ConnectAsync(server);
+        client.Stream = client._socket.GetStream();
         return client;
+    }
+
+    /// <summary>Whether a connection ends without a byte.</summary>
+    public static async Task<bool> IsClosedAsync(IPEndPoint server)
+    {
+        try
+        {
+            await using var client = await ConnectAsync(server);
+            return await client.ReadFrameAsync() is null;
+        }
+        catch (SocketException)
+        {
+            // Reset before the connection stood for this side.
+            return true;
+        }
     }
 
     /// <summary>Connects, and begins a session.</summary>
     public static async Task<RawClient> BeginAsync(IPEndPoint server)
     {
         var client = await ConnectAsync(server);
-        using var writer = new JuteWriter();
-        new ConnectRequest(0, 10_000, 0, [.. new byte[ConnectResponse.PasswordSize]], ReadOnly: false).Write(writer);
-        await client.Stream.WriteAsync(writer.WrittenMemory);
-        Assert.NotNull(await client.ReadFrameAsync());
+        Assert.True(await client.TryBeginAsync());
         return client;
     }
+
+    /// <summary>Encrypts what follows. A server that refuses the certificate may say so later only.</summary>
+    public async Task EncryptAsync(SslClientAuthenticationOptions options)
+    {
+        var encrypted = new SslStream(Stream);
+        await encrypted.AuthenticateAsClientAsync(options);
+        Stream = encrypted;
+    }
+
+    /// <summary>Begins a session.</summary>
+    /// <returns>False: the server has closed the connection.</returns>
+    public async Task<bool> TryBeginAsync()
+    {
+        using var writer = new JuteWriter();
+        new ConnectRequest(0, 10_000, 0, [.. new byte[ConnectResponse.PasswordSize]], ReadOnly: false).Write(writer);
+        try
+        {
+            await Stream.WriteAsync(writer.WrittenMemory);
+        }
+        catch (IOException)
+        {
+            return false;
+        }
+
+        return await ReadFrameAsync() is not null;
+    }
+
+    /// <summary>The error of a reply.</summary>
+    public static ErrorCode ErrorIn(byte[]? frame) =>
+        (ErrorCode)BinaryPrimitives.ReadInt32BigEndian(frame.AsSpan(sizeof(int) + sizeof(long)));
 
     /// <summary>A request as it is sent.</summary>
     public static byte[] FrameOf(int xid, ClientRequest request)
@@ -63,9 +107,9 @@ internal sealed class RawClient : IAsyncDisposable
         }
     }
 
-    public ValueTask DisposeAsync()
+    public async ValueTask DisposeAsync()
     {
+        await Stream.DisposeAsync();
         _socket.Dispose();
-        return ValueTask.CompletedTask;
     }
 }

@@ -1,0 +1,19 @@
+namespace Corfu.ZooKeeper.FourLetter;
+
+/// <summary>Words of ZooKeeper for a server's part in its ensemble. Front ends are equal; monitors of ZooKeeper raise
+/// an alarm unless one server of several leads, so the live front end with the lowest id says that it does.</summary>
+internal static class ServerMode
+{
+    public const string Standalone = "standalone";
+    public const string Leader = "leader";
+    public const string Follower = "follower";
+
+    public static string Of(TreeRoot root, long frontEnd)
+    {
+        var live = LiveIn(root).Take(2).ToArray();
+        return live.Length < 2 ? Standalone : live[0].Id == frontEnd ? Leader : Follower;
+    }
+
+    /// <summary>Front ends that are up, by id.</summary>
+    public static IEnumerable<FrontEnd> LiveIn(TreeRoot root) => root.AllFrontEnds.Where(static row => !row.IsDown);
+}
