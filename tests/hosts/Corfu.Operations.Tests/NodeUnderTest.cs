@@ -33,7 +33,8 @@ internal sealed class NodeUnderTest : IAsyncDisposable
         await System.IO.File.WriteAllTextAsync(node.File("node.json"), config.ToJsonString());
         var ready = new FirstLine();
         node._running = NodeRunner.RunAsync(
-            node.File("node.json"), ready, NodeRoles.Log, [.. frontEnds], [new NodeOperations(console)], node._stop.Token);
+            node.File("node.json"), ready, NodeRoles.Log, [.. frontEnds], [new NodeOperations(console)],
+            node._stop.Token);
         if (await Task.WhenAny(ready.Line, node._running) == node._running) await node._running;
         node.Client.BaseAddress = new Uri($"http://{node.Http}");
         return node;

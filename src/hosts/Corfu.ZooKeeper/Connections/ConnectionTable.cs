@@ -76,7 +76,7 @@ internal sealed class ConnectionTable(ZooKeeperLimits limits)
         while (InputBytes + OutputBytes > limits.MaxBufferedBytes)
         {
             var largest = _holders.MaxBy(static holder => holder.HeldBytes)!;
-            // Its memory comes back when its socket has ended; until then no other is closed for it.
+            // Memory comes back when the socket has ended; until then no other is closed for it.
             Forget(largest);
             largest.Evict(limits.MaxBufferedBytes);
         }

@@ -3,7 +3,7 @@ using System.Text.Json.Serialization;
 
 namespace Corfu.ZooKeeper.Hosting;
 
-/// <summary>What the clients of a front end may take together; in a node <c>limits.zookeeper</c> of
+/// <summary>Limits of all clients of a front end together; in a node <c>limits.zookeeper</c> of
 /// <c>node.json</c>.</summary>
 public sealed record ZooKeeperLimits
 {

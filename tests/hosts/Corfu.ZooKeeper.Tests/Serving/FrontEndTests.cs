@@ -199,18 +199,18 @@ public sealed class FrontEndTests
     }
 
     [Fact]
-    public async Task End_of_a_front_end_warns_of_nothing()
+    public async Task End_of_a_front_end_has_no_warning()
     {
         using var lines = new Lines();
         await using (var server = await TestServer.StartAsync(configure: own => own with { Loggers = lines }))
-            await using (await server.ConnectAsync()) Assert.Null(server.Fault);
+        await using (await server.ConnectAsync()) Assert.Null(server.Fault);
         Assert.Contains(lines.All, line => line.Text == "The front end ends, and closes 1 connections"
             || line.Text == "The front end ends, and closes 0 connections");
         Assert.All(lines.All, line => Assert.True(line.Level < LogLevel.Warning, line.Text));
     }
 
     [Fact]
-    public async Task Front_end_leads_if_the_lowest_id_of_several_is_its_own()
+    public async Task Front_end_with_the_lowest_id_of_several_leads()
     {
         await using var server = await TestServer.StartAsync();
         Assert.Contains("\nMode: standalone\n", await server.AskAsync("srvr"), StringComparison.Ordinal);

@@ -45,7 +45,7 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task Reader_of_large_nodes_without_end_is_closed_and_others_are_served()
+    public async Task Reader_of_large_nodes_without_end_is_closed_and_the_writer_is_served()
     {
         using var figures = new Figures();
         await using var server = await StartAsync("large-reads");
@@ -62,7 +62,7 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task Storm_of_watches_closes_the_client_that_reads_nothing()
+    public async Task Storm_of_watches_closes_a_client_without_reads()
     {
         using var figures = new Figures();
         using var lines = new Lines();
@@ -98,7 +98,7 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task First_frame_that_no_client_sends_is_refused_by_its_length()
+    public async Task First_frame_of_more_than_a_kibibyte_is_refused()
     {
         await using var server = await TestServer.StartAsync();
         await using var client = await RawClient.ConnectAsync(server.EndPoint);

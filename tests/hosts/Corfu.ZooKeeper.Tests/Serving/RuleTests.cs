@@ -84,7 +84,7 @@ public sealed class RuleTests
 
     /// <summary>Z20: the node's name is not for the watcher.</summary>
     [Fact]
-    public async Task Watch_tells_nothing_of_a_node_that_its_client_may_not_read()
+    public async Task Watch_is_silent_about_a_node_without_the_right_to_read()
     {
         await using var server = await TestServer.StartAsync();
         var told = new List<ServerEvent>();

@@ -47,7 +47,7 @@ public sealed class TlsTests : IDisposable
     }
 
     [Fact]
-    public async Task Client_is_cut_when_the_certificate_is_denied_and_others_go_on()
+    public async Task Client_is_cut_when_the_certificate_is_denied_and_another_goes_on()
     {
         await using var server = await StartAsync();
         var bad = Issue("bad");
