@@ -84,7 +84,12 @@ public sealed class RegionChangesTests
             }
         }
 
-        Assert.Equal(model, seen);
+        for (var block = 0; block < Blocks; block++)
+        {
+            Assert.Equal(model[block] is null, seen[block] is null);
+            Assert.True(model[block].AsSpan().SequenceEqual(seen[block]), $"block {block}");
+        }
+
         var blocks = draft.Writes.Select(static one => one.Block).ToArray();
         Assert.Equal(blocks.Order(), blocks);
     }

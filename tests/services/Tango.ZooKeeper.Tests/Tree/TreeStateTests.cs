@@ -194,7 +194,7 @@ public sealed class TreeStateTests
         [
             (1, "Begin"), (2, "Configure"), (3, "FrontEndUp"), (4, "Beat"), (5, "FrontEndDown"),
             (6, "CreateSession"), (7, "Attach"), (8, "CloseSession"), (9, "Expire"), (10, "Create"), (11, "Delete"),
-            (12, "SetData"), (13, "SetAcl"), (14, "Multi"), (16, "Reap"),
+            (12, "SetData"), (13, "SetAcl"), (14, "Multi"), (16, "Reap"), (19, "Import"),
         ],
         Mutators.All.Select(info => (info.Number, info.Name)));
 
