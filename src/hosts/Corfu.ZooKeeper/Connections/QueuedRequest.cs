@@ -28,7 +28,7 @@ internal sealed class QueuedRequest(
 
     public TangoPost Post { get; set; }
 
-    /// <summary>Counts the packets of the connection.</summary>
+    /// <summary>Counts the requests of the connection.</summary>
     public long Order { get; init; }
 
     /// <summary>A sync or a linearizable read: no check that began behind it is played yet. Writes behind it are not

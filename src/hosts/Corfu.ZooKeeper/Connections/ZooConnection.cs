@@ -26,6 +26,10 @@ internal sealed partial class ZooConnection : IPostSink
     private long _lastZxid;
     private long _writes;
     private long _received;
+
+    // Number of the newest request, and of the newest one that came before the check under way began. Never reset: a
+    // check answers no request that came behind its beginning.
+    private long _arrived;
     private long _checkingThrough;
     private long _sent;
     private int _attachment;
@@ -158,8 +162,8 @@ internal sealed partial class ZooConnection : IPostSink
         else RunQueue();
     }
 
-    /// <summary>A check begins: what was answered anywhere before the packets so far came is below.</summary>
-    public void OnChecking() => _checkingThrough = _received;
+    /// <summary>A check begins: what was answered anywhere before the requests so far came is below.</summary>
+    public void OnChecking() => _checkingThrough = _arrived;
 
     /// <summary>The check is played.</summary>
     public void OnSynced()
@@ -219,7 +223,7 @@ internal sealed partial class ZooConnection : IPostSink
 
             var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp())
             {
-                Order = _received,
+                Order = ++_arrived,
                 AwaitsCheck = request is not null && (request.Code == OpCode.Sync
                     || _services.AreReadsLinearizable && request is NodeRequest or MultiReadRequest),
             };

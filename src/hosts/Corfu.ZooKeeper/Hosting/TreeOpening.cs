@@ -7,7 +7,7 @@ internal static class TreeOpening
 {
     public static string NameOf(string service) => $"zookeeper/{service}";
 
-    /// <summary>Opens it, and begins it if nobody has.</summary>
+    /// <summary>Opens a tree, which its first front end begins.</summary>
     public static async ValueTask<ZooKeeperTree> OpenAsync(
         TangoRuntime runtime, string service, CancellationToken cancellationToken)
     {

@@ -258,6 +258,35 @@ public sealed class FrontEndTests
         Assert.Contains("Received: 0\n", await server.AskAsync("srvr"), StringComparison.Ordinal);
     }
 
+    /// <summary>The word's zeros were taken for numbers of requests: the sync waited for ever.</summary>
+    [Fact]
+    public async Task Sync_that_waits_is_answered_behind_the_word_crst()
+    {
+        var checks = new Turnstile();
+        await using var server = await TestServer.StartAsync(
+            new InMemoryLogOptions { BeforeCheck = checks.PassAsync });
+        await using var client = await server.ConnectAsync();
+        // More than the pings that the client sends within the bound below: they count too.
+        for (var i = 0; i < 50; i++) await client.SendAsync(new NodeRequest(OpCode.Exists, "/"));
+        var waiting = checks.Shut();
+        var syncs = new[] { client.SendAsync(new NodeRequest(OpCode.Sync, "/")) };
+        try
+        {
+            await waiting;
+            syncs = [.. syncs, client.SendAsync(new NodeRequest(OpCode.Sync, "/"))];
+            while (!(await server.AskAsync("srvr")).Contains("Outstanding: 2\n", StringComparison.Ordinal))
+                await Task.Yield();
+            await server.AskAsync("crst");
+        }
+        finally
+        {
+            checks.Open();
+        }
+
+        Assert.All(await Task.WhenAll(syncs).WaitAsync(TimeSpan.FromSeconds(30)),
+            reply => Assert.Equal(ErrorCode.Ok, reply.Error));
+    }
+
     [Fact]
     public async Task End_of_a_session_takes_effect_where_the_client_waits_for_no_reply()
     {
