@@ -29,7 +29,8 @@ internal static class ZooKeeperImportCommand
         { Description = "Compare all nodes afterwards, and name each that differs." };
         var delete = new Option<bool>("--delete")
         { Description = "Delete nodes of the tree that the ZooKeeper does not have." };
-        return TangoCommand.WithRuntime("import", Description, [from, path, auth, verify, delete, service],
+        var tls = new ImportTls();
+        return TangoCommand.WithRuntime("import", Description, [from, .. tls.All, path, auth, verify, delete, service],
             async (_, runtime, result, cancellationToken) =>
             {
                 var (host, port) = result.GetRequiredValue(from);
@@ -38,6 +39,7 @@ internal static class ZooKeeperImportCommand
                     Service = result.GetRequiredValue(service),
                     Path = result.GetRequiredValue(path),
                     Auth = [.. result.GetValue(auth) ?? []],
+                    Tls = tls.Read(result, host),
                     Delete = result.GetValue(delete),
                 };
                 await using var import = await ZooKeeperImport.OpenAsync(runtime, options, cancellationToken);

@@ -1,5 +1,7 @@
 using System.IO.Pipelines;
+using System.Net.Security;
 using System.Net.Sockets;
+using System.Security.Authentication;
 using Corfu.ZooKeeper.Wire;
 
 namespace Corfu.ZooKeeper.Client;
@@ -10,8 +12,7 @@ namespace Corfu.ZooKeeper.Client;
 /// </summary>
 internal sealed class ZooClient : IAsyncDisposable
 {
-    private readonly Socket _socket;
-    private readonly NetworkStream _stream;
+    private readonly Stream _stream;
     private readonly PipeReader _input;
     private readonly JuteWriter _output = new();
     private readonly SemaphoreSlim _sending = new(1, 1);
@@ -23,10 +24,9 @@ internal sealed class ZooClient : IAsyncDisposable
     private Exception? _fault;
     private int _xid;
 
-    private ZooClient(Socket socket, Action<ServerEvent>? onEvent)
+    private ZooClient(Stream stream, Action<ServerEvent>? onEvent)
     {
-        (_socket, _onEvent) = (socket, onEvent);
-        _stream = new NetworkStream(socket, ownsSocket: true);
+        (_stream, _onEvent) = (stream, onEvent);
         _input = PipeReader.Create(_stream);
     }
 
@@ -38,23 +38,16 @@ internal sealed class ZooClient : IAsyncDisposable
 
     /// <param name="request">Null: a new session.</param>
     /// <param name="onEvent">Hears notifications, in the order of the replies.</param>
+    /// <param name="tls">Null: the connection is plain.</param>
     /// <exception cref="ZooClientException">The server refuses the session, or speaks another protocol.</exception>
     /// <exception cref="SocketException">The server does not answer.</exception>
     public static async Task<ZooClient> ConnectAsync(string host, int port, ConnectRequest? request = null,
-        Action<ServerEvent>? onEvent = null, CancellationToken cancellationToken = default)
+        Action<ServerEvent>? onEvent = null, SslClientAuthenticationOptions? tls = null,
+        CancellationToken cancellationToken = default)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-        try
-        {
-            await socket.ConnectAsync(host, port, cancellationToken).ConfigureAwait(false);
-        }
-        catch
-        {
-            socket.Dispose();
-            throw;
-        }
-
-        var client = new ZooClient(socket, onEvent);
+        var stream = await ConnectAsync(host, port, cancellationToken).ConfigureAwait(false);
+        var client = new ZooClient(
+            tls is null ? stream : await EncryptAsync(stream, tls, cancellationToken).ConfigureAwait(false), onEvent);
         try
         {
             await client.ShakeHandsAsync(request ?? NewSession, cancellationToken).ConfigureAwait(false);
@@ -111,7 +104,6 @@ internal sealed class ZooClient : IAsyncDisposable
         await _receiving.ConfigureAwait(false);
         await _pinging.ConfigureAwait(false);
         await _input.CompleteAsync().ConfigureAwait(false);
-        _socket.Dispose();
         _sending.Dispose();
         _output.Dispose();
         _stop.Dispose();
@@ -119,6 +111,39 @@ internal sealed class ZooClient : IAsyncDisposable
 
     private static ConnectRequest NewSession { get; } =
         new(0, 10_000, 0, [.. new byte[ConnectResponse.PasswordSize]], ReadOnly: false);
+
+    private static async Task<Stream> ConnectAsync(string host, int port, CancellationToken cancellationToken)
+    {
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            await socket.ConnectAsync(host, port, cancellationToken).ConfigureAwait(false);
+            return new NetworkStream(socket, ownsSocket: true);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    private static async Task<Stream> EncryptAsync(
+        Stream plain, SslClientAuthenticationOptions tls, CancellationToken cancellationToken)
+    {
+        var encrypted = new SslStream(plain);
+        try
+        {
+            await encrypted.AuthenticateAsClientAsync(tls, cancellationToken).ConfigureAwait(false);
+            return encrypted;
+        }
+        catch (Exception e)
+        {
+            await encrypted.DisposeAsync().ConfigureAwait(false);
+            if (e is AuthenticationException or IOException)
+                throw new ZooClientException($"The handshake of TLS failed: {e.Message}", e);
+            throw;
+        }
+    }
 
     private int XidOf(OpCode code) => code switch
     {

@@ -1,3 +1,5 @@
+using System.Net.Security;
+
 namespace Corfu.ZooKeeper.Import;
 
 /// <summary>A running ZooKeeper, and the tree that becomes like it.</summary>
@@ -13,6 +15,9 @@ public sealed record ImportOptions(string Host, int Port)
     /// <summary>Who the server takes this program for: pairs of a scheme and a credential, as <c>digest</c> and
     /// <c>user:password</c>. Only an administrator of a node sees the digests in its list.</summary>
     public ImmutableArray<KeyValuePair<string, string>> Auth { get; init; } = [];
+
+    /// <summary>TLS of the server's port, with its name as target host. Null: the connection is plain.</summary>
+    public SslClientAuthenticationOptions? Tls { get; init; }
 
     /// <summary>Delete nodes that the server does not have. Ephemeral ones stay.</summary>
     public bool Delete { get; init; }

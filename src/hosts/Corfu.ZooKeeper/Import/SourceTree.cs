@@ -21,8 +21,8 @@ internal sealed class SourceTree(ZooClient client) : IAsyncDisposable
         ZooClient client;
         try
         {
-            client = await ZooClient.ConnectAsync(options.Host, options.Port, cancellationToken: cancellationToken)
-                .ConfigureAwait(false);
+            client = await ZooClient.ConnectAsync(options.Host, options.Port, tls: options.Tls,
+                cancellationToken: cancellationToken).ConfigureAwait(false);
         }
         catch (SocketException e)
         {

@@ -6,6 +6,10 @@ using Corfu.Protocol;
 using Corfu.TestKit;
 using Corfu.Transport;
 using Corfu.ZooKeeper.Auth;
+using Corfu.ZooKeeper.Hosting;
+using Corfu.ZooKeeper.Import;
+using Tango;
+using Tango.Testing;
 using WriteRequest = Corfu.ZooKeeper.Wire.WriteRequest;
 
 namespace Corfu.ZooKeeper.Tests.Serving;
@@ -70,7 +74,8 @@ public sealed class TlsTests : IDisposable
         Assert.False(await IsServedAsync(server, Issue("late",
             order: new TestOrder { NotBefore = s_past.AddHours(-1), NotAfter = s_past })));
         Assert.False(await IsServedAsync(server, Issue("caller", AccessRole.Caller)));
-        Assert.Contains(lines.All, line => line.Text.Contains("needs the role client", StringComparison.Ordinal));
+        // The client hears of the refusal first.
+        await lines.WaitAsync("needs the role client");
         Assert.False(await IsServedAsync(server, null));
         Assert.True(await IsServedAsync(server, Issue("good")));
     }
@@ -84,6 +89,35 @@ public sealed class TlsTests : IDisposable
         Assert.Null(await word.ReadFrameAsync());
         await using var client = await RawClient.ConnectAsync(server.EndPoint);
         Assert.False(await client.TryBeginAsync());
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Import_reads_a_server_with_a_trusted_certificate(bool isTrusted)
+    {
+        await using var server = await StartAsync();
+        await using var runtime = new TangoRuntime(new InMemoryCorfuLog(), ZooKeeperFrontEnd.RuntimeOptions);
+        using var certificate = Issue("importer");
+        var options = new ImportOptions("127.0.0.1", server.EndPoint.Port)
+        {
+            Tls = new SslClientAuthenticationOptions
+            {
+                TargetHost = "localhost",
+                ClientCertificateContext = SslStreamCertificateContext.Create(certificate, null, offline: true),
+                RemoteCertificateValidationCallback = (_, _, _, _) => isTrusted,
+            },
+        };
+        if (!isTrusted)
+        {
+            var refusal = await Assert.ThrowsAnyAsync<CorfuException>(
+                () => ZooKeeperImport.OpenAsync(runtime, options));
+            Assert.StartsWith("The handshake of TLS failed", refusal.Message, StringComparison.Ordinal);
+            return;
+        }
+
+        await using var import = await ZooKeeperImport.OpenAsync(runtime, options);
+        Assert.NotEqual(0, (await import.CopyAsync()).Read);
     }
 
     [Theory]
