@@ -3,17 +3,24 @@ using Corfu.ZooKeeper.Hosting;
 
 namespace Corfu.Cli;
 
-/// <summary>ZooKeeper's protocol as a front end of a node process. All nodes serve the tree <c>main</c>.</summary>
+/// <summary>ZooKeeper's protocol as a front end of a node process.</summary>
 internal sealed class ZooKeeperNodeFrontEnd : IFrontEnd
 {
     public const string KindName = "zookeeper";
 
     public string Kind => KindName;
 
+    public bool HasSettings => true;
+
     public async Task<IAsyncDisposable> StartAsync(FrontEndStart start, CancellationToken cancellationToken)
     {
+        var settings = ZooKeeperNodeSettings.Read(start.Settings);
         var options = new ZooKeeperFrontEndOptions(start.EndPoint)
         {
+            Service = settings.Service,
+            Reads = settings.Reads,
+            ReadOnly = settings.ReadOnly,
+            SuperDigest = settings.SuperDigest,
             // While the cluster moves to TLS, clients do not have to follow yet.
             Tls = start.Tls is { Mode: TlsMode.Required } own ? own : null,
             Limits = start.Limits is { } limits ? ZooKeeperLimits.Read(limits) : new ZooKeeperLimits(),

@@ -27,12 +27,8 @@ internal static class ZooKeeperServeCommand
             Description = "The operator, who may do everything: user:digest, as ZooKeeper's superDigest.",
             HelpName = "USER:DIGEST",
         };
-        var reads = new Option<ZooKeeperReads>("--reads")
-        {
-            Description = "'session': a read shows what its client has written and seen; 'linearizable': all that any "
-                + "client was answered before, at the price of waiting for the log.",
-            HelpName = "session|linearizable",
-        };
+        var reads = ReadsOption();
+        var readOnly = ReadOnlyOption();
         var perAddress = PerAddressOption();
         var certs = new Option<DirectoryInfo?>("--certs")
         {
@@ -45,11 +41,13 @@ internal static class ZooKeeperServeCommand
             Description = "Plain connections at an address other than loopback: anyone on the network can listen.",
         };
         var verbose = new Option<bool>("--verbose") { Description = "Clients that are closed, on standard error." };
-        var command = Commands.New(
-            "serve", Description, [connect, listen, service, super, reads, perAddress, certs, insecure, verbose]);
+        var command = Commands.New("serve", Description,
+            [connect, listen, service, super, reads, readOnly, perAddress, certs, insecure, verbose]);
         command.SetAction(async (result, cancellationToken) =>
         {
             var at = result.GetRequiredValue(listen);
+            if (result.GetValue(readOnly) && result.GetValue(reads) == ZooKeeperReads.Linearizable)
+                throw new UsageException("--read-only and --reads linearizable exclude each other.");
             using var tls = TlsOf(at, result.GetValue(certs), result.GetValue(insecure));
             using var loggers = LoggerFactory.Create(builder => builder
                 .AddConsole(console => console.LogToStandardErrorThreshold = LogLevel.Trace)
@@ -64,6 +62,7 @@ internal static class ZooKeeperServeCommand
                 Tls = tls,
                 SuperDigest = result.GetValue(super),
                 Reads = result.GetValue(reads),
+                ReadOnly = result.GetValue(readOnly),
                 Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = result.GetValue(perAddress) },
                 Loggers = loggers,
             };
@@ -77,6 +76,19 @@ internal static class ZooKeeperServeCommand
         });
         return command;
     }
+
+    private static Option<ZooKeeperReads> ReadsOption() => new("--reads")
+    {
+        Description = "'session': a read shows what its client has written and seen; 'linearizable': all that any "
+            + "client was answered before, at the price of waiting for the log.",
+        HelpName = "session|linearizable",
+    };
+
+    private static Option<bool> ReadOnlyOption() => new("--read-only")
+    {
+        Description = "While the log does not answer, serve reads of the newest state that is known to clients that "
+            + "allow it, as ZooKeeper's readonlymode.enabled.",
+    };
 
     private static ClusterTls? TlsOf(IPEndPoint at, DirectoryInfo? certs, bool insecure)
     {

@@ -21,6 +21,7 @@ internal sealed class FrontEndService(
             Tls = options.OpenTls,
             Folder = Path.GetDirectoryName(options.ConfigFile),
             Limits = options.Limits.Of(own.Kind),
+            Settings = own.Settings,
         };
         try
         {

@@ -10,6 +10,9 @@ public interface IFrontEnd
     /// <summary>The name in <c>node.json</c>, as <c>grpc</c>.</summary>
     string Kind { get; }
 
+    /// <summary>Whether it has settings of its own (<see cref="FrontEndOptions.Settings"/>).</summary>
+    bool HasSettings => false;
+
     /// <summary>Listens over an ordinary client, which connects when it is needed. Disposing the result ends
     /// it.</summary>
     /// <exception cref="CorfuException">The port is occupied, or a right unknown: the message is for the
@@ -40,6 +43,9 @@ public sealed record FrontEndStart(
     /// <summary>The folder of the node's configuration, for files of the front end; null: there is none.</summary>
     public string? Folder { get; init; }
 
+    /// <inheritdoc cref="FrontEndOptions.Settings"/>
+    public JsonElement? Settings { get; init; }
+
     /// <summary>The front end's limits, as the configuration has them below <c>limits</c> with its kind. Null: its
     /// defaults.</summary>
     public JsonElement? Limits { get; init; }
@@ -53,6 +59,9 @@ public sealed record FrontEndOptions(string Kind, string Listen)
     /// <summary>Further rights of its callers, beside reading and appending; their names are the front end's. Default:
     /// none.</summary>
     public IReadOnlyList<string>? Allow { get; init; }
+
+    /// <summary>Settings that only this kind has, by name. Null: its defaults.</summary>
+    public JsonElement? Settings { get; init; }
 
     internal NodeEndpoint? Endpoint => NodeEndpoint.TryParse(Listen, out var endpoint) ? endpoint : null;
 }

@@ -38,12 +38,7 @@ public static class NodeRunner
         using var held = NodeReloader.Hold();
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
-        foreach (var asked in options.FrontEnds.Where(asked => frontEnds.All(known => known.Kind != asked.Kind)))
-            throw new NodeStartException(
-                $"The file {configPath} asks for the front end '{asked.Kind}', which this program does not serve. "
-                + (frontEnds.IsEmpty
-                    ? "'corfu node' serves front ends."
-                    : $"It serves: {string.Join(", ", frontEnds.Select(known => known.Kind))}."));
+        CheckFrontEnds(options, configPath, frontEnds);
         if (extensions.IsEmpty && (options.Http is not null || options.Telemetry is not null))
             throw new NodeStartException(
                 $"The file {configPath} asks for http or telemetry, which this program does not serve. 'corfu node' "
@@ -81,6 +76,22 @@ public static class NodeRunner
         ServiceManager.Tell("READY=1");
         await host.WaitForShutdownAsync(cancellationToken);
         return 0;
+    }
+
+    private static void CheckFrontEnds(NodeOptions options, string configPath, ImmutableArray<IFrontEnd> frontEnds)
+    {
+        foreach (var asked in options.FrontEnds)
+        {
+            var known = frontEnds.FirstOrDefault(known => known.Kind == asked.Kind)
+                ?? throw new NodeStartException(
+                    $"The file {configPath} asks for the front end '{asked.Kind}', which this program does not serve. "
+                    + (frontEnds.IsEmpty
+                        ? "'corfu node' serves front ends."
+                        : $"It serves: {string.Join(", ", frontEnds.Select(own => own.Kind))}."));
+            if (asked.Settings is not null && !known.HasSettings)
+                throw new NodeStartException(
+                    $"The file {configPath} has settings of the front end '{asked.Kind}', which has none.");
+        }
     }
 
     private static IHost Build(

@@ -19,6 +19,8 @@ internal sealed class ConnectionTable(ZooKeeperLimits limits)
     // Connections that are not read.
     private readonly List<ZooConnection> _crowded = [];
 
+    public ZooKeeperLimits Limits => limits;
+
     public int Count => _all.Count;
 
     /// <summary>Posted writes of connections that are open.</summary>
@@ -78,7 +80,7 @@ internal sealed class ConnectionTable(ZooKeeperLimits limits)
             var largest = _holders.MaxBy(static holder => holder.HeldBytes)!;
             // Memory comes back when the socket has ended; until then no other is closed for it.
             Forget(largest);
-            largest.Evict(limits.MaxBufferedBytes);
+            largest.Evict(largest.HeldBytes, limits.MaxBufferedBytes, "maxBufferedBytes");
         }
     }
 

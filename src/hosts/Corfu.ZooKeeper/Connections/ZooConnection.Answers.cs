@@ -47,6 +47,28 @@ internal sealed partial class ZooConnection
         }
     }
 
+    // For a client that only reads. Nothing awaits the log, so replies are in order.
+    private void AnswerWithoutLog(QueuedRequest queued)
+    {
+        var zxid = Advance(Dispatcher.Root!.LastZxid);
+        var before = _output.Pending.Length;
+        if (queued.Head.Code == OpCode.CloseSession)
+        {
+            Reply(queued.Head.Xid, zxid, ErrorCode.Ok);
+            Close();
+        }
+        else if (IsUnposted(queued) || queued.Request is NodeRequest { Code: OpCode.Sync })
+        {
+            Reply(queued.Head.Xid, zxid, ErrorCode.NotReadOnly);
+        }
+        else
+        {
+            Answer(queued);
+        }
+
+        Count(queued, ReplyWriter.ErrorIn(_output.Pending.Written[before..]));
+    }
+
     private void Answer(QueuedRequest queued, long zxid)
     {
         var xid = queued.Head.Xid;

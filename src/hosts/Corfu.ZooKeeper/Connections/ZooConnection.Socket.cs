@@ -15,6 +15,7 @@ namespace Corfu.ZooKeeper.Connections;
 internal sealed partial class ZooConnection
 {
     private const int HeadSize = sizeof(int);
+    private const int NoAttachment = -1;
 
     private Action? _abort;
     private PipeReader? _input;
@@ -209,7 +210,8 @@ internal sealed partial class ZooConnection
         ImmutableArray<byte> password;
         lock (Dispatcher.Gate)
         {
-            if (_isClosed || !Dispatcher.MayAnswer()) return false;
+            if (_isClosed) return false;
+            if (!Dispatcher.MayAnswer()) return BindReadOnly(asked, timeout);
             (record, password) = SessionRecord(asked, timeout);
         }
 
@@ -246,6 +248,23 @@ internal sealed partial class ZooConnection
         Dispatcher.Connections.Bind(result.Session, this);
         (Session, _attachment, _lastZxid) = (result.Session, result.Attachment, asked.LastZxidSeen);
         Answer(new ConnectResponse(timeout, result.Session, password, asked.ReadOnly is null ? null : false));
+        return true;
+    }
+
+    // Whether a session has ended cannot be told here, and is not. One that the tree knows needs its password.
+    private bool BindReadOnly(ConnectRequest asked, int timeout)
+    {
+        if (asked.ReadOnly != true || !Dispatcher.IsReadOnly || asked.LastZxidSeen > Dispatcher.Root!.LastZxid
+            || Dispatcher.Root.FindSession(asked.Session) is { } known
+                && known.Hash != Credentials.HashOf(asked.Password.AsSpan())) return false;
+        var isNew = asked.Session == 0;
+        var session = isNew ? FrontEndIdentity.Draw() : asked.Session;
+        var password = isNew ? [.. RandomNumberGenerator.GetBytes(ConnectResponse.PasswordSize)] : asked.Password;
+        _isReadOnly = true;
+        Dispatcher.Connections.Bind(session, this);
+        // Z7: no attachment, so that no effect of the session's earlier writes is taken for a reply.
+        (Session, _attachment, _lastZxid) = (session, NoAttachment, asked.LastZxidSeen);
+        Answer(new ConnectResponse(timeout, session, password, ReadOnly: true));
         return true;
     }
 

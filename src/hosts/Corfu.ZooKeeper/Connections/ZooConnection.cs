@@ -33,6 +33,9 @@ internal sealed partial class ZooConnection : IPostSink
     private long _checkingThrough;
     private long _sent;
     private int _attachment;
+
+    // Set once, by the handshake: the session is this connection's alone, and no request reaches the log.
+    private bool _isReadOnly;
     private int _unchecked;
     private int _posted;
     private bool _wasHeard = true;
@@ -211,7 +214,7 @@ internal sealed partial class ZooConnection : IPostSink
     {
         lock (Dispatcher.Gate)
         {
-            if (_isClosed || _isLast || !Dispatcher.MayAnswer()) return Task.CompletedTask;
+            if (_isClosed || _isLast || !MayAnswer()) return Task.CompletedTask;
             _wasHeard = true;
             _received++;
             _services.Figures.Received++;
@@ -228,6 +231,12 @@ internal sealed partial class ZooConnection : IPostSink
                     || _services.AreReadsLinearizable && request is NodeRequest or MultiReadRequest),
             };
             Prove(queued);
+            if (_isReadOnly)
+            {
+                AnswerWithoutLog(queued);
+                return Task.CompletedTask;
+            }
+
             if (Planted.Is("reads-overtake-writes") && request is NodeRequest { Code: not OpCode.Sync })
             {
                 Answer(queued);
@@ -248,6 +257,8 @@ internal sealed partial class ZooConnection : IPostSink
             return _room.Task;
         }
     }
+
+    private bool MayAnswer() => _isReadOnly ? Dispatcher.IsReadOnly : Dispatcher.MayAnswer();
 
     // A write behind a request for authentication has what that one proves. What ends the connection is its last.
     private void Prove(QueuedRequest queued)
@@ -362,11 +373,13 @@ internal sealed partial class ZooConnection : IPostSink
     }
 
     /// <summary>Closes the connection at once: it holds most, and all together hold too much.</summary>
-    public void Evict(long most)
+    /// <param name="held">Bytes that it holds of what is bounded.</param>
+    /// <param name="name">Name of the limit, for the operator.</param>
+    public void Evict(long held, long most, string name)
     {
         if (_isAborted) return;
         FrontEndTelemetry.OnClosed(CloseReason.Memory);
-        FrontEndLog.Evicted(_services.Logger, Peer, HeldBytes, most);
+        FrontEndLog.Evicted(_services.Logger, Peer, held, most, name);
         Abort();
     }
 

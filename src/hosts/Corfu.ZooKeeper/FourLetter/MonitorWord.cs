@@ -10,7 +10,7 @@ internal static class MonitorWord
     {
         var text = new StringBuilder();
         Add(text, "version", StatusWords.Version);
-        Add(text, "server_state", facts.State == ServerState.ReadOnly ? "read-only" : facts.Mode);
+        Add(text, "server_state", facts.Mode);
         Add(text, "min_latency", facts.Requests.Shortest);
         Add(text, "avg_latency", facts.Requests.Average);
         Add(text, "max_latency", facts.Requests.Longest);

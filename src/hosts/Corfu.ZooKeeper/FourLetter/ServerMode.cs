@@ -7,6 +7,7 @@ internal static class ServerMode
     public const string Standalone = "standalone";
     public const string Leader = "leader";
     public const string Follower = "follower";
+    public const string ReadOnly = "read-only";
 
     public static string Of(TreeRoot root, long frontEnd)
     {

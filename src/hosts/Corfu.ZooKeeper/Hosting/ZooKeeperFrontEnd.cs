@@ -29,7 +29,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         _options = options;
         var logger = options.Loggers.CreateLogger<ZooKeeperFrontEnd>();
         var dispatcher = new Dispatcher(logger, time, FrontEndLease.Length,
-            new ConnectionTable(options.Limits));
+            new ConnectionTable(options.Limits), options.ReadOnly);
         var sync = new SyncWaiters(dispatcher, tree, _stop.Token);
         dispatcher.Advanced += sync.OnAdvanced;
         _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
@@ -76,7 +76,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
     string IServing.Service => _options.Service;
 
     /// <param name="runtime">With <see cref="RuntimeOptions"/>; stays the caller's.</param>
-    /// <exception cref="ArgumentException">A limit is not allowed.</exception>
+    /// <exception cref="ArgumentException">A limit, or a combination of options, is not allowed.</exception>
     /// <exception cref="CorfuException">The log does not answer.</exception>
     /// <exception cref="ListenException">The port is occupied.</exception>
     public static Task<ZooKeeperFrontEnd> StartAsync(TangoRuntime runtime, ZooKeeperFrontEndOptions options,
@@ -88,6 +88,8 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         ClientPort? port, TimeProvider time, CancellationToken cancellationToken)
     {
         ZooKeeperLimits.Rules.Check(options.Limits);
+        if (options is { ReadOnly: true, Reads: ZooKeeperReads.Linearizable })
+            throw new ArgumentException("Linearizable reads and a read-only mode exclude each other", nameof(options));
         var tree = await TreeOpening.OpenAsync(runtime, options.Service, cancellationToken).ConfigureAwait(false);
         var frontEnd = new ZooKeeperFrontEnd(tree, options, time) { _port = port };
         try
@@ -133,6 +135,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         new("maxSessionTimeout", $"{ConnectionLimits.LongestTimeout}"),
         new("service", options.Service),
         new("reads", options.Reads == ZooKeeperReads.Linearizable ? "linearizable" : "session"),
+        new("readonlymode.enabled", options.ReadOnly ? "true" : "false"),
     ];
 
     private async Task StartAsync(TangoRuntime runtime, ZooKeeperTree tree, CancellationToken cancellationToken)

@@ -21,6 +21,11 @@ public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
     /// <summary>Default: <see cref="ZooKeeperReads.Session"/>.</summary>
     public ZooKeeperReads Reads { get; init; }
 
+    /// <summary>While the log does not answer, clients that allow it (<c>readOnly</c>, as <c>canBeReadOnly</c> in
+    /// ZooKeeper's own client) read the newest state that the front end knows; their writes are refused with -119. They
+    /// connect again when the log is back. Not together with linearizable reads. Default: off.</summary>
+    public bool ReadOnly { get; init; }
+
     public ZooKeeperLimits Limits { get; init; } = new();
 
     /// <summary>Default: nothing is logged.</summary>

@@ -10,7 +10,8 @@ public sealed record ZooKeeperLimits
     internal static readonly OptionRules<ZooKeeperLimits> Rules = new OptionRules<ZooKeeperLimits>(new())
         .AtLeast(o => o.MaxConnections, 1)
         .AtLeast(o => o.MaxConnectionsPerAddress, 0)
-        .AtLeast(o => o.MaxBufferedBytes, 4L << 20);
+        .AtLeast(o => o.MaxBufferedBytes, 4L << 20)
+        .AtLeast(o => o.MaxWatchBytes, 64L << 10);
 
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
@@ -28,6 +29,10 @@ public sealed record ZooKeeperLimits
     /// Beyond, the connection that holds most is closed; while requests are half of it, no socket is read. Default 256
     /// MiB, at least 4 MiB.</summary>
     public long MaxBufferedBytes { get; init; } = 256L << 20;
+
+    /// <summary>Bytes of the watches of all connections: 200 for each, and two for each character of its path. Beyond,
+    /// the connection that has most is closed. Default 512 MiB, at least 64 KiB.</summary>
+    public long MaxWatchBytes { get; init; } = 512L << 20;
 
     /// <exception cref="CorfuException">A name is unknown, or a value is not allowed.</exception>
     public static ZooKeeperLimits Read(JsonElement json)

@@ -7,11 +7,14 @@ namespace Corfu.ZooKeeper.Serving;
 /// Newest root of a front end, and all that changes with it. One lock, the gate, orders effects, reads, watches and
 /// packets: an event stands before every reply that shows its change.
 /// </summary>
-internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lease, ConnectionTable connections)
+/// <param name="isReadOnlyOffered">As <see cref="Hosting.ZooKeeperFrontEndOptions.ReadOnly"/>.</param>
+internal sealed class Dispatcher(
+    ILogger logger, TimeProvider time, TimeSpan lease, ConnectionTable connections, bool isReadOnlyOffered)
     : IApplyObserver
 {
     private readonly List<ConnectionOutput> _unsent = [];
     private bool _isDispatching;
+    private bool _hasLeft;
     private long _leased;
     private string _fault = "the log has not confirmed its first beat";
 
@@ -22,12 +25,17 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     /// <summary>Null: the tree is not observed yet, or not any more.</summary>
     public TreeRoot? Root { get; private set; }
 
-    public WatchTable Watches { get; } = new();
+    public WatchTable Watches { get; } = new(connections.Limits.MaxWatchBytes);
 
     public ConnectionTable Connections => connections;
 
-    /// <summary>False: nothing is answered, and no connection is taken.</summary>
+    /// <summary>False: nothing is answered, and no connection is taken, but for clients that only read.</summary>
     public bool IsServing { get; private set; }
+
+    /// <summary>Whether clients that ask for it may read the newest root that is known, which others may have
+    /// changed. Never together with <see cref="IsServing"/>: a client learns which of the two it has when it
+    /// connects.</summary>
+    public bool IsReadOnly => isReadOnlyOffered && !IsServing && !_hasLeft && Root is not null;
 
     /// <summary>Why nothing is answered; null: clients are served.</summary>
     public string? Fault => MayAnswer() ? null : _fault;
@@ -37,7 +45,12 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
 
     /// <summary>Clients may be answered for the length of a lease.</summary>
     /// <param name="leased">When the beat was sent that the log has confirmed.</param>
-    public void Serve(long leased) => (_leased, IsServing) = (leased, Root is not null);
+    public void Serve(long leased)
+    {
+        // Clients that only read connect again, and have sessions of the log then.
+        if (IsReadOnly) Connections.CloseAll();
+        (_leased, IsServing) = (leased, Root is not null);
+    }
 
     /// <summary>Whether clients may be answered now. Asked before each answer: a process that wakes from a pause has no
     /// time to look at its clock before. Without the lease all connections are closed.</summary>
@@ -61,6 +74,7 @@ internal sealed class Dispatcher(ILogger logger, TimeProvider time, TimeSpan lea
     /// <summary>Closes all connections, as the program ends the front end.</summary>
     public void Leave()
     {
+        _hasLeft = true;
         FrontEndLog.Leaving(logger, Connections.Count);
         End("it has ended");
     }

@@ -25,8 +25,8 @@ internal static partial class FrontEndLog
     public static partial void Closed(ILogger logger, string peer, string reason);
 
     [LoggerMessage(LogLevel.Warning, "The client {Peer} is closed: it holds {Bytes} bytes, more than any other, and "
-        + "all clients together hold more than {Limit} (maxBufferedBytes)")]
-    public static partial void Evicted(ILogger logger, string peer, long bytes, long limit);
+        + "all clients together hold more than {Limit} ({Name})")]
+    public static partial void Evicted(ILogger logger, string peer, long bytes, long limit, string name);
 
     [LoggerMessage(LogLevel.Warning, "Serving the client {Peer} has failed")]
     public static partial void Failed(ILogger logger, string peer, Exception reason);

@@ -32,8 +32,10 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
         return new ServerFacts
         {
             State = root is null ? ServerState.Starting
-                : Dispatcher.IsServing ? ServerState.Serving : ServerState.Stopped,
-            Mode = root is null ? ServerMode.Standalone : ServerMode.Of(root, Identity.Id),
+                : Dispatcher.IsServing ? ServerState.Serving
+                : Dispatcher.IsReadOnly ? ServerState.ReadOnly : ServerState.Stopped,
+            Mode = root is null ? ServerMode.Standalone
+                : Dispatcher.IsReadOnly ? ServerMode.ReadOnly : ServerMode.Of(root, Identity.Id),
             Followers = root is null ? 0 : ServerMode.LiveIn(root).Count() - 1,
             Zxid = root?.LastZxid ?? 0,
             Nodes = root?.NodeCount ?? 0,

@@ -6,6 +6,9 @@ internal sealed class PathWatches<TOwner>
 {
     private static readonly HashSet<TOwner> s_none = [];
 
+    // Beside its path's characters: a place in two sets, a share of them, and a string's head.
+    private const int BytesOfWatch = 200;
+
     private readonly Dictionary<string, HashSet<TOwner>> _byPath = new(StringComparer.Ordinal);
     private readonly Dictionary<TOwner, HashSet<string>> _byOwner = [];
 
@@ -15,20 +18,27 @@ internal sealed class PathWatches<TOwner>
 
     public IEnumerable<TOwner> Owners => _byOwner.Keys;
 
+    /// <summary>Memory of all watches, as far as it can be told.</summary>
+    public long Bytes { get; private set; }
+
+    public long BytesOf(TOwner owner) => _byOwner.TryGetValue(owner, out var paths) ? paths.Sum(BytesAt) : 0;
+
     public HashSet<TOwner> At(string path) => _byPath.GetValueOrDefault(path, s_none);
 
     public bool Has(string path, TOwner owner) => At(path).Contains(owner);
 
     public void Add(string path, TOwner owner)
     {
-        Entry(_byPath, path).Add(owner);
+        if (!Entry(_byPath, path).Add(owner)) return;
         Entry(_byOwner, owner).Add(path);
+        Bytes += BytesAt(path);
     }
 
     public bool Remove(string path, TOwner owner)
     {
         if (!Remove(_byPath, path, owner)) return false;
         Remove(_byOwner, owner, path);
+        Bytes -= BytesAt(path);
         return true;
     }
 
@@ -37,6 +47,7 @@ internal sealed class PathWatches<TOwner>
     {
         if (!_byPath.Remove(path, out var owners)) return s_none;
         foreach (var owner in owners) Remove(_byOwner, owner, path);
+        Bytes -= owners.Count * BytesAt(path);
         return owners;
     }
 
@@ -44,7 +55,10 @@ internal sealed class PathWatches<TOwner>
     {
         if (!_byOwner.Remove(owner, out var paths)) return;
         foreach (var path in paths) Remove(_byPath, path, owner);
+        Bytes -= paths.Sum(BytesAt);
     }
+
+    private static long BytesAt(string path) => BytesOfWatch + sizeof(char) * path.Length;
 
     private static HashSet<TValue> Entry<TKey, TValue>(Dictionary<TKey, HashSet<TValue>> map, TKey key)
         where TKey : notnull

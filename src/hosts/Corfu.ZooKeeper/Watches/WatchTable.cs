@@ -4,7 +4,8 @@ using Corfu.ZooKeeper.Wire;
 namespace Corfu.ZooKeeper.Watches;
 
 /// <summary>Watches of all connections. Guarded by the front end's gate.</summary>
-internal sealed class WatchTable
+/// <param name="maxBytes">As <see cref="Hosting.ZooKeeperLimits.MaxWatchBytes"/>.</param>
+internal sealed class WatchTable(long maxBytes)
 {
     private readonly PathWatches<ZooConnection> _data = new();
     private readonly PathWatches<ZooConnection> _child = new();
@@ -22,20 +23,22 @@ internal sealed class WatchTable
 
     private PathWatches<ZooConnection>[] All => [_data, _child, _persistent, _recursive];
 
-    public void AddData(string path, ZooConnection owner) => _data.Add(path, owner);
+    private long Bytes => _data.Bytes + _child.Bytes + _persistent.Bytes + _recursive.Bytes;
 
-    public void AddChild(string path, ZooConnection owner) => _child.Add(path, owner);
+    public void AddData(string path, ZooConnection owner) => Add(_data, path, owner);
+
+    public void AddChild(string path, ZooConnection owner) => Add(_child, path, owner);
 
     public void AddPersistent(string path, ZooConnection owner)
     {
         _recursive.Remove(path, owner);
-        _persistent.Add(path, owner);
+        Add(_persistent, path, owner);
     }
 
     public void AddRecursive(string path, ZooConnection owner)
     {
         _persistent.Remove(path, owner);
-        _recursive.Add(path, owner);
+        Add(_recursive, path, owner);
     }
 
     public bool Has(WatchKind kind, string path, ZooConnection owner) =>
@@ -76,6 +79,20 @@ internal sealed class WatchTable
         }
 
         foreach (var connection in _told) connection.Tell(change, zxid);
+    }
+
+    // Beyond the limit the connection with most is closed, which may be the owner.
+    private void Add(PathWatches<ZooConnection> watches, string path, ZooConnection owner)
+    {
+        watches.Add(path, owner);
+        while (Bytes > maxBytes)
+        {
+            var (largest, bytes) = All.SelectMany(static all => all.Owners).Distinct()
+                .Select(holder => (Holder: holder, Bytes: All.Sum(all => all.BytesOf(holder))))
+                .MaxBy(static held => held.Bytes);
+            RemoveAll(largest);
+            largest.Evict(bytes, maxBytes, "maxWatchBytes");
+        }
     }
 
     private void AddStaying(string path)

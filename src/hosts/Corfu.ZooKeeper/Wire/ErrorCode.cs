@@ -25,6 +25,9 @@ internal enum ErrorCode
     InvalidAcl = -114,
     AuthFailed = -115,
 
+    /// <summary>A write, or a sync, while the front end only reads.</summary>
+    NotReadOnly = -119,
+
     NoWatcher = -121,
     QuotaExceeded = -125,
 }

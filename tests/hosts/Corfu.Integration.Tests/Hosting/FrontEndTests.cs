@@ -52,6 +52,22 @@ public sealed class FrontEndTests
         Assert.Contains("It serves: tail.", fault.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Settings_of_a_front_end_without_any_are_refused()
+    {
+        using var folder = new TempFolder();
+        var config = await NewNodeAsync(folder, new JsonObject
+        {
+            ["kind"] = "tail",
+            ["listen"] = TestPorts.Address(),
+            ["settings"] = new JsonObject { ["color"] = "red" },
+        });
+        var fault = await Assert.ThrowsAsync<NodeStartException>(
+            () => NodeRunner.RunAsync(config, TextWriter.Null, NodeRoles.Log, [new TailFrontEnd()], default));
+        Assert.EndsWith(
+            "has settings of the front end 'tail', which has none.", fault.Message, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("""[{ "listen": "127.0.0.1:1" }]""", "FrontEnds: a front end needs a kind.")]
     [InlineData("""[{ "kind": "tail" }]""", "FrontEnds: tail: '' is no address:port")]

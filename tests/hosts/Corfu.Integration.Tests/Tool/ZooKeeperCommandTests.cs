@@ -105,6 +105,19 @@ public sealed class ZooKeeperCommandTests
             ExitCode.Failed, "configure", "--service", "none"), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Options_that_do_not_go_together_are_refused()
+    {
+        await using var world = await World.StartAsync();
+        string[] import = ["--from", "127.0.0.1:1", "--tls-cert", "none.pem"];
+        Assert.Contains("--tls-cert needs --tls-ca",
+            await world.RefuseAsync(ExitCode.Usage, "import", import), StringComparison.Ordinal);
+        Assert.Contains("none.pem cannot be read", await world.RefuseAsync(
+            ExitCode.Usage, "import", [.. import, "--tls-ca", "none.pem"]), StringComparison.Ordinal);
+        Assert.Contains("--read-only and --reads linearizable exclude each other", await world.RefuseAsync(
+            ExitCode.Usage, "serve", "--read-only", "--reads", "linearizable"), StringComparison.Ordinal);
+    }
+
     private static CreateOp Create(string path, string data) =>
         new(path, Encoding.UTF8.GetBytes(data), AclList.Open.Entries, CreateFlags.Persistent);
 

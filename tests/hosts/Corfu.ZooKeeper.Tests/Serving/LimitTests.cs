@@ -85,6 +85,60 @@ public sealed class LimitTests
         Assert.Equal(0, figures.Read("corfu.zookeeper.watch", "storm"));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Client_with_most_watches_is_closed_when_all_are_too_many(bool isPersistent)
+    {
+        using var lines = new Lines();
+        await using var server = await TestServer.StartAsync(configure: own => own with
+        {
+            Limits = own.Limits with { MaxWatchBytes = 64 << 10 },
+            Loggers = lines,
+        });
+        var fired = new TaskCompletionSource<ServerEvent>();
+        await using var few = await server.ConnectAsync(onEvent: fired.SetResult);
+        await few.SendAsync(new NodeRequest(OpCode.Exists, "/few", Watch: true));
+        await using var many = await server.ConnectAsync();
+        await Assert.ThrowsAsync<ZooClientException>(async () =>
+        {
+            for (var i = 0; ; i++)
+            {
+                var path = $"/{i}" + new string('p', 1_000);
+                await many.SendAsync(isPersistent
+                    ? new WatchRequest(OpCode.AddWatch, path, (int)WatchMode.Recursive)
+                    : new NodeRequest(OpCode.Exists, path, Watch: true));
+            }
+        });
+        Assert.Contains(lines.All, line => line.Text.EndsWith("(maxWatchBytes)", StringComparison.Ordinal));
+        await few.SendAsync(Create("/few", ""));
+        Assert.Equal("/few", (await fired.Task).Path);
+    }
+
+    [Fact]
+    public async Task Ended_watches_leave_room()
+    {
+        await using var server = await TestServer.StartAsync(
+            configure: own => own with { Limits = own.Limits with { MaxWatchBytes = 64 << 10 } });
+        await using var client = await server.ConnectAsync();
+        var path = "/" + new string('p', 10_000);
+        // Each turn leaves watches of 40 KiB, and ends them: by a change, by request, by the end of the connection.
+        for (var i = 0; i < 3; i++)
+        {
+            await client.SendAsync(new NodeRequest(OpCode.Exists, path, Watch: true));
+            await client.SendAsync(new WatchRequest(OpCode.AddWatch, path, (int)WatchMode.Persistent));
+            await client.SendAsync(Create(path, ""));
+            await client.SendAsync(new WriteRequest(OpCode.Delete, new DeleteOp(path, -1)));
+            await client.SendAsync(new WatchRequest(OpCode.RemoveWatches, path, (int)WatchKind.Any));
+            await using var other = await server.ConnectAsync();
+            await other.SendAsync(new WatchRequest(OpCode.AddWatch, path, (int)WatchMode.Recursive));
+            await other.SendAsync(new NodeRequest(OpCode.Exists, path, Watch: true));
+            await other.SendAsync(new WriteRequest(OpCode.CloseSession, new CloseSessionOp()));
+        }
+
+        Assert.StartsWith("0 connections watching 0 paths", await server.AskAsync("wchs"), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Many_reads_of_large_nodes_in_a_request_end_the_connection_at_the_limit_of_a_reply()
     {
