@@ -67,10 +67,22 @@ internal static class FuzzedRecords
     {
         var buffer = new ArgumentBuffer();
         var writer = new MessagePackWriter(buffer);
-        var key = call.HasKey ? new ObjectKey(call.Key.Span) : ObjectKey.None;
-        RecordFormat.WriteUpdate(ref writer, call.Object, call.Mutator, key, call.Arguments.Span);
+        RecordFormat.WriteUpdate(ref writer, call.Object, call.Mutator, KeyOf(call), call.Arguments.Span);
         writer.Flush();
         return buffer.WrittenSpan;
+    }
+
+    private static ObjectKey KeyOf(scoped in CallRecord call)
+    {
+        if (call.KeyList.IsEmpty) return call.HasKey ? new ObjectKey(call.Key.Span) : ObjectKey.None;
+        var keys = new List<ObjectKey>();
+        var reader = new MessagePackReader(call.KeyList);
+        for (var left = reader.ReadCount(); left > 0; left--) keys.Add(new ObjectKey(reader.ReadBinary().Span));
+        // Equal keys are written once.
+        var distinct = keys.Distinct().Count();
+        return distinct == keys.Count
+            ? ObjectKey.List([.. keys])
+            : throw new TangoFormatException("A key stands twice");
     }
 
     // Numbers and lengths may be written in more than one width; the tool's reading knows nothing of the types here.

@@ -1,3 +1,5 @@
+using Tango.Formatting;
+using Tango.Records;
 using Tango.Testing;
 using Tango;
 using Tango.Collections;
@@ -53,7 +55,18 @@ internal sealed class TangoPlayer
 
         var tail = (await log.CheckAsync([])).Tail;
         var pages = await log.ReadManyAsync([.. Enumerable.Range(0, (int)tail.Offset).Select(i => new LogPosition(i))]);
-        return [.. pages.Where(p => p.IsData).Select(p => p.Entry!.Payload.ToArray())];
+        return [.. pages.Where(p => p.IsData).Select(p => p.Entry!.Payload.ToArray()), CallOfSeveralKeys()];
+    }
+
+    private static byte[] CallOfSeveralKeys()
+    {
+        var buffer = new ArgumentBuffer();
+        var writer = new MessagePackWriter(buffer);
+        EntryFormat.WriteHeader(ref writer, 1, 1, 1);
+        RecordFormat.WriteUpdate(
+            ref writer, ObjectId.FirstUser, 1, ObjectKey.List(ObjectKey.Of("k"), ObjectKey.Of("j")), [0x91, 1]);
+        writer.Flush();
+        return buffer.WrittenSpan.ToArray();
     }
 
     public void Play(byte[] bytes) => PlayAsync(bytes).GetAwaiter().GetResult();

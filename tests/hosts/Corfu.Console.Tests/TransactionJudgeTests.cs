@@ -50,6 +50,18 @@ public sealed class TransactionJudgeTests
         Assert.Equal(new RecordPlace(10, 0), Assert.Single(judged).Loss!.Winner);
     }
 
+    [Theory]
+    [InlineData("a", true)]
+    [InlineData("b", true)]
+    [InlineData("c", false)]
+    public void Read_of_a_key_loses_to_a_write_of_several_keys_if_named(string read, bool loses)
+    {
+        var judged = Judge(
+            Item(10, 7, new UpdateRecord(0, new TangoCallRecord(Orders, 1, [Key("a")!, Key("b")!], default, 0))),
+            Commit(12, runtime: 8, snapshot: 10, [Read(Orders, read)]));
+        Assert.Equal(loses ? Outcome.Aborted : Outcome.Committed, Assert.Single(judged).Outcome);
+    }
+
     [Fact]
     public void Writes_of_a_lost_transaction_defeat_no_other()
     {
@@ -96,7 +108,8 @@ public sealed class TransactionJudgeTests
 
     private static ReadPart Read(ulong id, params ImmutableArray<string> keys) => new(id, [.. keys.Select(Key)!]);
 
-    private static TangoCallRecord Write(ulong id, string? key) => new(id, 1, Key(key), default, 0);
+    private static TangoCallRecord Write(ulong id, string? key) =>
+        new(id, 1, key is null ? null : [Key(key)!], default, 0);
 
     private static byte[]? Key(string? key) => key is null ? null : Encoding.UTF8.GetBytes(key);
 }

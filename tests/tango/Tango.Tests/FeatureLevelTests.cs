@@ -3,13 +3,15 @@ using Tango.Formatting;
 
 namespace Tango.Tests;
 
-/// <summary>R23: what older code cannot read is written only at a level that an operator has raised. All formats are of
-/// the first level, so that level 2 stands for the first one that is added.</summary>
+/// <summary>R23: what older code cannot read is written only at a level that an operator has raised. Level 3 stands
+/// for the next one that is added.</summary>
 public class FeatureLevelTests
 {
     private const int TooNew = FeatureLevel.Newest + 97;
 
-    private static readonly TangoOptions s_next = new() { NewestLevel = 2 };
+    private const int Next = FeatureLevel.Newest + 1;
+
+    private static readonly TangoOptions s_next = new() { NewestLevel = Next };
 
     [Fact]
     public async Task New_log_has_the_level_of_the_runtime_that_creates_the_first_object()
@@ -21,8 +23,8 @@ public class FeatureLevelTests
         await using var newer = new World();
         var next = newer.NewRuntime(s_next);
         await next.OpenAsync<Accounts>("accounts", OpenMode.Create);
-        Assert.Equal(2, await next.Log.ReadLevelAsync());
-        await next.Log.RequireLevelAsync(2, "A novelty", default);
+        Assert.Equal(Next, await next.Log.ReadLevelAsync());
+        await next.Log.RequireLevelAsync(Next, "A novelty", default);
     }
 
     [Fact]
@@ -32,21 +34,21 @@ public class FeatureLevelTests
         var (_, accounts) = await world.OpenAccountsAsync();
         var (next, other) = (world.NewRuntime(s_next), world.NewRuntime(s_next));
         await next.OpenAsync<Accounts>("second", OpenMode.Create);
-        Assert.Equal(1, await next.Log.ReadLevelAsync());
+        Assert.Equal(FeatureLevel.Newest, await next.Log.ReadLevelAsync());
         var tail = await world.TailAsync();
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
-            async () => await next.Log.RequireLevelAsync(2, "A novelty", default));
+            async () => await next.Log.RequireLevelAsync(Next, "A novelty", default));
         Assert.Equal(
-            "A novelty needs feature level 2, and this log has level 1. Once every client of the log runs code that "
-            + "knows level 2: corfu tango level raise 2",
+            "A novelty needs feature level 3, and this log has level 2. Once every client of the log runs code that "
+            + "knows level 3: corfu tango level raise 3",
             refused.Message);
-        Assert.Equal((1, 2, 2), (refused.LogLevel, refused.NeededLevel, refused.CodeLevel));
+        Assert.Equal((2, 3, 3), (refused.LogLevel, refused.NeededLevel, refused.CodeLevel));
         Assert.Equal(tail, await world.TailAsync());
 
         await other.SyncAsync();
-        Assert.Equal(2, await next.Log.RaiseLevelAsync(2));
+        Assert.Equal(Next, await next.Log.RaiseLevelAsync(Next));
         // The other runtime has not played the record yet, and looks it up.
-        await other.Log.RequireLevelAsync(2, "A novelty", default);
+        await other.Log.RequireLevelAsync(Next, "A novelty", default);
         // Nothing of the new level is written so far.
         await accounts.SetAsync("x", 1);
         Assert.Equal(1, await accounts.BalanceAsync("x"));
@@ -79,7 +81,7 @@ public class FeatureLevelTests
             async () => await runtime.OpenAsync<Accounts>("other", OpenMode.Create));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
-            "The log has feature level 98, and this code knows levels up to 1: run a newer version of it",
+            "The log has feature level 99, and this code knows levels up to 2: run a newer version of it",
             stopped.Message);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.ReadLevelAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.RaiseLevelAsync(1));
@@ -100,10 +102,10 @@ public class FeatureLevelTests
         await using var world = new World();
         await world.OpenAccountsAsync();
         var next = world.NewRuntime(s_next);
-        await next.Log.RaiseLevelAsync(2);
+        await next.Log.RaiseLevelAsync(Next);
         var end = await next.Checkpoints.WriteDirectoryAsync();
         await world.Log.TrimPrefixAsync(end);
-        Assert.Equal(2, await world.NewRuntime(s_next).Log.ReadLevelAsync());
+        Assert.Equal(Next, await world.NewRuntime(s_next).Log.ReadLevelAsync());
         Assert.Single(await world.NewRuntime(s_next).Directory.ListAsync());
         await Assert.ThrowsAnyAsync<TangoException>(async () => await world.NewRuntime().Directory.ListAsync());
     }
@@ -210,7 +212,7 @@ public class FeatureLevelTests
         var runtime = world.NewRuntime();
         var told = await Assert.ThrowsAsync<TangoLevelException>(
             async () => await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create));
-        Assert.Equal((0, FeatureLevel.First), (told.LogLevel, told.CodeLevel));
+        Assert.Equal((0, FeatureLevel.Newest), (told.LogLevel, told.CodeLevel));
         Assert.Contains("Read them with the version that wrote them", told.Message, StringComparison.Ordinal);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Directory.ListAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.RaiseLevelAsync(1));

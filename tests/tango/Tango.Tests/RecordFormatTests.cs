@@ -60,7 +60,7 @@ public class RecordFormatTests
         Assert.Equal<byte[]>(
             [
                 0x95, 1, 1, 1, 0xc0, 0xc4, 38,
-                0x95, 1, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
+                0x95, 2, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -69,7 +69,7 @@ public class RecordFormatTests
         Assert.Equal<byte[]>(
             [
                 0x95, 1, 1, 1, 0xc0, 0xc4, 37,
-                0x95, 1, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
+                0x95, 2, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -80,8 +80,8 @@ public class RecordFormatTests
     {
         await using var world = new World();
         await world.OpenAccountsAsync("name");
-        await world.NewRuntime(new TangoOptions { NewestLevel = 2 }).Log.RaiseLevelAsync(2);
-        Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 2], await LastRecordAsync(world));
+        await world.NewRuntime(new TangoOptions { NewestLevel = 3 }).Log.RaiseLevelAsync(3);
+        Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 3], await LastRecordAsync(world));
     }
 
     [Theory]
@@ -89,6 +89,10 @@ public class RecordFormatTests
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x91, 99 }, "an unknown record kind")]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 },
         "an unknown flag of a commit record")]
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0x91, 0xc4, 1, 7, 0xc4, 0 },
+        "a list of one key")]
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0x92, 0xc4, 1, 7, 8, 0xc4, 0 },
+        "a list with something else")]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1 }, "a record that ends too early")]
     [InlineData(new byte[0], "nothing")]
     public async Task Unreadable_entry_stops_only_the_objects_of_the_named_streams(byte[] payload, string what)

@@ -108,7 +108,11 @@ public static class TangoRecords
     {
         json.WriteNumber("object", reader.ReadUInt64());
         json.WriteNumber("mutator", reader.ReadInt32());
-        if (!reader.TryReadNil())
+        if (reader.NextMessagePackType == MessagePackType.Array)
+        {
+            WriteKeys(ref reader, json);
+        }
+        else if (!reader.TryReadNil())
         {
             json.WritePropertyName("key");
             WriteKey(reader.ReadBinary(), json);
@@ -117,6 +121,13 @@ public static class TangoRecords
         json.WritePropertyName("arguments");
         var arguments = new MessagePackReader(reader.ReadBinary());
         WriteValue(ref arguments, json);
+    }
+
+    private static void WriteKeys(ref MessagePackReader reader, Utf8JsonWriter json)
+    {
+        json.WriteStartArray("keys");
+        for (var keys = reader.ReadCount(); keys > 0; keys--) WriteKey(reader.ReadBinary(), json);
+        json.WriteEndArray();
     }
 
     private static void WriteCommit(ref MessagePackReader reader, Utf8JsonWriter json)
@@ -130,12 +141,7 @@ public static class TangoRecords
             json.WriteStartObject();
             json.WriteNumber("object", reader.ReadUInt64());
             // Without keys the whole object was read.
-            if (!reader.TryReadNil())
-            {
-                json.WriteStartArray("keys");
-                for (var keys = reader.ReadCount(); keys > 0; keys--) WriteKey(reader.ReadBinary(), json);
-                json.WriteEndArray();
-            }
+            if (!reader.TryReadNil()) WriteKeys(ref reader, json);
 
             json.WriteEndObject();
         }

@@ -25,10 +25,10 @@ public sealed record SpillRecord(int Index, ImmutableArray<TangoCallRecord> Writ
 /// <summary>A record without an effect on state.</summary>
 public sealed record OtherRecord(int Index, int Kind) : TangoRecord(Index);
 
-/// <param name="Key">Null: the call concerns the whole object.</param>
+/// <param name="Keys">Null: the call concerns the whole object.</param>
 /// <param name="Arguments">A MessagePack array; empty where they are too long to keep.</param>
 public sealed record TangoCallRecord(
-    ulong Object, int Mutator, byte[]? Key, ReadOnlyMemory<byte> Arguments, int ArgumentBytes);
+    ulong Object, int Mutator, ImmutableArray<byte[]>? Keys, ReadOnlyMemory<byte> Arguments, int ArgumentBytes);
 
 /// <param name="Keys">Null: the whole object was read.</param>
 public sealed record ReadPart(ulong Object, ImmutableArray<byte[]>? Keys);

@@ -122,11 +122,13 @@ internal static class TangoRecordReader
     {
         var id = reader.ReadUInt64();
         var mutator = reader.ReadInt32();
-        var key = reader.TryReadNil() ? null : reader.ReadBinary().ToArray();
+        var keys = reader.TryReadNil() ? (ImmutableArray<byte[]>?)null
+            : reader.NextMessagePackType == MessagePackType.Array ? ReadKeys(ref reader)
+            : [reader.ReadBinary().ToArray()];
         var arguments = reader.ReadBinary();
         // A copy: a slice would keep the whole entry.
         return new TangoCallRecord(
-            id, mutator, key, arguments.Length <= LongestArguments ? arguments.ToArray() : default, arguments.Length);
+            id, mutator, keys, arguments.Length <= LongestArguments ? arguments.ToArray() : default, arguments.Length);
     }
 
     private static RecordPlace ReadPlace(ref MessagePackReader reader) => new(reader.ReadInt64(), reader.ReadInt32());

@@ -111,8 +111,8 @@ internal sealed class TransactionJudge
         if (!_objects.TryGetValue(call.Object, out var versions)) _objects[call.Object] = versions = new Versions();
         var written = new Written(place, runtime);
         versions.Last = written;
-        if (call.Key is { } key) versions.Keys[Convert.ToHexString(key)] = written;
-        else versions.Keyless = written;
+        if (call.Keys is not { } keys) versions.Keyless = written;
+        else foreach (var key in keys) versions.Keys[Convert.ToHexString(key)] = written;
     }
 
     private sealed class Versions

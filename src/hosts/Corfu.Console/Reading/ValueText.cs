@@ -24,6 +24,10 @@ internal static class ValueText
         }
     }
 
+    /// <summary>Keys of one call.</summary>
+    public static string Keys(ImmutableArray<byte[]>? keys) =>
+        keys is null ? "" : string.Join("; ", keys.Value.Select(Key));
+
     /// <summary>The text between the brackets of a call.</summary>
     public static string Arguments(TangoCallRecord call)
     {

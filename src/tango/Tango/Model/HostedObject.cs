@@ -121,10 +121,10 @@ internal sealed class HostedObject(DirectoryEntry entry, TangoObjectType? type)
     {
         // The caller of this write had not played the removal.
         if (IsRemoved && !(Planted.Is("removed-member-still-written") && Cohort.Start.Offset % 2 != 0)) return null;
-        Versions.Write(call.HasKey, call.Key.Span, version, versionAge);
+        Versions.Write(call, version, versionAge);
         Volatile.Write(ref _updates, _updates + 1);
         if (Id != ObjectId.Directory || !TangoDirectory.FollowsFromCheckpoints(call.Mutator))
-            Cohort.Traffic.Count(call.Key.Length + call.Arguments.Length);
+            Cohort.Traffic.Count(call.Key.Length + call.KeyList.Length + call.Arguments.Length);
         MarkDirty();
         if (_stopped is not null || _view is null) return null;
         if (_isPublished)

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using Corfu;
+using Tango.Formatting;
 using Tango.Records;
 
 namespace Tango.Model;
@@ -51,6 +52,20 @@ internal sealed class VersionTable(int capacity)
             if (_keys.Count > capacity) Evict();
             EvictBelow(version.Position.Offset - maxAge);
         }
+    }
+
+    /// <summary>Writes what the call says: its keys one after the other, or the object as a whole.</summary>
+    public void Write(scoped in CallRecord call, RecordVersion version, long maxAge)
+    {
+        if (call.KeyList.IsEmpty)
+        {
+            Write(call.HasKey, call.Key.Span, version, maxAge);
+            return;
+        }
+
+        var reader = new MessagePackReader(call.KeyList);
+        for (var left = reader.ReadCount(); left > 0; left--)
+            Write(hasKey: true, reader.ReadBinary().Span, version, maxAge);
     }
 
     /// <summary>Writes the object as a whole.</summary>

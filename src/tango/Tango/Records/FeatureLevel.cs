@@ -9,6 +9,9 @@ internal static class FeatureLevel
     /// <summary>The formats of the first release.</summary>
     public const int First = 1;
 
+    /// <summary>A call may have several keys.</summary>
+    public const int KeyLists = 2;
+
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = First;
+    public const int Newest = KeyLists;
 }

@@ -82,8 +82,8 @@ internal sealed class ObjectHost(
         RequireNotDeleted();
         RequireNotStopped(hosted);
         var call = new PostCall(
-            Encode(mutator, key, arguments), _streams, mutator.Reads && hosted is not null ? playback.Player : null,
-            sink, given.Logger);
+            Encode(mutator, Written(key), arguments), _streams,
+            mutator.Reads && hosted is not null ? playback.Player : null, sink, given.Logger);
         playback.Calls.Send(call);
         return new TangoPost(call);
     }
@@ -179,7 +179,7 @@ internal sealed class ObjectHost(
         }
 
         var played = await transaction.UpdateAsync(
-            this, mutator, key, arguments.WrittenMemory, result, cancellationToken);
+            this, mutator, Written(key), arguments.WrittenMemory, result, cancellationToken);
         return result is null || played is null ? default! : ResultCopy<TResult>.Of(result.Value!, played);
     }
 
@@ -236,14 +236,19 @@ internal sealed class ObjectHost(
         cancellationToken.ThrowIfCancellationRequested();
         RequireNotStopped(played);
         var call = new UpdateCall<TResult>(
-            Encode(mutator, key, arguments), _streams, mutator.Reads ? playback.Player : null, result);
+            Encode(mutator, Written(key), arguments), _streams, mutator.Reads ? playback.Player : null, result);
         playback.Calls.Send(call);
         return call.WaitAsync(call.Task, cancellationToken);
     }
 
+    // R23: code of a lower level reads no list. The whole object conflicts with all that its parts do.
+    private ObjectKey Written(ObjectKey key) =>
+        key.IsList && playback.Directory.LastPublished.Level < FeatureLevel.KeyLists ? ObjectKey.None : key;
+
     private ReadOnlyMemory<byte> Encode(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments)
     {
-        var buffer = new ArgumentBuffer(RecordFormat.MaxUpdateHeader + key.Bytes.Length + arguments.Length);
+        var buffer = new ArgumentBuffer(
+            RecordFormat.MaxUpdateHeader + RecordFormat.MaxKeyLength(key) + arguments.Length);
         var writer = new MessagePackWriter(buffer);
         RecordFormat.WriteUpdate(ref writer, entry.Id, mutator.Number, key, arguments.WrittenSpan);
         writer.Flush();

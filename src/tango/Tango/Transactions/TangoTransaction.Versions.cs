@@ -24,10 +24,12 @@ public sealed partial class TangoTransaction
 
     /// <inheritdoc cref="IsUnchangedAsync{TKey}"/>
     /// <param name="key">Key of one or several [VersionKey] parameters.</param>
+    /// <exception cref="ArgumentException">The key is a list.</exception>
     public async ValueTask<bool> IsUnchangedAsync(
         TangoObject handle, ObjectKey key, RecordVersion since, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(handle);
+        if (key.IsList) throw new ArgumentException("Versions are of one key", nameof(key));
         if (_outer is not null) return await _outer.IsUnchangedAsync(handle, key, since, cancellationToken);
         var host = handle.Host as ObjectHost ?? throw new TangoReadOnlyException(handle.ObjectName);
         await QueryAsync<TangoObject, byte, byte>(host, key, 0, static (_, state) => state, cancellationToken);

@@ -57,6 +57,7 @@ internal sealed class TxObject(ObjectHost host)
     public void AddRead(ObjectKey key)
     {
         if (key.IsNone) ReadsWhole = true;
+        else if (key.IsList) foreach (var part in key.Parts) AddRead(part);
         else if (_known.Add(key)) ReadKeys.Add(key);
     }
 
