@@ -49,6 +49,13 @@ public sealed class FuzzTests : IDisposable
     }
 
     [Fact]
+    public async Task Port_of_a_running_ZooKeeper_takes_any_bytes()
+    {
+        var output = new StringWriter();
+        Assert.True(await new ZooKeeperPortFuzz(1, output).RunAsync(1_500), output.ToString());
+    }
+
+    [Fact]
     public async Task Every_replica_starts_and_serves_after_well_formed_requests()
     {
         var output = new StringWriter();

@@ -5,5 +5,6 @@ public static class AllTargets
     /// <param name="folder">For decoders that read files.</param>
     public static IReadOnlyList<Target> In(string folder) =>
         [.. ProtocolTargets.All(), .. DiskTargets.All(folder), .. UnitFolderTargets.All(folder), .. TangoTargets.All(),
-            .. MemcachedTargets.All(), .. SalusTargets.All()];
+            .. MemcachedTargets.All(), .. SalusTargets.All(),
+            .. ZooKeeperTargets.All()];
 }

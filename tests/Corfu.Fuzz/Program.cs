@@ -70,6 +70,7 @@ root.SetAction(async (result, stop) =>
             clean &= await new PortFuzz(result.GetValue(seed), output, tls: false).RunAsync(result.GetValue(frames));
             clean &= await new PortFuzz(result.GetValue(seed), output, tls: true).RunAsync(result.GetValue(frames));
             clean &= await new SalusPortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
+            clean &= await new ZooKeeperPortFuzz(result.GetValue(seed), output).RunAsync(result.GetValue(frames));
         }
 
         if ((name is null or "requests") && !stop.IsCancellationRequested && result.GetValue(requests) > 0)

@@ -18,7 +18,6 @@ namespace Corfu.Fuzz;
 /// </summary>
 public sealed class SalusPortFuzz(int seed, TextWriter output)
 {
-    private const int FramesPerConnection = 32;
     private const int Blocks = 1024;
     private const long MemoryAllowance = 256L << 20;
 
@@ -58,14 +57,14 @@ public sealed class SalusPortFuzz(int seed, TextWriter output)
             var random = FuzzRandom.For(seed, "salus ports", connections++);
             if (random.OneIn(3))
             {
-                sent += await AttackAsync(random, server.EndPoint, [0, 0, 0, 3], _nbd, static bytes => bytes);
+                sent += await PortAttack.RunAsync(random, server.EndPoint, [0, 0, 0, 3], _nbd, static bytes => bytes);
                 continue;
             }
 
             var nodes = (await connection.Log.Admin.NodesAsync()).Stores.Values.ToList();
             var node = nodes[random.Next(nodes.Count)];
             var address = random.OneIn(2) ? node.StoreAddress : node.RegionAddress;
-            sent += await AttackAsync(random, IPEndPoint.Parse(node.Endpoint.ToString()),
+            sent += await PortAttack.RunAsync(random, IPEndPoint.Parse(node.Endpoint.ToString()),
                 Hello(connection.Log.Cluster, address.Id), requests, Repaired);
         }
 
@@ -138,59 +137,6 @@ public sealed class SalusPortFuzz(int seed, TextWriter output)
         var block = new byte[size];
         BinaryPrimitives.WriteInt32LittleEndian(block, number + 1);
         return block;
-    }
-
-    private static async Task<int> AttackAsync(FuzzRandom random, IPEndPoint endpoint, byte[] hello,
-        IReadOnlyList<byte[]> samples, Func<byte[], byte[]> repair)
-    {
-        var bytes = new ArrayBufferWriter<byte>();
-        bytes.Write(random.OneIn(8) ? Mutator.Mutate(ref random, [hello]) : hello);
-        var sent = 0;
-        for (; sent < FramesPerConnection; sent++)
-        {
-            // Among whole ones, so that a connection goes on to what stands behind.
-            var whole = samples[random.Next(samples.Count)];
-            var frame = random.OneIn(2) ? whole : repair(Mutator.Mutate(ref random, samples));
-            bytes.Write(frame);
-        }
-
-        using var patience = new CancellationTokenSource(s_patience);
-        try
-        {
-            using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
-            await socket.ConnectAsync(endpoint, patience.Token);
-            await using var stream = new NetworkStream(socket);
-            var answers = DrainAsync(stream, patience.Token);
-            await stream.WriteAsync(bytes.WrittenMemory, patience.Token);
-            if (random.OneIn(2)) socket.Shutdown(SocketShutdown.Send);
-            else if (random.OneIn(2)) socket.Close(0);
-            else socket.Shutdown(SocketShutdown.Both);
-            await answers;
-        }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or IOException
-            or InvalidOperationException)
-        {
-            // Cut off, as it should be.
-        }
-
-        return sent;
-    }
-
-    private static async Task DrainAsync(Stream stream, CancellationToken cancellationToken)
-    {
-        var buffer = new byte[1 << 16];
-        try
-        {
-            while (await stream.ReadAsync(buffer, cancellationToken) > 0)
-            {
-                // Answers to what was well-formed.
-            }
-        }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or OperationCanceledException
-            or IOException)
-        {
-            // Either side has ended the connection.
-        }
     }
 
     // A frame with its length; a damaged opcode that would make a seal is another one.
