@@ -309,8 +309,10 @@ internal sealed partial class ZooConnection : IPostSink
         {
             if (next.AwaitsCheck)
             {
-                if (!_isChecking) _services.Sync.Wait(this);
+                if (_isChecking) return;
+                // Set first: a check that needs no wait is played within the call, and runs the queue.
                 _isChecking = true;
+                _services.Sync.Wait(this);
                 return;
             }
 

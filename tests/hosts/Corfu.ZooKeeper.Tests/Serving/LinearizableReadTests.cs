@@ -1,4 +1,5 @@
 using Corfu.ZooKeeper.Hosting;
+using Tango.Testing;
 
 namespace Corfu.ZooKeeper.Tests.Serving;
 
@@ -57,6 +58,22 @@ public sealed class LinearizableReadTests
         await client.SendAsync(Ops.Delete("/w"));
         Assert.Equal((TreeChangeKind.Deleted, "/w"), (told[0].Kind, told[0].Path));
         Assert.Contains("reads=linearizable", await server.AskAsync("conf"), StringComparison.Ordinal);
+    }
+
+    /// <summary>Found by kazoo's tests under load: the second sync had no answer.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Requests_are_answered_also_when_the_check_ends_within_the_call(bool isLinearizable)
+    {
+        await using var server = await TestServer.StartAsync(new InMemoryLogOptions { Yield = false }, configure:
+            own => own with { Reads = isLinearizable ? ZooKeeperReads.Linearizable : ZooKeeperReads.Session });
+        await using var client = await server.ConnectAsync();
+        for (var i = 0; i < 3; i++)
+        {
+            Assert.Equal("/x", (await client.SendAsync(new NodeRequest(OpCode.Sync, "/x"))).Path);
+            Assert.Equal(ErrorCode.NoNode, (await client.SendAsync(new NodeRequest(OpCode.GetData, "/x"))).Error);
+        }
     }
 
     private static Task<TestServer> StartAsync() => TestServer.StartAsync(
