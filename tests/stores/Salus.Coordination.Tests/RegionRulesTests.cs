@@ -69,7 +69,7 @@ public sealed class RegionRulesTests
             _volume.State, 0, new Epoch(2), opening with { Index = 8 }, Sign(0, 7)), "certificate");
         _volume.MustNot(_volume.Recover(0, 7, run: 1), "at run 0");
         _volume.MustNot(RegionRules.Recovered(
-            _volume.State, 0, new Epoch(2), opening with { StoresRead = 0 }, Sign(0, 7)), "a store");
+            _volume.State, 0, new Epoch(2), opening with { StoresRead = -1 }, Sign(0, 7)), "0 to ");
         _volume.Must(_volume.Recover(0, 7));
         Assert.Same(_volume.State, _volume.Recover(0, 7).State);
         _volume.MustNot(_volume.Recover(0, 8), "opened elsewhere");

@@ -79,6 +79,12 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
                     + $"{string.Join(", store ", gone.Select(static member => member.Store))}: "
                     + TooFew(current.Members.Length, nodes));
             }
+            else if (current.Opening is null && !known.Informed.Any(store => IsLive(nodes, store)))
+            {
+                var booked = known.Informed.Where(store => nodes.Find(store) is not null);
+                yield return (VolumeHealth.Waiting, $"region {region} needs store {string.Join(" or store ", booked)}, "
+                    + "which had it: start the process, or forget the stores if they never return");
+            }
             else if (gone.Length > 0 || current.Opening is null)
             {
                 yield return (VolumeHealth.Recovering,
@@ -98,7 +104,7 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
         {
             StoreId[] missing = [.. group.SelectMany(region => state.Regions[region].Generations)
                 .SelectMany(static generation => generation.Members).Select(static member => member.Store).Distinct()
-                .Where(store => nodes.Find(store) is not { State: BookedState.Live })];
+                .Where(store => !IsLive(nodes, store))];
             var regions = string.Join(" or ", group);
             var proven = $"{shortfall.Proven.Number} is proven committed, {shortfall.Shown} is there";
             yield return (VolumeHealth.Waiting, missing.Length > 0
@@ -118,6 +124,9 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
             $"batches {loss.Kept.Number + 1} to {loss.Proven.Number} were given up by {loss.By} at "
             + $"{time:yyyy-MM-dd HH:mm:ss} UTC");
     }
+
+    private static bool IsLive(NodeBookView nodes, StoreId store) =>
+        nodes.Find(store) is { State: BookedState.Live };
 
     private static int LiveOf(NodeBookView nodes) =>
         nodes.Stores.Values.Count(static node => node.State == BookedState.Live);

@@ -9,7 +9,7 @@ public readonly record struct RegionMember(StoreId Store, Incarnation Incarnatio
 /// <param name="Chain">The chain up to that record: it vouches for everything below.</param>
 /// <param name="Run">The run that the generation takes batches of.</param>
 /// <param name="Last">The region's last batch below.</param>
-/// <param name="StoresRead">Stores that the recovery has read from.</param>
+/// <param name="StoresRead">Stores of the newest admitted generation that the recovery has read from.</param>
 public sealed record RegionOpening(long Index, Hash128 Chain, long Run, BatchName Last, int StoresRead)
 {
     internal void Write(ref WireWriter w)
@@ -75,6 +75,19 @@ public sealed record RegionState(RegionGeneration Current, ImmutableArray<Region
             }
 
             return Current;
+        }
+    }
+
+    /// <summary>Stores that tell how long the region's log was: those of the anchor, and of generations that were read
+    /// from it (S10). Members of a recovery that was given up before it opened may have nothing.</summary>
+    public IEnumerable<StoreId> Informed
+    {
+        get
+        {
+            var anchor = Anchor.Number;
+            return Generations.Where(generation => generation.Number == anchor
+                    || (generation.Number > anchor && generation.Opening is { StoresRead: > 0 }))
+                .SelectMany(static generation => generation.Members).Select(static member => member.Store).Distinct();
         }
     }
 

@@ -93,8 +93,8 @@ internal static class RegionRules
 
         if (opening.Run > state.Head.Run)
             return Verdict.Refuse(state, $"the volume is at run {state.Head.Run}, not at {opening.Run}");
-        if (opening.StoresRead is < 1 or > CoordinationLimits.MaxStores)
-            return Verdict.Refuse(state, "a recovery reads a store at least");
+        if (opening.StoresRead is < 0 or > CoordinationLimits.MaxStores)
+            return Verdict.Refuse(state, $"a recovery reads 0 to {CoordinationLimits.MaxStores} stores");
         return Verdict.Set(state, region, known with { Current = known.Current with { Opening = opening } });
     }
 

@@ -20,8 +20,8 @@ internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, Volume
             .Select(static member => member.Store).Distinct(),
     ];
 
-    /// <summary>Reads the stores until all are heard or patience is over. Goes on until one is heard that was not new
-    /// in this generation.</summary>
+    /// <summary>Reads the stores until all are heard or patience is over. Goes on until one is heard that has what was
+    /// acknowledged when the anchor was admitted.</summary>
     /// <param name="isShort">Whether the stores prove that a record is missing.</param>
     public async Task<ImmutableArray<HeardStore>> ReadAsync(
         Func<ImmutableArray<HeardStore>, bool> isShort, CancellationToken cancellationToken)
@@ -46,14 +46,15 @@ internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, Volume
         bool IsEnough(TimeSpan took)
         {
             var heard = HeardOf(readings.Values);
-            return heard.Any(IsOld) && (took >= ports.Options.LongPatience || !isShort(heard));
+            return heard.Any(store => region.Informed.Contains(store.Listing.Store))
+                && (took >= ports.Options.LongPatience || !isShort(heard));
         }
     }
 
-    /// <summary>Stores of the anchor that are among these, at least one: fewer than all of them make the region suspect
-    /// where roots differ.</summary>
-    public int CountOf(ImmutableArray<HeardStore> heard) => Math.Max(1, region.Anchor.Members.Count(member =>
-        heard.Any(store => store.Listing.Store == member.Store)));
+    /// <summary>Stores of the anchor that are among these: fewer than all of them make the region suspect where roots
+    /// differ.</summary>
+    public int CountOf(ImmutableArray<HeardStore> heard) => region.Anchor.Members.Count(member =>
+        heard.Any(store => store.Listing.Store == member.Store));
 
     /// <summary>The highest proof of a batch that counts.</summary>
     public CommitProof? ProofOf(ImmutableArray<HeardStore> heard)
@@ -72,10 +73,6 @@ internal sealed class StoreReading(RecoveryPorts ports, StoreCalls calls, Volume
     private static ImmutableArray<HeardStore> HeardOf(IEnumerable<Task<HeardStore?>> readings) =>
         [.. readings.Where(static reading => reading.IsCompletedSuccessfully).Select(static reading => reading.Result)
             .OfType<HeardStore>()];
-
-    // Only what an earlier generation wrote tells how long the log was.
-    private bool IsOld(HeardStore heard) => region.Past.Any(generation =>
-        generation.Members.Any(member => member.Store == heard.Listing.Store));
 
     private TimeSpan PatienceWith(StoreId store)
     {

@@ -146,6 +146,32 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
         Assert.Equal(10, _world.Region.Current.Opening!.Index);
     }
 
+    /// <summary>S10: g + 1 was replaced before it had read anything, and g + 2 took its empty stores for copies.
+    /// </summary>
+    [Fact]
+    public async Task Recovery_waits_for_a_store_that_has_read_the_region()
+    {
+        _world = new RecoveryWorld { Options = Hasty };
+        Fill(3);
+        await _world.StartAsync([1, 2, 3, 4, 5, 6, 7]);
+        foreach (var store in (int[])[1, 2, 3]) _world.Lose(store);
+        var attempts = 0;
+        _world.Cuts = (_, store, request) =>
+        {
+            if (request is ListLogRequest && store == TestHistory.StoreOf(1)) Interlocked.Increment(ref attempts);
+            return false;
+        };
+        await _world.ReplaceAsync(4, 5, 6);
+        await _world.ReplaceAsync(5, 6, 7);
+        var recovering = _world.RecoverAsync();
+        // With a pause before each, these take longer than every patience.
+        await WaitForAsync(() => Volatile.Read(ref attempts) > 300 || recovering.IsCompleted);
+        Assert.False(recovering.IsCompleted);
+        await RestartAllAsync(1);
+        await CheckAsync(await recovering, records: 3);
+        Assert.Equal(1, _world.Region.Current.Opening!.StoresRead);
+    }
+
     /// <summary>S9: a store that was away brings certified records of a generation that is over.</summary>
     [Fact]
     public async Task Returning_store_brings_no_records_back()
