@@ -136,9 +136,17 @@ internal sealed partial class VolumeDriver
         }
     }
 
-    private VolumeException Unavailable() => new(VolumeFault.Unavailable,
-        $"The stores of the volume did not answer for {_options.Patience.TotalSeconds:0} s: see 'corfu volume status' "
-        + "for those that it needs.");
+    private VolumeException Unavailable()
+    {
+        RegionLack? lack;
+        lock (_gate) lack = OldestLack();
+        return new VolumeException(VolumeFault.Unavailable, lack is not null
+            ? lack.Away.IsEmpty
+                ? $"{lack.Sentence}. All its stores were read, and are read again."
+                : $"{lack.Sentence}. Bring back store {string.Join(" or store ", lack.Away)}."
+            : $"The stores of the volume did not answer for {_options.Patience.TotalSeconds:0} s: see 'corfu volume "
+                + "status' for those that it needs.");
+    }
 
     private void Pump()
     {

@@ -95,6 +95,7 @@ internal sealed partial class VolumeDriver
 
         if (hasRoot == false)
         {
+            NoteLack(link, state.Regions[link.Region]);
             SalusClientLog.Lacking(
                 _ports.Logger, Volume, link.Region, current.Number.Value, link.Committed.Number);
             await _ports.Log.ReplaceAsync(link.Region, current.Number.Value, current.Members, _stop.Token);

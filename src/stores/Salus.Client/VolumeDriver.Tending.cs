@@ -36,6 +36,7 @@ internal sealed partial class VolumeDriver
             {
                 await Task.Delay(s_tick, _ports.Time, _stop.Token);
                 OnState(_ports.Log.State);
+                await EndIfLostAsync();
                 GiveUp();
                 await UnstickAsync();
                 AskForSpace();

@@ -17,6 +17,10 @@ public enum VolumeFault
 
     /// <summary>The stores that the call needs did not answer in time.</summary>
     Unavailable = 5,
+
+    /// <summary>Acknowledged writes are at no store of a region any more. Every further call fails the same way; a
+    /// mount waits for stores that bring them back, or for an operator who gives them up.</summary>
+    WritesLost = 6,
 }
 
 /// <summary>A call of a volume failed.</summary>

@@ -35,6 +35,10 @@ internal sealed class RegionLink
     /// <summary>A loop compares a new generation.</summary>
     public bool IsResuming { get; set; }
 
+    /// <summary>The newest generation that was compared lacks acknowledged batches; null: it has all of them, or none
+    /// was compared.</summary>
+    public RegionLack? Lack { get; set; }
+
     /// <summary>Bytes that the fullest member takes, as last told.</summary>
     public long Free { get; set; } = long.MaxValue;
 
@@ -67,6 +71,7 @@ internal sealed class RegionLink
     public void Serve(Epoch generation)
     {
         Generation = generation;
+        Lack = null;
         _ready.TrySetResult();
     }
 

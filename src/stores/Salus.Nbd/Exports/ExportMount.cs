@@ -30,7 +30,7 @@ internal sealed class ExportMount(NbdExport export, NbdServerOptions options, IL
             {
                 if (_users > 0)
                     throw new VolumeException(VolumeFault.LeaseLost,
-                        $"'{export.Name}' has lost its lease and is being closed; connect again in a moment.");
+                        $"'{export.Name}' is mounted here no more and is being closed; connect again in a moment.");
                 End();
             }
 

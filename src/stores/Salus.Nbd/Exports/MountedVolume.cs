@@ -13,8 +13,8 @@ internal sealed class MountedVolume(IVolume volume, long recentBytes)
     public WriteOrder Writes { get; } =
         new(volume, new RecentBlocks(volume.BlockSize, (int)Math.Max(1, recentBytes / volume.BlockSize)));
 
-    /// <summary>Cancelled when the volume has lost its lease: every further call fails, its connections end, and the
-    /// volume is mounted anew for the next client.</summary>
+    /// <summary>Cancelled when the volume has lost its lease, or acknowledged writes: every further call fails, its
+    /// connections end, and the volume is mounted anew for the next client.</summary>
     public CancellationToken Lost => _lost.Token;
 
     public bool IsLost => _lost.IsCancellationRequested;

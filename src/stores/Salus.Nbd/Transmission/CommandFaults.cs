@@ -16,7 +16,7 @@ internal sealed class CommandFaults(string peer, ExportView export, ILogger logg
             request.Fail(ErrorOf(fault.Fault), fault.Message);
             if (fault.Block is { } block)
                 request.ErrorOffset = Math.Max(request.Header.Offset, (ulong)block * (ulong)export.BlockSize);
-            if (fault.Fault == VolumeFault.LeaseLost) mounted.Lose();
+            if (fault.Fault is VolumeFault.LeaseLost or VolumeFault.WritesLost) mounted.Lose();
             var bit = 1 << (int)fault.Fault;
             if ((Interlocked.Or(ref _logged, bit) & bit) == 0)
                 NbdLog.CommandRefused(logger, peer, export.Name, fault.Message);

@@ -68,7 +68,7 @@ internal sealed class TransmissionLoop
             }
 
             if (_isStopping) end = "the server stops";
-            else if (_mounted.IsLost) end = "the volume has lost its lease";
+            else if (_mounted.IsLost) end = "the volume is mounted here no more";
             else if (_input.HasEnded) end = "it closed the connection";
         }
         catch (Exception e) when (e is OperationCanceledException or IOException or InvalidDataException)
@@ -139,7 +139,7 @@ internal sealed class TransmissionLoop
     {
         if (IsEnding)
         {
-            request.Fail(NbdError.Shutdown, _isStopping ? "the server stops" : "the volume has lost its lease");
+            request.Fail(NbdError.Shutdown, _isStopping ? "the server stops" : "the volume is mounted here no more");
             return true;
         }
 

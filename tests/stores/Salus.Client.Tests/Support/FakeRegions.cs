@@ -65,6 +65,9 @@ internal sealed class FakeRegions
 
     public List<(Incarnation Member, Request Request)> Asked { get; } = [];
 
+    /// <summary>Stores that a recovery reads which finds everything.</summary>
+    public int StoresRead { get; set; } = Copies;
+
     public long Free { get; set; } = 1L << 40;
 
     /// <summary>No batch is committed as long as this is set.</summary>
@@ -98,6 +101,12 @@ internal sealed class FakeRegions
         Log.Take(RegionRules.Replace(Log.State, region, current.Number, Members()));
         await RecoverAsync(region, lost);
         _recovering.Remove(region);
+    }
+
+    public void SetState(StoreId store, BookedState state)
+    {
+        _nodes = _nodes.SetItem(store.Value, _nodes[store.Value] with { State = state });
+        Log.Nodes = new NodeBookView(Log.Nodes.Revision + 1, _nodes);
     }
 
     public void Check() => Assert.True(Violations.Count == 0, string.Join("; ", Violations));
@@ -155,7 +164,8 @@ internal sealed class FakeRegions
         // A recovery that read damaged stores: what it found ends earlier.
         var last = lost == 0 ? fake.Last : default;
         var index = ++fake.Index;
-        var opening = new RegionOpening(index, Hash128.Of([7], index), Math.Max(1, fake.Run), last, lost == 0 ? 3 : 2);
+        var opening = new RegionOpening(
+            index, Hash128.Of([7], index), Math.Max(1, fake.Run), last, lost == 0 ? StoresRead : 2);
         Log.Take(RegionRules.Recovered(state, region, current.Number, opening, Sign(region, current,
             (key, generation) => Statement.Opening(key, generation, index, opening.Chain, last))));
     }
