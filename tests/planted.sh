@@ -34,6 +34,9 @@ answers-without-lease      hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests
 pause-is-silence           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 client-ahead-is-served     hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 event-without-read         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+session-in-one-stream      services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
+create-forgets-its-parent  services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
+multi-is-overtaken         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.PartitionTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 '
 

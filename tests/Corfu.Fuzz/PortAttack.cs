@@ -11,7 +11,7 @@ internal static class PortAttack
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
 
-    /// <param name="hello">What a connection begins with; damaged at times.</param>
+    /// <param name="hello">First bytes of a connection; damaged at times.</param>
     /// <param name="repair">Makes a damaged frame fit again.</param>
     /// <returns>Frames that were sent.</returns>
     public static async Task<int> RunAsync(FuzzRandom random, IPEndPoint endpoint, byte[] hello,

@@ -111,6 +111,9 @@ public static class ZooKeeperTargets
         yield return new FrontEndUpRecord(8, TreeLevel.First, "10.0.0.8:2181");
         yield return new ReapRecord([]);
         yield return new BeginRecord(1, TreeLevel.First, new TreeSettings());
+        yield return new MountRecord("/m", "zookeeper/main/m");
+        yield return new SharedRecord(0, 9, new BeatRecord(FrontEnd, 3));
+        yield return new RequestRecord(s_header, new PartOp([.. Ops()], [0, 1, 2, 3, 4, 5], 6));
     }
 
     private static TreeRoot Begun()
@@ -154,15 +157,17 @@ public static class ZooKeeperTargets
             case MultiRequest multi:
                 return Decide(root, new RequestRecord(s_header, multi.Op));
             case NodeRequest { Code: not OpCode.Sync } node:
-                Reads.Reply(writer, 1, root.LastZxid, node, root, new ReadCaller(Session, s_header.Ids));
+                Reads.Reply(writer, 1, root.LastZxid, node, Served(root), new ReadCaller(Session, s_header.Ids));
                 break;
             case MultiReadRequest reads:
-                Reads.Reply(writer, 1, root.LastZxid, reads, root, new ReadCaller(Session, s_header.Ids));
+                Reads.Reply(writer, 1, root.LastZxid, reads, Served(root), new ReadCaller(Session, s_header.Ids));
                 break;
         }
 
         return root;
     }
+
+    private static ServedRoots Served(TreeRoot root) => new(root, new Dictionary<string, TreeRoot>());
 
     // As playback has it: from its bytes.
     private static TreeRoot Decide(TreeRoot root, TreeRecord record) => ZooKeeperTree.Decide(root,

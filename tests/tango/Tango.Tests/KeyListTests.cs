@@ -24,7 +24,7 @@ public class KeyListTests
     [InlineData(1, false)]
     [InlineData(2, false)]
     [InlineData(3, true)]
-    public async Task Transaction_loses_to_a_call_that_has_its_key_and_to_no_other(byte read, bool commits)
+    public async Task Transaction_loses_to_a_call_with_the_same_key_alone(byte read, bool commits)
     {
         await using var world = new World();
         var (runtime, pairs) = await OpenAsync(world);
@@ -53,7 +53,7 @@ public class KeyListTests
     }
 
     [Fact]
-    public async Task Mutator_with_a_result_reads_all_of_its_keys()
+    public async Task Mutator_with_a_result_reads_all_keys()
     {
         await using var world = new World();
         var (runtime, pairs) = await OpenAsync(world);
@@ -65,7 +65,7 @@ public class KeyListTests
     }
 
     [Fact]
-    public async Task Keys_of_a_large_transaction_stand_in_its_spills()
+    public async Task Keys_of_a_large_transaction_stand_in_spills()
     {
         await using var world = new World(new() { MaxPayload = 256 });
         var (runtime, pairs) = await OpenAsync(world);

@@ -28,7 +28,7 @@ internal readonly record struct TreeMoment(LogPosition? Position, DateTimeOffset
     /// <summary>Opens the tree of a service as it was.</summary>
     /// <exception cref="TangoObjectNotFoundException">There was no such tree.</exception>
     /// <exception cref="TangoTrimmedException">The log is trimmed further.</exception>
-    public async Task<(LogPosition At, TreeRoot Root)> ReadAsync(
+    public async Task<PastTree> OpenAsync(
         CorfuClient client, TangoRuntime runtime, string service, CancellationToken cancellationToken)
     {
         var history = Time is { } time
@@ -36,8 +36,7 @@ internal readonly record struct TreeMoment(LogPosition? Position, DateTimeOffset
             : await runtime.History.OpenAsync(
                 Position ?? (await client.CheckAsync([], ReadConsistency.Linearizable, cancellationToken)).Tail,
                 cancellationToken);
-        var tree = await history.OpenAsync<ZooKeeperTree>($"zookeeper/{service}", cancellationToken);
-        return (history.Position, await tree.ReadAsync(cancellationToken));
+        return new PastTree(history, service);
     }
 
     private static bool TryParse(string text, out TreeMoment moment)

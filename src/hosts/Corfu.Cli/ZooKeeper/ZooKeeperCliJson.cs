@@ -1,5 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Serialization;
+using Tango.ZooKeeper;
 
 namespace Corfu.Cli;
 
@@ -7,6 +8,7 @@ namespace Corfu.Cli;
 /// ever added.</summary>
 [JsonSourceGenerationOptions(JsonSerializerDefaults.Web, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(ZNodeJson))]
+[JsonSerializable(typeof(TreeMount))]
 [JsonSerializable(typeof(TreeSettingsJson))]
 internal sealed partial class ZooKeeperCliJson : JsonSerializerContext
 {

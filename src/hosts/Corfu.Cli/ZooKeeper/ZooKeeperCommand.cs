@@ -12,6 +12,7 @@ internal static class ZooKeeperCommand
             ZooKeeperReadCommands.Dump(),
             ZooKeeperImportCommand.Create(),
             ZooKeeperConfigureCommand.Create(),
+            ZooKeeperMountCommand.Create(),
         };
 
     /// <summary>The name of a tree.</summary>

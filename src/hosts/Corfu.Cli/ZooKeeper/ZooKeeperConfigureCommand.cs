@@ -25,9 +25,9 @@ internal static class ZooKeeperConfigureCommand
                 var tree = await runtime.OpenAsync<ZooKeeperTree>(
                     $"zookeeper/{result.GetRequiredValue(service)}", OpenMode.Existing, cancellationToken);
                 var record = new ConfigureRecord(null, IsOn(result.GetValue(ttl)), IsOn(result.GetValue(quota)));
-                if (record is not { TtlNodes: null, EnforceQuota: null }
-                    && (await tree.UpdateAsync(record, cancellationToken)).Error != ZooKeeperError.Ok)
-                    throw new CorfuException("The tree has not begun: no front end has served it yet.");
+                if (record is not { TtlNodes: null, EnforceQuota: null })
+                    await TreePartitions.Of(runtime, result.GetRequiredValue(service), tree)
+                        .ConfigureAsync(record, cancellationToken);
                 var root = await tree.ReadAsync(cancellationToken);
                 var shown = new TreeSettingsJson(
                     result.GetRequiredValue(service), root.Level, root.Settings.TtlNodes, root.Settings.EnforceQuota);

@@ -34,7 +34,7 @@ internal static class ZooKeeperReadCommands
         {
             if (isJson)
             {
-                await WriteAsync(result, read.Node, read.At);
+                await WriteAsync(result, read.Node, read.Tree.At);
                 return;
             }
 
@@ -43,23 +43,23 @@ internal static class ZooKeeperReadCommands
         });
     }
 
-    public static Command Ls() => New("ls", LsDescription, FolderArgument(), async (read, result, isJson, _) =>
+    public static Command Ls() => New("ls", LsDescription, FolderArgument(), async (read, result, isJson, stop) =>
     {
         var above = read.Node.Path == NodePath.Root ? "" : read.Node.Path;
         foreach (var name in read.Node.ChildNames().Order(StringComparer.Ordinal))
         {
-            if (isJson) await WriteAsync(result, read.Root.Find($"{above}/{name}")!, read.At);
+            if (isJson) await WriteAsync(result, (await read.Tree.FindAsync($"{above}/{name}", stop))!, read.Tree.At);
             else await result.InvocationConfiguration.Output.WriteLineAsync(Printable.Of(name));
         }
     });
 
-    public static Command Dump() => New("dump", DumpDescription, FolderArgument(), async (read, result, isJson, _) =>
+    public static Command Dump() => New("dump", DumpDescription, FolderArgument(), async (read, result, isJson, stop) =>
     {
-        var nodes = read.Root.Subtree(read.Node.Path);
-        foreach (var node in nodes.OrderBy(static node => node.Path, StringComparer.Ordinal))
+        var at = read.Tree.At;
+        foreach (var node in await read.Tree.SubtreeAsync(read.Node.Path, stop))
         {
-            if (isJson) await WriteAsync(result, node, read.At);
-            else await result.InvocationConfiguration.Output.WriteLineAsync(ZNodeJson.Of(node, read.At).ToLine());
+            if (isJson) await WriteAsync(result, node, at);
+            else await result.InvocationConfiguration.Output.WriteLineAsync(ZNodeJson.Of(node, at).ToLine());
         }
     });
 
@@ -86,21 +86,21 @@ internal static class ZooKeeperReadCommands
         return TangoCommand.WithRuntime(name, description, [path, at, service, json],
             async (client, runtime, result, cancellationToken) =>
             {
-                var (position, root) = await result.GetValue(at).ReadAsync(
+                var tree = await result.GetValue(at).OpenAsync(
                     client, runtime, result.GetRequiredValue(service), cancellationToken);
                 var wanted = result.GetRequiredValue(path);
-                if (root.Find(wanted) is { } node)
+                if (await tree.FindAsync(wanted, cancellationToken) is { } node)
                 {
                     await write(
-                        new TreeRead(root, position, node), result, result.GetValue(json), cancellationToken);
+                        new TreeRead(tree, node), result, result.GetValue(json), cancellationToken);
                     return ExitCode.Ok;
                 }
 
                 await result.InvocationConfiguration.Error.WriteLineAsync(
-                    $"There is no node '{Printable.Of(wanted)}' at position {position.Offset}.");
+                    $"There is no node '{Printable.Of(wanted)}' at position {tree.At.Offset}.");
                 return ExitCode.NoData;
             });
     }
 
-    private sealed record TreeRead(TreeRoot Root, LogPosition At, ZNode Node);
+    private sealed record TreeRead(PastTree Tree, ZNode Node);
 }

@@ -3,6 +3,7 @@ using Corfu.Server;
 using Corfu.ZooKeeper.Hosting;
 using Microsoft.Extensions.Logging;
 using Tango;
+using Tango.ZooKeeper;
 
 namespace Corfu.Cli;
 
@@ -22,13 +23,10 @@ internal static class ZooKeeperServeCommand
         var connect = CommonOptions.ConnectOption();
         var listen = CommonOptions.ListenOption(s_usual);
         var service = ZooKeeperCommand.ServiceOption();
-        var super = new Option<string?>("--super-digest")
-        {
-            Description = "The operator, who may do everything: user:digest, as ZooKeeper's superDigest.",
-            HelpName = "USER:DIGEST",
-        };
+        var super = SuperOption();
         var reads = ReadsOption();
         var readOnly = ReadOnlyOption();
+        var host = HostOption();
         var perAddress = PerAddressOption();
         var certs = new Option<DirectoryInfo?>("--certs")
         {
@@ -42,7 +40,7 @@ internal static class ZooKeeperServeCommand
         };
         var verbose = new Option<bool>("--verbose") { Description = "Clients that are closed, on standard error." };
         var command = Commands.New("serve", Description,
-            [connect, listen, service, super, reads, readOnly, perAddress, certs, insecure, verbose]);
+            [connect, listen, service, super, reads, readOnly, host, perAddress, certs, insecure, verbose]);
         command.SetAction(async (result, cancellationToken) =>
         {
             var at = result.GetRequiredValue(listen);
@@ -63,6 +61,7 @@ internal static class ZooKeeperServeCommand
                 SuperDigest = result.GetValue(super),
                 Reads = result.GetValue(reads),
                 ReadOnly = result.GetValue(readOnly),
+                Host = result.GetValue(host) is { } mounts ? [.. mounts] : default,
                 Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = result.GetValue(perAddress) },
                 Loggers = loggers,
             };
@@ -98,6 +97,31 @@ internal static class ZooKeeperServeCommand
             ? null
             : throw new UsageException($"{at.Address} is no loopback address, and connections are plain: --certs "
                 + "encrypts them, --insecure allows them.");
+    }
+
+    private static Option<string?> SuperOption() => new("--super-digest")
+    {
+        Description = "The operator, who may do everything: user:digest, as ZooKeeper's superDigest.",
+        HelpName = "USER:DIGEST",
+    };
+
+    private static Option<string[]?> HostOption()
+    {
+        var option = new Option<string[]?>("--host")
+        {
+            Description = "Partitions to play from the start ('corfu zookeeper mount'); others are once a client asks "
+                + "for them. By default all.",
+            HelpName = "/A,/B",
+            CustomParser = static result => result.Tokens[0].Value.Split(','),
+        };
+        option.Validators.Add(static result =>
+        {
+            foreach (var path in result.Tokens.SelectMany(static token => token.Value.Split(',')))
+            {
+                if (!NodePath.IsValid(path)) result.AddError($"'{path}' is no path of a partition, as /a.");
+            }
+        });
+        return option;
     }
 
     private static Option<int> PerAddressOption()

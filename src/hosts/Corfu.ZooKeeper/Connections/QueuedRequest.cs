@@ -1,3 +1,4 @@
+using Tango.ZooKeeper;
 using Corfu.ZooKeeper.Wire;
 
 namespace Corfu.ZooKeeper.Connections;
@@ -34,4 +35,28 @@ internal sealed class QueuedRequest(
     /// <summary>A sync or a linearizable read: no check that began behind it is played yet. Writes behind it are not
     /// posted.</summary>
     public bool AwaitsCheck { get; set; }
+
+    /// <summary>Mounts of partitions that are not played here yet.</summary>
+    public ImmutableArray<string> Missing { get; init; } = [];
+
+    /// <summary>Concerns several partitions, and is no single post: it begins behind the reply to all before it, and
+    /// writes behind it wait for its reply (Z16).</summary>
+    public bool IsBarrier { get; init; }
+
+    /// <summary>Writes behind it are not posted.</summary>
+    public bool HoldsWrites => AwaitsCheck || IsBarrier && !Planted.Is("multi-is-overtaken");
+
+    /// <summary>Results of the parts of a multi across partitions that were played.</summary>
+    public OpResult?[]? Results { get; set; }
+
+    /// <summary>Takes the result of a part of a multi.</summary>
+    /// <returns>The result of the multi; null: parts are missing.</returns>
+    public MultiResult? Gather(PartResult part)
+    {
+        var results = Results ??= new OpResult?[part.Total];
+        for (var i = 0; i < part.Parts.Length; i++) results[part.Indexes[i]] = part.Parts[i];
+        return Array.TrueForAll(results, static result => result is not null)
+            ? new MultiResult(ZooKeeperError.Ok, [.. results!])
+            : null;
+    }
 }

@@ -3,13 +3,18 @@ using Corfu.ZooKeeper.Wire;
 
 namespace Corfu.ZooKeeper.Connections;
 
-/// <summary>Answers to requests that need no record. Reading, registering and queueing the reply are one
-/// step.</summary>
+/// <summary>Answers to requests that need no record, where reading, registering and queueing the reply are one step;
+/// and requests that concern several partitions, or one that is not played here.</summary>
 internal sealed partial class ZooConnection
 {
+    // A third of the time-out: the client must hear before it gives the connection up.
+    private const int LimitParts = 3;
+
+    private int _timeout;
+
     private void Answer(QueuedRequest queued)
     {
-        var (root, xid) = (Dispatcher.Root!, queued.Head.Xid);
+        var (root, xid) = (Dispatcher.Roots, queued.Head.Xid);
         var zxid = Advance(root.LastZxid);
         switch (queued.Request)
         {
@@ -106,7 +111,7 @@ internal sealed partial class ZooConnection
     }
 
     // A failed read leaves no watch, but for an exists of a node that is missing.
-    private void Register(NodeRequest request, TreeRoot root, ImmutableArray<AuthId> ids)
+    private void Register(NodeRequest request, in ServedRoots root, ImmutableArray<AuthId> ids)
     {
         if (!request.Watch) return;
         var error = Reads.Check(request, root, ids, out _);
@@ -147,7 +152,7 @@ internal sealed partial class ZooConnection
     }
 
     // Changes behind the zxid that the client has seen are told; other watches stand again.
-    private void SetAgain(SetWatchesRequest request, TreeRoot root, long zxid)
+    private void SetAgain(SetWatchesRequest request, in ServedRoots root, long zxid)
     {
         foreach (var path in request.Data)
         {
@@ -178,4 +183,68 @@ internal sealed partial class ZooConnection
     // A deleted node has no list any more; the client had the right when it left the watch.
     private void TellOf(TreeChangeKind kind, string path, ZNode? node, long zxid) =>
         Tell(new TreeChange(kind, path, node?.Acl ?? AclList.Open), zxid);
+
+    // A service of one partition: nothing is missing, and no request concerns several.
+    private (ImmutableArray<string> Missing, bool IsBarrier) Route(ClientRequest? request)
+    {
+        if (Dispatcher.Root is not { MountCount: > 0 } root || request is null) return ([], false);
+        var mounts = ServedRoots.MountsOf(root, request).Distinct().ToList();
+        return ([.. mounts.Where(mount => Dispatcher.RootOf(mount) is null)],
+            request.Code == OpCode.CloseSession || request is MultiRequest && mounts.Count > 1);
+    }
+
+    private ZooKeeperTree TreeFor(TreeOp op)
+    {
+        var mounts = Dispatcher.Root is { MountCount: > 0 } root ? TreePartitions.PartitionsOf(root, op) : [];
+        return _services.Partitions.TreeOf(mounts.Count == 0 ? NodePath.Root : mounts[0]);
+    }
+
+    private void BeginBarrier(QueuedRequest queued)
+    {
+        if (queued.Number != 0 || _isClosed) return;
+        var header = HeaderOf(queued);
+        if (queued.Request is MultiRequest multi) LoopContext.Pool.Start(() => DecideAsync(queued, header, multi.Op));
+        else LoopContext.Pool.Start(() => EndSessionAsync(queued, new RequestRecord(header, OpOf(queued))));
+    }
+
+    private async Task DecideAsync(QueuedRequest queued, RequestHeader header, MultiOp multi)
+    {
+        var result = await _services.Partitions.DecideAsync(
+            header, multi, TimeSpan.FromMilliseconds(_timeout) / LimitParts, _services.Stopped).ConfigureAwait(false);
+        lock (Dispatcher.Gate)
+        {
+            // The effects of its parts were told before, and were the reply.
+            if (_isClosed || _queue.First?.Value != queued || !Dispatcher.MayAnswer()) return;
+            if (result.Failure is not { } failure)
+            {
+                // Z6: never guessed.
+                Note(CloseReason.Log, "whether a multi across partitions took effect is not known");
+                Close();
+                return;
+            }
+
+            Dequeue();
+            if (failure.Error == ZooKeeperError.SessionMoved) Close();
+            else Reply(queued, Dispatcher.Roots.LastZxid, failure);
+        }
+    }
+
+    private async Task EndSessionAsync(QueuedRequest queued, RequestRecord record)
+    {
+        TreeResult? result = null;
+        try
+        {
+            result = await _services.Partitions.UpdateAsync(record, _services.Stopped).ConfigureAwait(false);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
+        {
+            FrontEndLog.NotTaken(_services.Logger, nameof(CloseSessionOp), e);
+        }
+
+        // The record's effect was the reply. Without a record the session ends by its time-out.
+        lock (Dispatcher.Gate)
+        {
+            if (result is null && _queue.First?.Value == queued) Close();
+        }
+    }
 }

@@ -219,7 +219,7 @@ internal sealed partial class ZooConnection
         try
         {
             // An attach that was sent takes the session in any case; one that waits too long is not sent.
-            result = await _services.Tree.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+            result = await _services.Partitions.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
         }
         catch (Exception e) when (LogFaults.IsFault(e))
         {
@@ -246,7 +246,8 @@ internal sealed partial class ZooConnection
             || asked.LastZxidSeen > root.LastZxid && !Planted.Is("client-ahead-is-served")
             || root.FindSession(result.Session)?.Attachment != result.Attachment) return false;
         Dispatcher.Connections.Bind(result.Session, this);
-        (Session, _attachment, _lastZxid) = (result.Session, result.Attachment, asked.LastZxidSeen);
+        (Session, _attachment, _lastZxid, _timeout) =
+            (result.Session, result.Attachment, asked.LastZxidSeen, timeout);
         Answer(new ConnectResponse(timeout, result.Session, password, asked.ReadOnly is null ? null : false));
         return true;
     }
@@ -254,8 +255,8 @@ internal sealed partial class ZooConnection
     // Whether a session has ended cannot be told here, and is not. One that the tree knows needs its password.
     private bool BindReadOnly(ConnectRequest asked, int timeout)
     {
-        if (asked.ReadOnly != true || !Dispatcher.IsReadOnly || asked.LastZxidSeen > Dispatcher.Root!.LastZxid
-            || Dispatcher.Root.FindSession(asked.Session) is { } known
+        if (asked.ReadOnly != true || !Dispatcher.IsReadOnly || asked.LastZxidSeen > Dispatcher.Roots.LastZxid
+            || Dispatcher.Root!.FindSession(asked.Session) is { } known
                 && known.Hash != Credentials.HashOf(asked.Password.AsSpan())) return false;
         var isNew = asked.Session == 0;
         var session = isNew ? FrontEndIdentity.Draw() : asked.Session;

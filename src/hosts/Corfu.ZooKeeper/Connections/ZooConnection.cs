@@ -111,7 +111,14 @@ internal sealed partial class ZooConnection : IPostSink
     // the end of its session. They stay in the queue, where Close finds them.
     private void Leave()
     {
-        foreach (var queued in _queue.ToArray()) TryPost(queued);
+        foreach (var queued in _queue.ToArray())
+        {
+            // A multi across partitions that has not begun, and the writes behind it: a prefix takes effect.
+            if (queued is { IsBarrier: true, Head.Code: not OpCode.CloseSession }) break;
+            if (queued.IsBarrier) BeginBarrier(queued);
+            else TryPost(queued);
+        }
+
         End();
     }
 
@@ -150,23 +157,31 @@ internal sealed partial class ZooConnection : IPostSink
             return;
         }
 
+        var result = effect.Result;
+        if (result is PartResult part && (result = head.Gather(part)) is null) return;
         Dequeue();
         // Z7: the client is connected elsewhere, and learns nothing here.
-        if (effect.Result.Error == ZooKeeperError.SessionMoved)
-        {
-            Close();
-            return;
-        }
+        if (result.Error == ZooKeeperError.SessionMoved) Close();
+        else Reply(head, effect.Zxid, result);
+    }
 
-        ReplyWriter.Write(_output.Pending, head.Head.Xid, Advance(effect.Zxid), head.Request!, effect.Result);
-        Count(head, (ErrorCode)effect.Result.Error);
+    private void Reply(QueuedRequest write, long zxid, TreeResult result)
+    {
+        ReplyWriter.Write(_output.Pending, write.Head.Xid, Advance(zxid), write.Request!, result);
+        Count(write, (ErrorCode)result.Error);
         Send();
-        if (effect.Result.Error == ZooKeeperError.SessionExpired || head.Head.Code == OpCode.CloseSession) Close();
+        if (result.Error == ZooKeeperError.SessionExpired || write.Head.Code == OpCode.CloseSession) Close();
         else RunQueue();
+        if (write.IsBarrier) PostWrites();
     }
 
     /// <summary>A check begins: what was answered anywhere before the requests so far came is below.</summary>
-    public void OnChecking() => _checkingThrough = _arrived;
+    /// <returns>Mounts of partitions that are to be played before.</returns>
+    public IEnumerable<string> OnChecking()
+    {
+        _checkingThrough = _arrived;
+        return _queue.SelectMany(static queued => queued.Missing);
+    }
 
     /// <summary>The check is played.</summary>
     public void OnSynced()
@@ -176,7 +191,7 @@ internal sealed partial class ZooConnection : IPostSink
         foreach (var queued in _queue.Where(queued => queued.AwaitsCheck && queued.Order <= _checkingThrough))
         {
             queued.AwaitsCheck = false;
-            _unchecked--;
+            if (!queued.HoldsWrites) _unchecked--;
         }
 
         // Replies first: a write that is refused ends the connection.
@@ -224,10 +239,13 @@ internal sealed partial class ZooConnection : IPostSink
                 return Task.CompletedTask;
             }
 
+            var (missing, isBarrier) = Route(request);
             var queued = new QueuedRequest(head, request, _ids, bytes, _services.Time.GetTimestamp())
             {
                 Order = ++_arrived,
-                AwaitsCheck = request is not null && (request.Code == OpCode.Sync
+                Missing = missing,
+                IsBarrier = isBarrier,
+                AwaitsCheck = request is not null && (request.Code == OpCode.Sync || !missing.IsEmpty
                     || _services.AreReadsLinearizable && request is NodeRequest or MultiReadRequest),
             };
             Prove(queued);
@@ -247,7 +265,7 @@ internal sealed partial class ZooConnection : IPostSink
             _queuedBytes += queued.Bytes;
             // The rest of what has come is counted behind the last whole frame.
             _partialBytes = 0;
-            if (queued.AwaitsCheck) _unchecked++;
+            if (queued.HoldsWrites) _unchecked++;
             else if (_unchecked == 0) TryPost(queued);
             RunQueue();
             Recount();
@@ -276,23 +294,18 @@ internal sealed partial class ZooConnection : IPostSink
     private void PostWrites()
     {
         // A copy: a write that is refused ends the connection, and the queue.
-        foreach (var queued in _queue.TakeWhile(static queued => !queued.AwaitsCheck).ToArray())
+        foreach (var queued in _queue.TakeWhile(static queued => !queued.HoldsWrites).ToArray())
             TryPost(queued);
     }
 
     private void TryPost(QueuedRequest queued)
     {
-        if (_isClosed || !IsUnposted(queued)) return;
-        var request = queued.Request!;
-        queued.Number = ++_writes;
-        _posted++;
-        Dispatcher.Connections.Writes++;
-        var header = new RequestHeader(Session, _attachment, queued.Number,
-            _services.Time.GetUtcNow().ToUnixTimeMilliseconds(), queued.Ids);
-        var op = request is MultiRequest multi ? multi.Op : ((WriteRequest)request).Op;
+        if (_isClosed || queued.IsBarrier || !IsUnposted(queued)) return;
+        var header = HeaderOf(queued);
+        var op = OpOf(queued);
         try
         {
-            queued.Post = _services.Tree.Post(new RequestRecord(header, op), this);
+            queued.Post = TreeFor(op).Post(new RequestRecord(header, op), this);
         }
         catch (Exception e) when (LogFaults.IsFault(e))
         {
@@ -301,6 +314,18 @@ internal sealed partial class ZooConnection : IPostSink
             Close();
         }
     }
+
+    private RequestHeader HeaderOf(QueuedRequest queued)
+    {
+        queued.Number = ++_writes;
+        _posted++;
+        Dispatcher.Connections.Writes++;
+        return new RequestHeader(Session, _attachment, queued.Number,
+            _services.Time.GetUtcNow().ToUnixTimeMilliseconds(), queued.Ids);
+    }
+
+    private static TreeOp OpOf(QueuedRequest queued) =>
+        queued.Request is MultiRequest multi ? multi.Op : ((WriteRequest)queued.Request!).Op;
 
     // Answers from the head of the queue, until a request has to wait for the log.
     private void RunQueue()
@@ -316,7 +341,8 @@ internal sealed partial class ZooConnection : IPostSink
                 return;
             }
 
-            if (IsUnposted(next)) return;
+            if (next.IsBarrier) BeginBarrier(next);
+            if (IsUnposted(next) || next.IsBarrier) return;
 
             Dequeue();
             var before = _output.Pending.Length;
@@ -333,6 +359,7 @@ internal sealed partial class ZooConnection : IPostSink
         var head = _queue.First!.Value;
         _queue.RemoveFirst();
         _queuedBytes -= head.Bytes;
+        if (head.HoldsWrites) _unchecked--;
         if (head.Number == 0) return head;
         _posted--;
         Dispatcher.Connections.Writes--;

@@ -13,8 +13,11 @@ internal static class TreeOpening
     {
         var tree = await runtime.OpenAsync<ZooKeeperTree>(NameOf(service), OpenMode.Create, cancellationToken)
             .ConfigureAwait(false);
+        var root = await tree.ReadAsync(cancellationToken).ConfigureAwait(false);
+        if (root.Home != NodePath.Root)
+            throw new CorfuException($"'{tree.ObjectName}' is a partition of a service, and none itself.");
         // The first record counts, of whatever process.
-        if ((await tree.ReadAsync(cancellationToken).ConfigureAwait(false)).Level == 0)
+        if (root.Level == 0)
         {
             await tree.UpdateAsync(new BeginRecord(
                 (ulong)FrontEndIdentity.Draw(), TreeLevel.Newest, new TreeSettings()), cancellationToken)

@@ -18,23 +18,30 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
     private readonly FrontEndLease _lease;
     private readonly ZooKeeperFrontEndOptions _options;
     private readonly CancellationTokenSource _stop = new();
-    private IDisposable? _observation;
+    private readonly FrontEndPartitions _partitions;
     private ITimer? _looking;
     private ClientPort? _ownPort;
     private ClientPort? _port;
     private Task _beating = Task.CompletedTask;
 
-    private ZooKeeperFrontEnd(ZooKeeperTree tree, ZooKeeperFrontEndOptions options, TimeProvider time)
+    private ZooKeeperFrontEnd(
+        TangoRuntime runtime, ZooKeeperTree tree, ZooKeeperFrontEndOptions options, TimeProvider time)
     {
         _options = options;
         var logger = options.Loggers.CreateLogger<ZooKeeperFrontEnd>();
         var dispatcher = new Dispatcher(logger, time, FrontEndLease.Length,
             new ConnectionTable(options.Limits), options.ReadOnly);
-        var sync = new SyncWaiters(dispatcher, tree, _stop.Token);
+        _partitions = new FrontEndPartitions(
+            runtime, TreePartitions.Of(runtime, options.Service, tree, time), dispatcher, options.Host);
+        dispatcher.IsWhole = () => _partitions.IsWhole;
+        dispatcher.SharedPlayed += _partitions.OnPlayed;
+        dispatcher.Mounted += () => LoopContext.Pool.Start(PrepareAsync);
+        var sync = new SyncWaiters(dispatcher, tree, _partitions, _stop.Token);
         dispatcher.Advanced += sync.OnAdvanced;
-        _services = new FrontEndServices(dispatcher, tree, sync, new Credentials(options.SuperDigest),
+        _services = new FrontEndServices(dispatcher, _partitions, sync, new Credentials(options.SuperDigest),
             new FrontEndIdentity(), new RequestCounters(), logger, time)
         {
+            Stopped = _stop.Token,
             Settings = SettingsOf(options),
             Service = options.Service,
             AreReadsLinearizable = options.Reads == ZooKeeperReads.Linearizable,
@@ -91,10 +98,10 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         if (options is { ReadOnly: true, Reads: ZooKeeperReads.Linearizable })
             throw new ArgumentException("Linearizable reads and a read-only mode exclude each other", nameof(options));
         var tree = await TreeOpening.OpenAsync(runtime, options.Service, cancellationToken).ConfigureAwait(false);
-        var frontEnd = new ZooKeeperFrontEnd(tree, options, time) { _port = port };
+        var frontEnd = new ZooKeeperFrontEnd(runtime, tree, options, time) { _port = port };
         try
         {
-            await frontEnd.StartAsync(runtime, tree, cancellationToken).ConfigureAwait(false);
+            await frontEnd.StartAsync(cancellationToken).ConfigureAwait(false);
             return frontEnd;
         }
         catch
@@ -122,7 +129,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
             await _lease.LeaveAsync(limit.Token).ConfigureAwait(false);
         }
 
-        _observation?.Dispose();
+        _partitions.Dispose();
         _services.Tls?.Dispose();
         _stop.Dispose();
     }
@@ -138,10 +145,22 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
         new("readonlymode.enabled", options.ReadOnly ? "true" : "false"),
     ];
 
-    private async Task StartAsync(TangoRuntime runtime, ZooKeeperTree tree, CancellationToken cancellationToken)
+    // A failure is met again by the next beat.
+    private async Task PrepareAsync()
     {
-        _observation = await runtime.ObserveAsync([tree], _services.Dispatcher, cancellationToken)
-            .ConfigureAwait(false);
+        try
+        {
+            await _partitions.PrepareAsync(_stop.Token).ConfigureAwait(false);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
+        {
+            FrontEndLog.NotTaken(_services.Logger, "mount", e);
+        }
+    }
+
+    private async Task StartAsync(CancellationToken cancellationToken)
+    {
+        await _partitions.StartAsync(cancellationToken).ConfigureAwait(false);
         _beating = LoopContext.Pool.RunAsync(() => _lease.RunAsync(_stop.Token));
         _looking = _services.Time.CreateTimer(_ => _lease.Look(), null, s_look, s_look);
         await _lease.First.WaitAsync(cancellationToken).ConfigureAwait(false);

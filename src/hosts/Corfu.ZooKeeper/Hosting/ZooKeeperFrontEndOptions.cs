@@ -26,6 +26,10 @@ public sealed record ZooKeeperFrontEndOptions(IPEndPoint Listen)
     /// connect again when the log is back. Not together with linearizable reads. Default: off.</summary>
     public bool ReadOnly { get; init; }
 
+    /// <summary>Mounts of partitions that are played from the start; others are once a client needs them. Default: all
+    /// partitions.</summary>
+    public ImmutableArray<string> Host { get; init; }
+
     public ZooKeeperLimits Limits { get; init; } = new();
 
     /// <summary>Default: nothing is logged.</summary>

@@ -51,6 +51,7 @@ internal sealed class ImportBatch(ZooKeeperTree tree)
         ZooKeeperError.NodeExists => "the tree has an ephemeral node of this path",
         ZooKeeperError.NoChildrenForEphemerals => "the tree's node above is ephemeral",
         ZooKeeperError.NoNode => "the tree has no node above",
+        ZooKeeperError.OperationTimeout => "the path is mounted, and an import writes to the root partition only",
         _ => $"the tree answers {error} ({(int)error})",
     };
 

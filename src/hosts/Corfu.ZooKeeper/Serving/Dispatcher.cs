@@ -10,11 +10,14 @@ namespace Corfu.ZooKeeper.Serving;
 /// <param name="isReadOnlyOffered">As <see cref="Hosting.ZooKeeperFrontEndOptions.ReadOnly"/>.</param>
 internal sealed class Dispatcher(
     ILogger logger, TimeProvider time, TimeSpan lease, ConnectionTable connections, bool isReadOnlyOffered)
-    : IApplyObserver
+    : IPlayedPartitions
 {
     private readonly List<ConnectionOutput> _unsent = [];
+    private readonly Dictionary<string, TreeRoot> _partitions = [];
+    private Observer? _observer;
     private bool _isDispatching;
     private bool _hasLeft;
+    private bool _isMounting;
     private long _leased;
     private string _fault = "the log has not confirmed its first beat";
 
@@ -22,8 +25,14 @@ internal sealed class Dispatcher(
 
     // The rest is guarded by Gate.
 
-    /// <summary>Null: the tree is not observed yet, or not any more.</summary>
+    /// <summary>State of the root partition. Null: the tree is not observed yet, or not any more.</summary>
     public TreeRoot? Root { get; private set; }
+
+    /// <summary>States of all partitions that are played here. Only while clients are served.</summary>
+    public ServedRoots Roots => new(Root!, _partitions);
+
+    /// <summary>Whether all partitions that are to be played here are; set once.</summary>
+    public Func<bool> IsWhole { get; set; } = static () => true;
 
     public WatchTable Watches { get; } = new(connections.Limits.MaxWatchBytes);
 
@@ -43,13 +52,36 @@ internal sealed class Dispatcher(
     /// <summary>Called behind the effects that are told together.</summary>
     public event Action? Advanced;
 
+    /// <summary>A path was mounted: clients are served again behind <see cref="Resume"/>. Called under the
+    /// gate.</summary>
+    public event Action? Mounted;
+
+    /// <summary>A record for all partitions is played. Called under the gate.</summary>
+    public event Action<long, TreeResult>? SharedPlayed;
+
+    /// <summary>State of a partition, by mount; null where it is not played.</summary>
+    public TreeRoot? RootOf(string mount) =>
+        mount == NodePath.Root ? Root : _partitions.GetValueOrDefault(mount);
+
     /// <summary>Clients may be answered for the length of a lease.</summary>
     /// <param name="leased">When the beat was sent that the log has confirmed.</param>
     public void Serve(long leased)
     {
         // Clients that only read connect again, and have sessions of the log then.
         if (IsReadOnly) Connections.CloseAll();
-        (_leased, IsServing) = (leased, Root is not null);
+        var isWhole = Root is not null && IsWhole();
+        // Requests that are not answered are not taken either: their clients must come again.
+        if (!isWhole && IsServing) Stop("a partition is not played");
+        (_leased, IsServing, _isMounting) = (leased, isWhole, _isMounting && !isWhole);
+    }
+
+    /// <summary>Serves again, within the same lease, what had stopped for a mount.</summary>
+    public void Resume()
+    {
+        if (!_isMounting || Root is null || !IsWhole()) return;
+        _isMounting = false;
+        if (IsReadOnly) Connections.CloseAll();
+        IsServing = time.GetElapsedTime(_leased) <= lease;
     }
 
     /// <summary>Whether clients may be answered now. Asked before each answer: a process that wakes from a pause has no
@@ -92,54 +124,71 @@ internal sealed class Dispatcher(
         else output.Wake();
     }
 
-    public void OnReset(TangoObject handle, ObservedView view)
+    /// <summary>An observer of the partitions that are played from now on: it takes the place of the one
+    /// before.</summary>
+    public IApplyObserver NewObserver() => new Observer(this);
+
+    // Both observers hear what is played until the new one begins, between two publications: nothing is told twice.
+    private bool IsCurrent(Observer observer, bool begins)
     {
-        lock (Gate)
-        {
-            // Z18: events between were missed.
-            if (Root is not null) Stop("the tree was loaded anew");
-            Root = ZooKeeperTree.RootIn(view);
-        }
+        if (begins && observer.Hears(_observer)) _observer = observer;
+        return _observer == observer;
     }
 
-    public void OnApplied(TangoObject handle, RecordVersion version, object effect)
+    private void OnReset(TreeRoot root, bool begins)
     {
-        lock (Gate)
-        {
-            if (!_isDispatching) MayAnswer();
-            _isDispatching = true;
-            Take((TreeEffect)effect);
-        }
+        var known = RootOf(root.Home);
+        // Z18: events between were missed.
+        if (known is not null && !(begins && known.LastZxid == root.LastZxid)) Stop("the tree was loaded anew");
+        Set(root);
     }
 
-    public void OnPublished(LogPosition end)
+    private void OnApplied(TreeEffect effect)
     {
-        lock (Gate)
-        {
-            Advanced?.Invoke();
-            Connections.GiveRoom();
-            _isDispatching = false;
-            foreach (var output in _unsent) output.Wake();
-            _unsent.Clear();
-        }
+        if (!_isDispatching) MayAnswer();
+        _isDispatching = true;
+        Take(effect);
     }
 
-    public void OnStopped(TangoObject handle, Exception reason)
+    private void OnPublished()
+    {
+        Advanced?.Invoke();
+        Connections.GiveRoom();
+        _isDispatching = false;
+        foreach (var output in _unsent) output.Wake();
+        _unsent.Clear();
+    }
+
+    private void OnStopped(Exception reason)
     {
         FrontEndLog.TreeStopped(logger, reason);
-        lock (Gate)
-        {
-            Stop("the tree has stopped");
-            _fault = $"the tree has stopped: {reason.Message}";
-            Root = null;
-        }
+        Stop("the tree has stopped");
+        _fault = $"the tree has stopped: {reason.Message}";
+        Root = null;
+        _partitions.Clear();
+    }
+
+    private void Set(TreeRoot root)
+    {
+        if (root.Home == NodePath.Root) Root = root;
+        else _partitions[root.Home] = root;
     }
 
     // Events, then the reply, then the ends of sessions that the record brought.
     private void Take(TreeEffect effect)
     {
-        Root = effect.Root;
+        var mounts = Root?.MountCount ?? 0;
+        Set(effect.Root);
         if (!Planted.Is("events-behind-the-reply")) Tell(effect);
+        // The root partition's effect of a record for all partitions is the last, and the reply.
+        if (effect.Ticket != 0)
+        {
+            if (effect.Root.Home != NodePath.Root) return;
+            SharedPlayed?.Invoke(effect.Ticket, effect.Result);
+            // No partition has taken it: it is sent again.
+            if (effect.Result.Error == ZooKeeperError.OperationTimeout) return;
+        }
+
         if (effect.Caller is { Session: not 0 } caller && Connections.Find(caller.Session) is { } connection)
             connection.OnEffect(caller, effect);
         if (Planted.Is("events-behind-the-reply")) Tell(effect);
@@ -153,10 +202,68 @@ internal sealed class Dispatcher(
                 Connections.Find(attached.Session)?.Close();
                 break;
         }
+
+        if (Root is { } root && root.MountCount != mounts && effect.Root.Home == NodePath.Root) OnMounted();
+    }
+
+    // Events of the new partition would be missed until it is played: clients come back to where it is.
+    private void OnMounted()
+    {
+        Stop("a path was mounted");
+        _isMounting = true;
+        Mounted?.Invoke();
     }
 
     private void Tell(TreeEffect effect)
     {
         foreach (var change in effect.Changes) Watches.Tell(change, effect.Zxid);
+    }
+
+    private sealed class Observer(Dispatcher dispatcher) : IApplyObserver
+    {
+        // Handles whose effects have begun.
+        private readonly HashSet<TangoObject> _begun = [];
+        private bool _isOver;
+
+        /// <summary>Begins, in place of another one.</summary>
+        public bool Hears(Observer? before)
+        {
+            if (_isOver) return false;
+            if (before is not null && before != this) before._isOver = true;
+            return true;
+        }
+
+        public void OnReset(TangoObject handle, ObservedView view)
+        {
+            lock (dispatcher.Gate)
+            {
+                var begins = _begun.Add(handle);
+                if (dispatcher.IsCurrent(this, begins)) dispatcher.OnReset(ZooKeeperTree.RootIn(view), begins);
+            }
+        }
+
+        public void OnApplied(TangoObject handle, RecordVersion version, object effect)
+        {
+            lock (dispatcher.Gate)
+            {
+                if (dispatcher.IsCurrent(this, false)) dispatcher.OnApplied((TreeEffect)effect);
+            }
+        }
+
+        public void OnPublished(LogPosition end)
+        {
+            lock (dispatcher.Gate)
+            {
+                if (dispatcher.IsCurrent(this, false)) dispatcher.OnPublished();
+            }
+        }
+
+        public void OnStopped(TangoObject handle, Exception reason)
+        {
+            lock (dispatcher.Gate)
+            {
+                if (dispatcher.IsCurrent(this, false)) dispatcher.OnStopped(reason);
+            }
+        }
     }
 }

@@ -5,11 +5,14 @@ using Corfu.ZooKeeper.FourLetter;
 namespace Corfu.ZooKeeper.Serving;
 
 /// <summary>Parts that the connections of a front end share.</summary>
-internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tree, SyncWaiters Sync,
+internal sealed record FrontEndServices(Dispatcher Dispatcher, FrontEndPartitions Partitions, SyncWaiters Sync,
     Credentials Credentials, FrontEndIdentity Identity, RequestCounters Figures, ILogger Logger, TimeProvider Time)
 {
     /// <summary>Four-letter words that clients may send.</summary>
     public ImmutableArray<string> OpenWords { get; init; } = Words.Default;
+
+    /// <summary>The front end ends.</summary>
+    public CancellationToken Stopped { get; init; }
 
     /// <summary>Null: connections are plain.</summary>
     public ClientTls? Tls { get; init; }
@@ -37,11 +40,12 @@ internal sealed record FrontEndServices(Dispatcher Dispatcher, ZooKeeperTree Tre
             Mode = root is null ? ServerMode.Standalone
                 : Dispatcher.IsReadOnly ? ServerMode.ReadOnly : ServerMode.Of(root, Identity.Id),
             Followers = root is null ? 0 : ServerMode.LiveIn(root).Count() - 1,
-            Zxid = root?.LastZxid ?? 0,
-            Nodes = root?.NodeCount ?? 0,
-            DataBytes = root?.DataBytes ?? 0,
+            Zxid = root is null ? 0 : Dispatcher.Roots.LastZxid,
+            Nodes = root is null ? 0 : Dispatcher.Roots.CountBelow(NodePath.Root),
+            DataBytes = root is null ? 0 : Dispatcher.Roots.All.Sum(static part => part.DataBytes),
             Sessions = root?.SessionCount ?? 0,
-            Ephemerals = root?.AllSessions().Sum(static session => session.Ephemerals.Count) ?? 0,
+            Ephemerals = root is null ? 0 : Dispatcher.Roots.All.Sum(
+                static part => part.AllSessions().Sum(static session => session.Ephemerals.Count)),
             Watches = Dispatcher.Watches.Count,
             WatchedPaths = Dispatcher.Watches.Paths,
             WatchingConnections = Dispatcher.Watches.Owners,

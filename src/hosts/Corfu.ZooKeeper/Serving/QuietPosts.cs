@@ -3,13 +3,33 @@ namespace Corfu.ZooKeeper.Serving;
 /// <summary>Records that a front end appends by itself. One that is lost is sent again at a later beat.</summary>
 internal static class QuietPosts
 {
+    /// <summary>Sends a record of sessions or front ends.</summary>
     public static void Send(FrontEndServices services, TreeRecord record)
+    {
+        if (services.Partitions.HasMounts) LoopContext.Pool.Start(() => UpdateAsync(services, record));
+        else Send(services, NodePath.Root, record);
+    }
+
+    /// <summary>Sends a record of a single partition.</summary>
+    public static void Send(FrontEndServices services, string mount, TreeRecord record)
     {
         try
         {
-            services.Tree.Post(record, NoSink.Instance);
+            services.Partitions.TreeOf(mount).Post(record, NoSink.Instance);
         }
         catch (Exception e) when (LogFaults.IsFault(e))
+        {
+            FrontEndLog.NotTaken(services.Logger, record.GetType().Name, e);
+        }
+    }
+
+    private static async Task UpdateAsync(FrontEndServices services, TreeRecord record)
+    {
+        try
+        {
+            await services.Partitions.UpdateAsync(record, services.Stopped).ConfigureAwait(false);
+        }
+        catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {
             FrontEndLog.NotTaken(services.Logger, record.GetType().Name, e);
         }

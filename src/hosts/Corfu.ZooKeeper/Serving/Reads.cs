@@ -8,7 +8,7 @@ internal static class Reads
 {
     /// <summary>Writes the reply of a read.</summary>
     public static void Reply(
-        JuteWriter writer, int xid, long zxid, NodeRequest request, TreeRoot root, ReadCaller caller)
+        JuteWriter writer, int xid, long zxid, NodeRequest request, in ServedRoots root, ReadCaller caller)
     {
         var error = Check(request, root, caller.Ids, out var node);
         ReplyWriter.Begin(writer, new ReplyHead(xid, zxid, error));
@@ -18,7 +18,7 @@ internal static class Reads
 
     /// <summary>Writes the reply of several reads.</summary>
     public static void Reply(
-        JuteWriter writer, int xid, long zxid, MultiReadRequest request, TreeRoot root, ReadCaller caller)
+        JuteWriter writer, int xid, long zxid, MultiReadRequest request, in ServedRoots root, ReadCaller caller)
     {
         ReplyWriter.Begin(writer, new ReplyHead(xid, zxid, ErrorCode.Ok));
         foreach (var part in request.Parts)
@@ -42,7 +42,7 @@ internal static class Reads
 
     /// <summary>The code that a read has, and its node.</summary>
     public static ErrorCode Check(
-        NodeRequest request, TreeRoot root, ImmutableArray<AuthId> ids, out ZNode? node)
+        NodeRequest request, in ServedRoots root, ImmutableArray<AuthId> ids, out ZNode? node)
     {
         node = null;
         if (request.Code == OpCode.GetEphemerals) return ErrorCode.Ok;
@@ -55,7 +55,7 @@ internal static class Reads
     }
 
     private static void WriteBody(
-        JuteWriter writer, NodeRequest request, TreeRoot root, ZNode? node, ReadCaller caller)
+        JuteWriter writer, NodeRequest request, in ServedRoots root, ZNode? node, ReadCaller caller)
     {
         switch (request.Code)
         {
@@ -79,12 +79,11 @@ internal static class Reads
                 writer.WriteStat(node!.Stat);
                 break;
             case OpCode.GetAllChildrenNumber:
-                // Monitors ask for the whole tree, whose count is kept.
-                var count = request.Path == NodePath.Root ? root.NodeCount : root.Subtree(request.Path).Count();
-                writer.WriteInt32(count - 1);
+                writer.WriteInt32(root.CountBelow(request.Path) - 1);
                 break;
             case OpCode.GetEphemerals:
-                writer.WriteStrings([.. (root.FindSession(caller.Session)?.Ephemerals ?? [])
+                writer.WriteStrings([.. root.All
+                    .SelectMany(part => part.FindSession(caller.Session)?.Ephemerals ?? [])
                     .Where(path => path.StartsWith(request.Path, StringComparison.Ordinal))]);
                 break;
             default:

@@ -6,7 +6,8 @@ namespace Corfu.ZooKeeper.Serving;
 /// Connections whose first request waits for a check of the log. One check serves all that wait when it begins. A
 /// check that fails closes them.
 /// </summary>
-internal sealed class SyncWaiters(Dispatcher dispatcher, ZooKeeperTree tree, CancellationToken stop)
+internal sealed class SyncWaiters(
+    Dispatcher dispatcher, ZooKeeperTree tree, FrontEndPartitions partitions, CancellationToken stop)
 {
     // Guarded by the gate.
     private readonly List<ZooConnection> _next = [];
@@ -37,6 +38,7 @@ internal sealed class SyncWaiters(Dispatcher dispatcher, ZooKeeperTree tree, Can
         while (true)
         {
             ZooConnection[] waiting;
+            HashSet<string> missing = [];
             lock (dispatcher.Gate)
             {
                 if (_next.Count == 0)
@@ -47,11 +49,12 @@ internal sealed class SyncWaiters(Dispatcher dispatcher, ZooKeeperTree tree, Can
 
                 waiting = [.. _next];
                 _next.Clear();
-                foreach (var connection in waiting) connection.OnChecking();
+                foreach (var connection in waiting) missing.UnionWith(connection.OnChecking());
             }
 
             try
             {
+                await partitions.HostAsync(missing, stop).ConfigureAwait(false);
                 var zxid = (await tree.ReadAsync(stop).ConfigureAwait(false)).LastZxid;
                 lock (dispatcher.Gate)
                 {

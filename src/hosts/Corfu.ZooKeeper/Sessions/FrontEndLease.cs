@@ -52,7 +52,7 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         lock (Dispatcher.Gate) record = new FrontEndDownRecord(services.Identity.Id, _beat);
         try
         {
-            await services.Tree.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+            await services.Partitions.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
         }
         catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {
@@ -62,18 +62,14 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
 
     private async Task BeatAsync(CancellationToken stop)
     {
-        TreeRecord? record;
-        lock (Dispatcher.Gate) record = Next();
-        var sent = services.Time.GetTimestamp();
+        TreeRecord? record = null;
         try
         {
-            if (record is null)
-            {
-                await services.Tree.ReadAsync(stop).ConfigureAwait(false);
-                return;
-            }
-
-            var result = await services.Tree.UpdateAsync(record, stop).ConfigureAwait(false);
+            await services.Partitions.PrepareAsync(stop).ConfigureAwait(false);
+            lock (Dispatcher.Gate) record = Next();
+            if (record is null) return;
+            var sent = services.Time.GetTimestamp();
+            var result = await services.Partitions.UpdateAsync(record, stop).ConfigureAwait(false);
             lock (Dispatcher.Gate) OnAnswer(record, sent, result.Error);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
@@ -88,10 +84,10 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         }
     }
 
-    // Null: the tree is not observed. A read may load it anew; a beat would keep sessions without a connection.
+    // Null: a partition is not observed. A beat would keep sessions without a connection.
     private TreeRecord? Next()
     {
-        if (Dispatcher.Root is null) return null;
+        if (Dispatcher.Root is null || !Dispatcher.IsWhole()) return null;
         return _isUp
             ? new BeatRecord(services.Identity.Id, _beat + 1)
             : new FrontEndUpRecord(services.Identity.Id, TreeLevel.Newest, address);

@@ -17,14 +17,19 @@ internal sealed class NodeReaper(FrontEndServices services)
     private long _last = services.Time.GetTimestamp();
 
     /// <summary>Called behind a confirmed beat.</summary>
-    public void Tick(TreeRoot root)
+    public void Tick()
     {
         if (services.Time.GetElapsedTime(_last) < Interval) return;
         _last = services.Time.GetTimestamp();
-        if (ServerMode.LiveIn(root).FirstOrDefault()?.Id != services.Identity.Id) return;
         var now = services.Time.GetUtcNow().ToUnixTimeMilliseconds();
-        foreach (var chunk in root.ReapableNodes().Where(node => IsOver(node, now)).Chunk(MostInRecord))
-            QuietPosts.Send(services, new ReapRecord([.. chunk.Select(ReapedNode.Of)]));
+        foreach (var root in services.Dispatcher.Roots.All)
+        {
+            // A partition may be played by some front ends only, and not by the one with the lowest id.
+            if (root.Home == NodePath.Root && ServerMode.LiveIn(root).FirstOrDefault()?.Id != services.Identity.Id)
+                continue;
+            foreach (var chunk in root.ReapableNodes().Where(node => IsOver(node, now)).Chunk(MostInRecord))
+                QuietPosts.Send(services, root.Home, new ReapRecord([.. chunk.Select(ReapedNode.Of)]));
+        }
     }
 
     // A container that never had a child waits for its first one.

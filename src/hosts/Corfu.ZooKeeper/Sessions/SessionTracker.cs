@@ -35,7 +35,7 @@ internal sealed class SessionTracker(FrontEndServices services)
         _last = now;
         TakeDownSilent(root, elapsed);
         ExpireSilent(root, elapsed);
-        _reaper.Tick(root);
+        _reaper.Tick();
     }
 
     private void TakeDownSilent(TreeRoot root, TimeSpan elapsed)

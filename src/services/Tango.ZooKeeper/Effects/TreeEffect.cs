@@ -5,4 +5,8 @@ namespace Tango.ZooKeeper;
 /// <param name="Caller">Null: the record is no client's request.</param>
 /// <param name="Changes">None where the request failed.</param>
 public sealed record TreeEffect(
-    long Zxid, RequestHeader? Caller, TreeResult Result, ImmutableArray<TreeChange> Changes, TreeRoot Root);
+    long Zxid, RequestHeader? Caller, TreeResult Result, ImmutableArray<TreeChange> Changes, TreeRoot Root)
+{
+    /// <summary>Ticket of a <see cref="SharedRecord"/>; 0: another record.</summary>
+    public long Ticket { get; init; }
+}

@@ -9,6 +9,8 @@ public sealed record CheckOp(string Path, int Version) : NodeOp
 
     internal override int? PartNumber => 13;
 
+    internal override string Home => Path;
+
     internal override OpResult DecideNode(WorkingTree tree)
     {
         if (!NodePath.IsValid(Path)) return Failed(ZooKeeperError.BadArguments);
@@ -16,6 +18,10 @@ public sealed record CheckOp(string Path, int Version) : NodeOp
         if (!tree.IsPermitted(node, Permissions.Read)) return Failed(ZooKeeperError.NoAuth);
         return VersionIs(Version, node.Version) ? OpResult.Done : Failed(ZooKeeperError.BadVersion);
     }
+
+    internal override IEnumerable<ObjectKey> Writes() => [TreeKeys.Node(Path)];
+
+    internal override IEnumerable<ObjectKey> Reads() => [TreeKeys.Node(Path)];
 
     internal override void Write(ref MessagePackWriter writer)
     {

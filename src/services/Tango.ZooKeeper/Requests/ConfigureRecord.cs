@@ -10,6 +10,8 @@ public sealed record ConfigureRecord(int? Level, bool? TtlNodes, bool? EnforceQu
 
     internal override int? NewLevel => Level;
 
+    internal override bool IsShared => true;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         var level = Level ?? tree.Level;

@@ -14,6 +14,11 @@ public sealed record CreateOp(
 
     internal override int? PartNumber => 1;
 
+    // A name that is not complete may be another partition's; the parent's children are in one.
+    internal override string Home => Parent;
+
+    private string Parent => NodePath.ParentOf(Path) ?? NodePath.Root;
+
     private bool IsSequential => Flags
         is CreateFlags.Sequential or CreateFlags.EphemeralSequential or CreateFlags.TtlSequential;
 
@@ -40,6 +45,11 @@ public sealed record CreateOp(
         var node = tree.Add(path, Data, acl, OwnerFor(tree), parent);
         return new OpResult(ZooKeeperError.Ok, path, node.Stat);
     }
+
+    internal override IEnumerable<ObjectKey> Writes() =>
+        [Planted.Is("create-forgets-its-parent") ? TreeKeys.Node(Path) : TreeKeys.Children(Parent)];
+
+    internal override IEnumerable<ObjectKey> Reads() => [TreeKeys.Node(Parent), TreeKeys.Children(Parent)];
 
     internal override void Write(ref MessagePackWriter writer)
     {

@@ -8,9 +8,14 @@ public sealed record DeleteOp(string Path, int Version) : NodeOp
 
     internal override int? PartNumber => 2;
 
+    internal override string Home => Path;
+
+    private string Parent => NodePath.ParentOf(Path) ?? NodePath.Root;
+
     internal override OpResult DecideNode(WorkingTree tree)
     {
-        if (NodePath.ParentOf(Path) is not { } parentPath || NodePath.IsSpecial(Path))
+        if (NodePath.ParentOf(Path) is not { } parentPath || NodePath.IsSpecial(Path)
+            || tree.Mounts.Has(Path))
             return Failed(ZooKeeperError.BadArguments);
         if (tree.Find(parentPath) is not { } parent) return Failed(ZooKeeperError.NoNode);
         if (!tree.IsPermitted(parent, Permissions.Delete)) return Failed(ZooKeeperError.NoAuth);
@@ -21,6 +26,11 @@ public sealed record DeleteOp(string Path, int Version) : NodeOp
         tree.Remove(node);
         return OpResult.Done;
     }
+
+    internal override IEnumerable<ObjectKey> Writes() => [TreeKeys.Children(Parent), TreeKeys.Node(Path)];
+
+    internal override IEnumerable<ObjectKey> Reads() =>
+        [TreeKeys.Node(Parent), TreeKeys.Node(Path), TreeKeys.Children(Path)];
 
     internal override void Write(ref MessagePackWriter writer)
     {

@@ -6,6 +6,10 @@ public sealed record MultiOp(ImmutableArray<NodeOp> Parts) : TreeOp
 {
     internal override int Mutator => Mutators.Multi;
 
+    internal override ObjectKey Keys => TreeKeys.All(Parts.SelectMany(static part => part.Writes()));
+
+    internal override bool IsFor(MountTable mounts) => Parts.All(part => part.IsFor(mounts));
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         var results = ImmutableArray.CreateBuilder<OpResult>(Parts.Length);
@@ -20,10 +24,12 @@ public sealed record MultiOp(ImmutableArray<NodeOp> Parts) : TreeOp
         return new MultiResult(ZooKeeperError.Ok, results.MoveToImmutable());
     }
 
-    internal override void Write(ref MessagePackWriter writer)
+    internal override void Write(ref MessagePackWriter writer) => WriteOps(ref writer, Parts);
+
+    internal static void WriteOps(ref MessagePackWriter writer, ImmutableArray<NodeOp> ops)
     {
-        writer.WriteArrayHeader(Parts.Length);
-        foreach (var part in Parts)
+        writer.WriteArrayHeader(ops.Length);
+        foreach (var part in ops)
         {
             writer.WriteArrayHeader(2);
             writer.Write(part.PartNumber ?? throw new ArgumentException($"{part.GetType().Name} in a multi"));
@@ -31,7 +37,9 @@ public sealed record MultiOp(ImmutableArray<NodeOp> Parts) : TreeOp
         }
     }
 
-    internal static MultiOp Read(ref MessagePackReader reader)
+    internal static MultiOp Read(ref MessagePackReader reader) => new(ReadOps(ref reader));
+
+    internal static ImmutableArray<NodeOp> ReadOps(ref MessagePackReader reader)
     {
         var parts = ImmutableArray.CreateBuilder<NodeOp>(reader.ReadCount());
         while (parts.Count < parts.Capacity)
@@ -48,10 +56,10 @@ public sealed record MultiOp(ImmutableArray<NodeOp> Parts) : TreeOp
             });
         }
 
-        return new MultiOp(parts.MoveToImmutable());
+        return parts.MoveToImmutable();
     }
 
-    private MultiResult FailedAt(int index, ZooKeeperError error)
+    internal MultiResult FailedAt(int index, ZooKeeperError error)
     {
         var results = ImmutableArray.CreateBuilder<OpResult>(Parts.Length);
         for (var i = 0; i < Parts.Length; i++)

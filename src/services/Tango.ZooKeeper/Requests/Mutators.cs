@@ -19,11 +19,13 @@ internal static class Mutators
     public const int SetAcl = 13;
     public const int Multi = 14;
 
-    /// <summary>15 is for parts of transactions over several partitions.</summary>
+    public const int Part = 15;
     public const int Reap = 16;
 
-    /// <summary>17 and 18 are for partitions.</summary>
+    public const int Mount = 17;
+    public const int Adopt = 18;
     public const int Import = 19;
+    public const int Shared = 20;
 
     public static ImmutableArray<MutatorInfo> All { get; } =
     [
@@ -32,14 +34,18 @@ internal static class Mutators
         Info(CreateSession, nameof(CreateSession)), Info(Attach, nameof(Attach)),
         Info(CloseSession, nameof(CloseSession)), Info(Expire, nameof(Expire)), Info(Create, nameof(Create)),
         Info(Delete, nameof(Delete)), Info(SetData, nameof(SetData)), Info(SetAcl, nameof(SetAcl)),
-        Info(Multi, nameof(Multi)), Info(Reap, nameof(Reap)),
-        Info(Import, nameof(Import)),
+        Info(Multi, nameof(Multi)), Info(Part, nameof(Part)),
+        Info(Reap, nameof(Reap)), Info(Mount, nameof(Mount)), Info(Adopt, nameof(Adopt)),
+        Info(Import, nameof(Import)), Info(Shared, nameof(Shared)),
     ];
 
     private static readonly MutatorInfo?[] s_byNumber =
-        [.. Enumerable.Range(0, Import + 1).Select(static number => All.FirstOrDefault(info => info.Number == number))];
+        [.. Enumerable.Range(0, Shared + 1).Select(static number => All.FirstOrDefault(info => info.Number == number))];
 
     public static MutatorInfo Of(int number) => s_byNumber[number]!;
+
+    /// <summary>The mutator in a transaction that reads what it needs by itself, or nothing.</summary>
+    public static MutatorInfo InTransaction(int number) => Of(number) with { Reads = false };
 
     private static MutatorInfo Info(int number, string name) => new(number, name, Reads: true);
 }

@@ -8,6 +8,9 @@ public sealed record ReapRecord(ImmutableArray<ReapedNode> Nodes) : TreeRecord
 
     public override int Number => Mutators.Reap;
 
+    internal override ObjectKey Keys =>
+        TreeKeys.All(Nodes.SelectMany(static node => new DeleteOp(node.Path, -1).Writes()));
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         var reaped = ImmutableArray.CreateBuilder<string>();

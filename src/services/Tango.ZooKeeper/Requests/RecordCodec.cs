@@ -29,7 +29,7 @@ internal static class RecordCodec
         }
     }
 
-    private static TreeRecord Read(int mutator, ref MessagePackReader reader) => mutator switch
+    internal static TreeRecord Read(int mutator, ref MessagePackReader reader) => mutator switch
     {
         Mutators.Begin => BeginRecord.Read(ref reader),
         Mutators.Configure => ConfigureRecord.Read(ref reader),
@@ -41,12 +41,15 @@ internal static class RecordCodec
         Mutators.Expire => ExpireRecord.Read(ref reader),
         Mutators.Reap => ReapRecord.Read(ref reader),
         Mutators.Import => ImportRecord.Read(ref reader),
+        Mutators.Mount => MountRecord.Read(ref reader),
+        Mutators.Adopt => AdoptRecord.Read(ref reader),
+        Mutators.Shared => SharedRecord.Read(ref reader),
         _ => ReadRequest(mutator, ref reader),
     };
 
     private static RequestRecord ReadRequest(int mutator, ref MessagePackReader reader)
     {
-        if (mutator is not (Mutators.CloseSession or (>= Mutators.Create and <= Mutators.Multi)))
+        if (mutator is not (Mutators.CloseSession or (>= Mutators.Create and <= Mutators.Part)))
             throw new TangoUnknownRecordException(ZooKeeperTree.TypeName, mutator);
         reader.ReadArrayHeader(2);
         var header = RequestHeader.Read(ref reader);
@@ -57,6 +60,7 @@ internal static class RecordCodec
             Mutators.Delete => DeleteOp.Read(ref reader),
             Mutators.SetData => SetDataOp.Read(ref reader),
             Mutators.SetAcl => SetAclOp.Read(ref reader),
+            Mutators.Part => PartOp.Read(ref reader),
             _ => MultiOp.Read(ref reader),
         });
     }

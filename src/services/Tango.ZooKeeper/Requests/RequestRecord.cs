@@ -7,13 +7,19 @@ public sealed record RequestRecord(RequestHeader Header, TreeOp Op) : TreeRecord
 
     internal override RequestHeader Caller => Header;
 
+    internal override ObjectKey Keys => Op.Keys;
+
+    internal override bool IsShared => Op is CloseSessionOp;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         // Z7: what an old front end has still under way has no effect.
         var error = Header.Session == 0
             ? ZooKeeperError.Ok
             : tree.Sessions.Check(Header.Session, Header.Attachment);
-        return error == ZooKeeperError.Ok ? Op.Decide(tree) : TreeResult.Of(error);
+        if (error != ZooKeeperError.Ok) return TreeResult.Of(error);
+        // The writer had not played the mount. The client may try again.
+        return Op.IsFor(tree.Mounts) ? Op.Decide(tree) : TreeResult.Of(ZooKeeperError.OperationTimeout);
     }
 
     internal override void Write(ref MessagePackWriter writer)

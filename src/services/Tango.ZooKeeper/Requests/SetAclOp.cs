@@ -9,6 +9,8 @@ public sealed record SetAclOp(string Path, ImmutableArray<AclEntry> Acl, int Ver
 
     internal override int? PartNumber => null;
 
+    internal override string Home => Path;
+
     internal override OpResult DecideNode(WorkingTree tree)
     {
         if (!NodePath.IsValid(Path)) return Failed(ZooKeeperError.BadArguments);
@@ -19,6 +21,10 @@ public sealed record SetAclOp(string Path, ImmutableArray<AclEntry> Acl, int Ver
 
         return new OpResult(ZooKeeperError.Ok, Stat: tree.SetAcl(node, acl).Stat);
     }
+
+    internal override IEnumerable<ObjectKey> Writes() => [TreeKeys.Node(Path)];
+
+    internal override IEnumerable<ObjectKey> Reads() => [TreeKeys.Node(Path)];
 
     internal override void Write(ref MessagePackWriter writer)
     {

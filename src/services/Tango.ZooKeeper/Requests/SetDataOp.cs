@@ -8,6 +8,8 @@ public sealed record SetDataOp(string Path, byte[]? Data, int Version) : NodeOp
 
     internal override int? PartNumber => 5;
 
+    internal override string Home => Path;
+
     internal override OpResult DecideNode(WorkingTree tree)
     {
         if (!NodePath.IsValid(Path)) return Failed(ZooKeeperError.BadArguments);
@@ -19,6 +21,10 @@ public sealed record SetDataOp(string Path, byte[]? Data, int Version) : NodeOp
 
         return new OpResult(ZooKeeperError.Ok, Stat: tree.SetData(node, Data).Stat);
     }
+
+    internal override IEnumerable<ObjectKey> Writes() => [TreeKeys.Node(Path)];
+
+    internal override IEnumerable<ObjectKey> Reads() => [TreeKeys.Node(Path)];
 
     internal override void Write(ref MessagePackWriter writer)
     {

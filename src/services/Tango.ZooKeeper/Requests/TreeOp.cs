@@ -9,6 +9,12 @@ public abstract record TreeOp
 
     internal abstract int Mutator { get; }
 
+    /// <summary>Parts of the tree that the request may change (Z15); none: all of it.</summary>
+    internal virtual ObjectKey Keys => ObjectKey.None;
+
+    /// <summary>Whether this partition decides the request.</summary>
+    internal virtual bool IsFor(MountTable mounts) => true;
+
     internal abstract void Write(ref MessagePackWriter writer);
 
     internal abstract TreeResult Decide(WorkingTree tree);
@@ -23,6 +29,19 @@ public abstract record NodeOp : TreeOp
 
     /// <summary>Number in a multi, ZooKeeper's own; null: not allowed there.</summary>
     internal abstract int? PartNumber { get; }
+
+    /// <summary>Path whose partition decides the request.</summary>
+    internal abstract string Home { get; }
+
+    internal sealed override ObjectKey Keys => TreeKeys.All(Writes());
+
+    internal sealed override bool IsFor(MountTable mounts) => mounts.IsHere(Home);
+
+    /// <summary>Keys of what the request changes.</summary>
+    internal abstract IEnumerable<ObjectKey> Writes();
+
+    /// <summary>Keys of all that its success hangs on.</summary>
+    internal abstract IEnumerable<ObjectKey> Reads();
 
     internal sealed override TreeResult Decide(WorkingTree tree) => DecideNode(tree);
 

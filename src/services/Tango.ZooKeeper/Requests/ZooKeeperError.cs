@@ -12,6 +12,11 @@ public enum ZooKeeperError
     RuntimeInconsistency = -2,
 
     Unimplemented = -6,
+
+    /// <summary>Nothing was done, and the request may be sent again: its path was mounted meanwhile, or a multi across
+    /// partitions met other writes of the same nodes each time.</summary>
+    OperationTimeout = -7,
+
     BadArguments = -8,
     NoNode = -101,
     NoAuth = -102,

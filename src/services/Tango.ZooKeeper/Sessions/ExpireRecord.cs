@@ -11,6 +11,8 @@ public sealed record ExpireRecord(long FrontEnd, long Beat, ImmutableArray<Expir
 
     public override int Number => Mutators.Expire;
 
+    internal override bool IsShared => true;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         var ended = ImmutableArray.CreateBuilder<long>();

@@ -9,6 +9,10 @@ public sealed record FrontEndUpRecord(long FrontEnd, int CodeLevel, string Addre
 
     public override int Number => Mutators.FrontEndUp;
 
+    internal override ObjectKey Keys => TreeKeys.All([TreeKeys.Sessions, TreeKeys.FrontEnd(FrontEnd)]);
+
+    internal override bool IsShared => true;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         if (FrontEnd <= 0 || CodeLevel < tree.Level || tree.FrontEnds.Find(FrontEnd) is not null)
@@ -38,6 +42,10 @@ public sealed record BeatRecord(long FrontEnd, long Beat) : TreeRecord
 {
     public override int Number => Mutators.Beat;
 
+    internal override ObjectKey Keys => TreeKeys.All([TreeKeys.Sessions, TreeKeys.FrontEnd(FrontEnd)]);
+
+    internal override bool IsShared => true;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         if (tree.FrontEnds.Find(FrontEnd) is not { IsDown: false } row || Beat <= row.Beat)
@@ -65,6 +73,10 @@ public sealed record BeatRecord(long FrontEnd, long Beat) : TreeRecord
 public sealed record FrontEndDownRecord(long FrontEnd, long Beat) : TreeRecord
 {
     public override int Number => Mutators.FrontEndDown;
+
+    internal override ObjectKey Keys => TreeKeys.All([TreeKeys.Sessions, TreeKeys.FrontEnd(FrontEnd)]);
+
+    internal override bool IsShared => true;
 
     internal override TreeResult Decide(WorkingTree tree)
     {

@@ -10,6 +10,10 @@ public sealed record CreateSessionRecord(long Session, UInt128 Hash, int Timeout
 {
     public override int Number => Mutators.CreateSession;
 
+    internal override ObjectKey Keys => TreeKeys.All([TreeKeys.Sessions, TreeKeys.Session(Session)]);
+
+    internal override bool IsShared => true;
+
     internal override TreeResult Decide(WorkingTree tree)
     {
         if (Session is < 1 or > NodeOwner.MaxSession || Timeout <= 0 || !tree.FrontEnds.IsUp(FrontEnd)
@@ -37,6 +41,10 @@ public sealed record CreateSessionRecord(long Session, UInt128 Hash, int Timeout
 public sealed record AttachRecord(long Session, UInt128 Hash, int Timeout, long FrontEnd) : TreeRecord
 {
     public override int Number => Mutators.Attach;
+
+    internal override ObjectKey Keys => TreeKeys.All([TreeKeys.Sessions, TreeKeys.Session(Session)]);
+
+    internal override bool IsShared => true;
 
     internal override TreeResult Decide(WorkingTree tree)
     {

@@ -22,6 +22,8 @@ internal sealed class LoadingTree
 
     public long LastZxid { get; set; }
 
+    public MountTable Mounts { get; set; } = MountTable.None;
+
     public void Add(AclList acl) => _acls.Add(_cache.Share(acl));
 
     public void Add(FrontEnd row) => _frontEnds = _frontEnds.Set(row);
@@ -63,7 +65,7 @@ internal sealed class LoadingTree
         var reapable = _nodes.Where(static node => node.IsReapable).Select(static node => node.Path);
         return new TreeRoot(new TreeParts(
             Seed, Level, Settings, LastZxid, nodes, _dataBytes, SessionTable.From(_sessions.Values, Seed), _frontEnds,
-            PathSet.From([.. reapable], Seed), Quotas(nodes), _cache));
+            PathSet.From([.. reapable], Seed), Quotas(nodes), _cache, Mounts));
     }
 
     private void LinkChildren(NodeMap nodes)

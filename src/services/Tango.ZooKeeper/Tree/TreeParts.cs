@@ -9,10 +9,12 @@ namespace Tango.ZooKeeper;
 /// <param name="Acls">No part of the state.</param>
 internal record struct TreeParts(
     ulong Seed, int Level, TreeSettings Settings, long LastZxid, NodeMap Nodes, long DataBytes,
-    SessionTable Sessions, FrontEndTable FrontEnds, PathSet Reapable, QuotaTable Quotas, AclCache Acls)
+    SessionTable Sessions, FrontEndTable FrontEnds, PathSet Reapable, QuotaTable Quotas, AclCache Acls,
+    MountTable Mounts)
 {
     /// <summary>Parts of a tree without nodes.</summary>
     public static TreeParts Empty(ulong seed) => new(
         seed, Level: 0, new TreeSettings(), LastZxid: 0, new NodeMap(seed), DataBytes: 0, new SessionTable(seed),
-        FrontEndTable.Empty, new PathSet(seed), QuotaTable.Empty, new AclCache());
+        FrontEndTable.Empty, new PathSet(seed), QuotaTable.Empty, new AclCache(),
+        MountTable.None);
 }

@@ -30,7 +30,19 @@ public sealed class TreeRoot
     /// <summary>The front ends that are up, and those whose sessions have not all left; by id.</summary>
     public IEnumerable<FrontEnd> AllFrontEnds => Parts.FrontEnds.Rows;
 
+    /// <summary>Mount of this partition; <c>/</c> for the root partition.</summary>
+    public string Home => Parts.Mounts.Home;
+
+    /// <summary>Mounts of the service, equal in all partitions. None is taken away.</summary>
+    public int MountCount => Parts.Mounts.Count;
+
+    /// <summary>Mounts of the service, by path.</summary>
+    public IEnumerable<TreeMount> Mounts => Parts.Mounts.Mounts;
+
     internal TreeParts Parts { get; }
+
+    /// <summary>Mount of the partition that has a path.</summary>
+    public string PartitionOf(string path) => Parts.Mounts.OwnerOf(path);
 
     public ZNode? Find(string path) => Parts.Nodes.Find(path);
 

@@ -14,7 +14,9 @@ internal static class TreeState
     public static void Save(IBufferWriter<byte> output, TreeRoot root)
     {
         var writer = new MessagePackWriter(output);
-        writer.WriteMapHeader(9);
+        // A service of one partition has the form of the first level.
+        var hasMounts = root.MountCount > 0;
+        writer.WriteMapHeader(hasMounts ? 10 : 9);
         // First: a later level may have another form of the rest.
         writer.Write("level");
         writer.Write(root.Level);
@@ -24,10 +26,16 @@ internal static class TreeState
         root.Settings.Write(ref writer);
         writer.Write("zxid");
         writer.Write(root.LastZxid);
+        if (hasMounts)
+        {
+            writer.Write("mounts");
+            root.Parts.Mounts.Write(ref writer);
+        }
+
         writer.Write("frontEnds");
-        SaveFrontEnds(ref writer, root);
+        Write(ref writer, [.. root.AllFrontEnds]);
         writer.Write("sessions");
-        SaveSessions(ref writer, root);
+        Write(ref writer, [.. root.AllSessions()]);
         writer.Write("quotas");
         SaveQuotas(ref writer, root);
         var acls = IndexAcls(root);
@@ -72,6 +80,9 @@ internal static class TreeState
             case "zxid":
                 loading.LastZxid = reader.ReadInt64();
                 break;
+            case "mounts":
+                loading.Mounts = MountTable.Read(ref reader);
+                break;
             case "frontEnds":
                 for (var left = reader.ReadCount(); left > 0; left--) loading.Add(ReadFrontEnd(ref reader));
                 break;
@@ -93,10 +104,10 @@ internal static class TreeState
         }
     }
 
-    private static void SaveFrontEnds(ref MessagePackWriter writer, TreeRoot root)
+    public static void Write(ref MessagePackWriter writer, ImmutableArray<FrontEnd> rows)
     {
-        writer.WriteArrayHeader(root.Parts.FrontEnds.Count);
-        foreach (var row in root.Parts.FrontEnds.Rows)
+        writer.WriteArrayHeader(rows.Length);
+        foreach (var row in rows)
         {
             writer.WriteArrayHeader(FrontEndFields);
             writer.Write(row.Id);
@@ -107,17 +118,17 @@ internal static class TreeState
         }
     }
 
-    private static FrontEnd ReadFrontEnd(ref MessagePackReader reader)
+    public static FrontEnd ReadFrontEnd(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(FrontEndFields);
         return new FrontEnd(reader.ReadInt64(), reader.ReadInt32(), reader.RequireText(), reader.ReadInt64(),
             reader.ReadBoolean());
     }
 
-    private static void SaveSessions(ref MessagePackWriter writer, TreeRoot root)
+    public static void Write(ref MessagePackWriter writer, ImmutableArray<ZooKeeperSession> sessions)
     {
-        writer.WriteArrayHeader(root.SessionCount);
-        foreach (var session in root.AllSessions())
+        writer.WriteArrayHeader(sessions.Length);
+        foreach (var session in sessions)
         {
             writer.WriteArrayHeader(2);
             SessionFields.Write(ref writer, session.Id, session.Hash, session.Timeout, session.FrontEnd);
@@ -125,7 +136,7 @@ internal static class TreeState
         }
     }
 
-    private static ZooKeeperSession ReadSession(ref MessagePackReader reader)
+    public static ZooKeeperSession ReadSession(ref MessagePackReader reader)
     {
         reader.ReadArrayHeader(2);
         var (id, hash, timeout, frontEnd) = SessionFields.Read(ref reader);

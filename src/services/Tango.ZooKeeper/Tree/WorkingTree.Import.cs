@@ -8,6 +8,7 @@ internal sealed partial class WorkingTree
     {
         if (!given.IsValid || given.Path is NodePath.Service or NodePath.Quota or NodePath.Config)
             return ZooKeeperError.BadArguments;
+        if (!Mounts.IsHere(given.Path)) return ZooKeeperError.OperationTimeout;
         var acl = _parts.Acls.Share(new AclList(given.Acl));
         if (Find(given.Path) is { } own) return Overwrite(own, given, acl);
         if (Find(NodePath.ParentOf(given.Path)!) is not { } parent) return ZooKeeperError.NoNode;

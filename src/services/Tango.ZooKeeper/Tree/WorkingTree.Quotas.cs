@@ -10,12 +10,13 @@ internal sealed partial class WorkingTree
 
     /// <summary>Whether the record may create a node of this path: limits of a quota, which must be measured, only
     /// while the record has not measured many nodes.</summary>
-    public bool MayMeasureFor(string path) => _measured < MaxMeasured || QuotaTable.LimitedBy(path) is null;
+    public bool MayMeasureFor(string path) =>
+        IsPart || _measured < MaxMeasured || QuotaTable.LimitedBy(path) is null;
 
     /// <summary>Whether the quota over a path has room for a change; true where quotas are not enforced.</summary>
     public bool IsWithinQuota(string path, int count, int bytes)
     {
-        if (!Settings.EnforceQuota || _parts.Quotas.LongestOver(path) is not { } limited) return true;
+        if (IsPart || !Settings.EnforceQuota || _parts.Quotas.LongestOver(path) is not { } limited) return true;
         var change = new QuotaUsage(count, bytes);
         var quota = _parts.Quotas.Find(limited)!.Value;
         return quota.Limits.Allow(quota.Usage + change, change);

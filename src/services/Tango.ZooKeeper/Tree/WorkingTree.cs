@@ -11,7 +11,7 @@ internal sealed partial class WorkingTree
     private Dictionary<AclList, (Permissions Known, Permissions Has)>? _rights;
 
     public WorkingTree(TreeRoot before, long zxid, RequestHeader? caller) =>
-        (_parts, _caller, Zxid) = (before.Parts, caller, zxid);
+        (_parts, _caller, Zxid, Time) = (before.Parts, caller, zxid, caller?.Time ?? 0);
 
     public long Zxid { get; }
 
@@ -39,6 +39,15 @@ internal sealed partial class WorkingTree
         set => _parts.FrontEnds = value;
     }
 
+    public MountTable Mounts
+    {
+        get => _parts.Mounts;
+        set => _parts.Mounts = value;
+    }
+
+    /// <summary>The record is part of a transaction that has decided the request.</summary>
+    public bool IsPart { get; set; }
+
     /// <summary>0: the program itself, or a record without a caller.</summary>
     public long CallerSession => _caller?.Session ?? 0;
 
@@ -46,7 +55,8 @@ internal sealed partial class WorkingTree
 
     public ImmutableArray<TreeChange> Changes => _changes?.DrainToImmutable() ?? [];
 
-    private long Time => _caller?.Time ?? 0;
+    /// <summary>Time of nodes that are written, in ms since 1970.</summary>
+    public long Time { get; set; }
 
     /// <summary>A new service, with the nodes that it always has.</summary>
     public void Begin(ulong seed, int level, TreeSettings settings)

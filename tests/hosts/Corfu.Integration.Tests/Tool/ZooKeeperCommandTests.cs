@@ -88,16 +88,16 @@ public sealed class ZooKeeperCommandTests
     public async Task Settings_are_changed_singly_and_shown()
     {
         await using var world = await World.StartAsync();
-        Assert.Equal("ttl-nodes off, enforce-quota off, level 1\n", await world.RunAsync("configure"));
+        Assert.Equal("ttl-nodes off, enforce-quota off, level 2\n", await world.RunAsync("configure"));
         await world.RunAsync("configure", "--ttl-nodes", "on");
         await world.DoAsync(new CreateOp(
             "/t", [], AclList.Open.Entries, CreateFlags.Ttl, CreateKind.Ttl, Ttl: 1_000));
         Assert.Equal(("ttl", 1_000), (
             (string)(await world.ReadAsync("get", "/t"))["kind"]!, (int)(await world.ReadAsync("get", "/t"))["ttl"]!));
         Assert.Equal(
-            """{"service":"main","level":1,"ttlNodes":true,"enforceQuota":true}""" + "\n",
+            """{"service":"main","level":2,"ttlNodes":true,"enforceQuota":true}""" + "\n",
             await world.RunAsync("configure", "--enforce-quota", "on", "--json"));
-        Assert.Equal("ttl-nodes off, enforce-quota on, level 1\n",
+        Assert.Equal("ttl-nodes off, enforce-quota on, level 2\n",
             await world.RunAsync("configure", "--ttl-nodes", "off"));
         Assert.Contains("'maybe'",
             await world.RefuseAsync(ExitCode.Usage, "configure", "--ttl-nodes", "maybe"), StringComparison.Ordinal);
@@ -116,6 +116,31 @@ public sealed class ZooKeeperCommandTests
             ExitCode.Usage, "import", [.. import, "--tls-ca", "none.pem"]), StringComparison.Ordinal);
         Assert.Contains("--read-only and --reads linearizable exclude each other", await world.RefuseAsync(
             ExitCode.Usage, "serve", "--read-only", "--reads", "linearizable"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Path_is_mounted_once_and_read_like_any_other()
+    {
+        await using var world = await World.StartAsync();
+        await world.DoAsync(Create("/b", "1"));
+        Assert.Equal("", await world.RunAsync("mount"));
+        Assert.Equal("/a zookeeper/main/a\n", await world.RunAsync("mount", "--path", "/a"));
+        Assert.Equal("""{"path":"/a/x","objectName":"zookeeper/main/a/x"}""", (await world.RunAsync(
+            "mount", "--path", "/a/x", "--json")).Split('\n')[1]);
+        foreach (var (path, reason) in ((string, string)[])[
+            ("/b", "'/b' exists: a path is mounted before it has nodes"), ("/none/x", "'/none/x' has no parent")])
+        {
+            Assert.Contains(reason, await world.RefuseAsync(ExitCode.Failed, "mount", "--path", path),
+                StringComparison.Ordinal);
+        }
+
+        await world.RunAsync("configure", "--ttl-nodes", "on");
+        Assert.Equal(
+            ["/", "/a", "/a/x", "/b", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"],
+            (await world.RunAsync("dump")).Split('\n', StringSplitOptions.RemoveEmptyEntries)
+                .Select(static line => line.Split(' ')[0]));
+        Assert.Equal("x\n", await world.RunAsync("ls", "/a"));
+        Assert.Equal("/a/x", (string)(await world.ReadAsync("get", "/a/x"))["path"]!);
     }
 
     private static CreateOp Create(string path, string data) =>

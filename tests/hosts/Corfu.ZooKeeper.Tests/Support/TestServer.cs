@@ -28,7 +28,24 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
         Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null, TangoOptions? tango = null) =>
         StartAsync(new InMemoryCorfuLog(log), time, configure?.Invoke(s_options) ?? s_options, tango);
 
-    public Task<TestServer> StartBesideAsync() => StartAsync(log, null, s_options);
+    public Task<TestServer> StartBesideAsync(
+        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null) =>
+        StartAsync(log, null, configure?.Invoke(s_options) ?? s_options);
+
+    /// <summary>Mounts a path, as another program.</summary>
+    public async Task MountAsync(string path)
+    {
+        await using var other = new TangoRuntime(log);
+        var tree = await other.OpenAsync<ZooKeeperTree>("zookeeper/main");
+        await TreePartitions.Of(other, "main", tree).MountAsync(path, seed: 5);
+        await SettleAsync();
+    }
+
+    /// <summary>Completes when clients are served: behind a mount, once its partition is played.</summary>
+    public async Task ServeAsync()
+    {
+        while (Fault is not null) await Task.Yield();
+    }
 
     /// <summary>The newest state of the tree.</summary>
     public async Task<TreeRoot> ReadAsync()

@@ -7,7 +7,8 @@ public sealed class FrontEndTests
     [Fact]
     public void Front_end_is_up_once()
     {
-        Assert.Equal(new FrontEnd(World.FrontEnd, 1, "10.0.0.7:2181"), _world.Root.FindFrontEnd(World.FrontEnd));
+        Assert.Equal(new FrontEnd(World.FrontEnd, TreeLevel.Newest, "10.0.0.7:2181"),
+            _world.Root.FindFrontEnd(World.FrontEnd));
         Assert.Equal(ZooKeeperError.SystemError, Error(new FrontEndUpRecord(World.FrontEnd, 1, "again")));
     }
 

@@ -13,8 +13,10 @@ internal sealed class World
     public World(TreeSettings? settings = null)
     {
         Do(new BeginRecord(Seed, TreeLevel.First, settings ?? new TreeSettings()));
-        Do(new FrontEndUpRecord(FrontEnd, TreeLevel.First, "10.0.0.7:2181"));
+        Do(new FrontEndUpRecord(FrontEnd, TreeLevel.Newest, "10.0.0.7:2181"));
     }
+
+    private World(TreeRoot root) => Root = root;
 
     public TreeRoot Root { get; private set; } = TreeRoot.NotBegun;
 
@@ -29,6 +31,9 @@ internal sealed class World
     public int Attachment { get; set; } = 1;
 
     public ImmutableArray<AuthId> Ids { get; set; } = [new AuthId("ip", "10.0.0.1")];
+
+    /// <summary>A tree that has no record.</summary>
+    public static World NotBegun() => new(TreeRoot.NotBegun);
 
     public TreeEffect Apply(TreeRecord record)
     {

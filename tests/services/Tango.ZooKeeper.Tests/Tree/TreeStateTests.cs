@@ -138,8 +138,8 @@ public sealed class TreeStateTests
         () => new LoadingTree().Add(new ZooKeeperSession(1, 1, 1, 1, 9, ZooKeeperSession.NoEphemerals)));
 
     [Theory]
-    [InlineData(15)]
-    [InlineData(17)]
+    [InlineData(21)]
+    [InlineData(99)]
     [InlineData(0)]
     public void Record_of_newer_code_is_unknown(int mutator) =>
         Assert.Throws<TangoUnknownRecordException>(() => RecordCodec.Read(mutator, new byte[] { 0x90 }));
@@ -194,7 +194,8 @@ public sealed class TreeStateTests
         [
             (1, "Begin"), (2, "Configure"), (3, "FrontEndUp"), (4, "Beat"), (5, "FrontEndDown"),
             (6, "CreateSession"), (7, "Attach"), (8, "CloseSession"), (9, "Expire"), (10, "Create"), (11, "Delete"),
-            (12, "SetData"), (13, "SetAcl"), (14, "Multi"), (16, "Reap"), (19, "Import"),
+            (12, "SetData"), (13, "SetAcl"), (14, "Multi"), (15, "Part"), (16, "Reap"),
+            (17, "Mount"), (18, "Adopt"), (19, "Import"), (20, "Shared"),
         ],
         Mutators.All.Select(info => (info.Number, info.Name)));
 
