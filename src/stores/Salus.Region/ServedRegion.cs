@@ -52,9 +52,10 @@ internal sealed class ServedRegion(RegionServices services, RegionKey key, IRegi
             var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             await using (stop.Token.Register(() => ended.TrySetResult())) await ended.Task;
         }
-        catch (OperationCanceledException)
+        catch (Exception error) when (error is OperationCanceledException
+            || (stop.IsCancellationRequested && error is CorfuException or IOException))
         {
-            // The recovery was given up.
+            // The recovery was given up, be it that the store failed meanwhile.
         }
 
         if (_core is { } served) await served.EndAsync(Status.Sealed);
