@@ -140,6 +140,7 @@ internal sealed class SalusCluster
             return shipped with
             {
                 Lease = Plan.At(shipped.Lease),
+                Patience = Plan.Has(SalusFault.LoseTailAlive) ? Plan.At(shipped.Patience) : shipped.Patience,
                 ReadPatience = Plan.At(shipped.ReadPatience),
                 StallTime = Plan.At(shipped.StallTime),
                 NoteInterval = Plan.At(shipped.NoteInterval),

@@ -101,4 +101,11 @@ internal enum SalusFault
     /// <summary>The newest records of all copies of a region are gone without a trace, and all writers die: more than
     /// three copies bear. An operator gives up what is lost.</summary>
     LoseTail,
+
+    /// <summary>As <see cref="LoseTail"/>, while the writers live: nothing that they were told may be gone without an
+    /// operator's word.</summary>
+    LoseTailAlive,
+
+    /// <summary>After an operator has given up a lost tail, a disk comes back that has it.</summary>
+    OldTail,
 }

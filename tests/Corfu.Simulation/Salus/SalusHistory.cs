@@ -16,17 +16,26 @@ internal sealed class SalusHistory(World world, Ledger ledger)
     // Volumes whose next tenure may begin without writes that were acknowledged.
     private readonly HashSet<int> _mayLose = [];
 
+    // By volume, the records of losses before the newest tenure.
+    private readonly List<int> _losses = [];
+
     /// <summary>A tenure begins.</summary>
-    public VolumeMount Mounted(int volume, long run, string by)
+    /// <param name="losses">Records of operators who gave up a tail.</param>
+    public VolumeMount Mounted(int volume, long run, string by, int losses)
     {
         while (_mounts.Count <= volume)
         {
             _mounts.Add([]);
             _snapshots.Add([]);
             _kept.Add([]);
+            _losses.Add(0);
         }
 
-        var mount = new VolumeMount($"run {run} of {by}") { MayHaveLost = _mayLose.Remove(volume) };
+        var mount = new VolumeMount($"run {run} of {by}")
+        {
+            MayHaveLost = _mayLose.Remove(volume) || losses > _losses[volume],
+        };
+        _losses[volume] = losses;
         _mounts[volume].Add((run, mount));
         return mount;
     }

@@ -74,7 +74,11 @@ internal sealed partial class SalusMonitor
         }
 
         var state = opened.Result.State;
-        Found(_files.Written(machine.Name, $"{file.Region}", file.Number, $"{state.Chain}", $"{Hash128.Of(bytes)}",
+        // The same log has less behind the record of a loss: batches that were given up are void.
+        var at = truth.StateOf(file.Region.Volume).Head.Losses.IsEmpty
+            ? $"{state.Chain}"
+            : $"{state.Chain} {state.Batch}";
+        Found(_files.Written(machine.Name, $"{file.Region}", file.Number, at, $"{Hash128.Of(bytes)}",
             [.. state.Files.Select(use => (long)use.File)]));
         OrderOf(file.Region.Volume).Covered(file.Region.Region, machine.Name, state.Batch.Number);
     }

@@ -1,7 +1,9 @@
 using System.Globalization;
 using Corfu.Protocol;
+using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Kernel.Disk;
 using Corfu.Storage;
+using Salus.Protocol;
 
 namespace Corfu.Simulation.Salus;
 
@@ -10,6 +12,11 @@ internal sealed partial class SalusNemesis
 {
     // Records that a process writes within a cut off tail are a few batches.
     private const int MostCut = 6;
+
+    // Batches that a living writer has acknowledged go at all copies only if each loses more.
+    private const int MostCutAlive = 24;
+
+    private bool _hasOldTail;
 
     private int MostBad => Math.Min(SalusPlan.MostBad, _cluster.Plan.Machines - 3);
 
@@ -30,7 +37,7 @@ internal sealed partial class SalusNemesis
                 break;
             case SalusFault.CutLog:
                 Begin(machine, fault);
-                Replace(machine, () => CutLog(machine));
+                Replace(machine, () => CutLog(machine, MostCut));
                 break;
             case SalusFault.FlipLog:
                 Flip(machine, fault, SimSegmentFiles.Prefix);
@@ -53,22 +60,58 @@ internal sealed partial class SalusNemesis
         }
     }
 
-    // All copies of a region lose their newest records, and nothing that has seen them in memory stays.
-    private void LoseTail()
+    // All copies of a region lose their newest records. But for living writers, nothing that has seen them in memory
+    // stays.
+    private void LoseTail(SalusFault fault)
     {
         var volume = _random.Pick(_cluster.Volumes).Id;
         var regions = _cluster.Truth.StateOf(volume).Regions.Values;
         var members = regions.ElementAt(_random.Next(regions.Count())).Current.Members;
-        foreach (var writer in _cluster.Writers) KillWriter(writer);
-        foreach (var machine in _cluster.Machines.Where(machine => members.Any(one => one.Store == machine.Store)))
+        if (fault == SalusFault.LoseTail)
         {
-            Begin(machine, SalusFault.LoseTail);
-            Replace(machine, () => CutLog(machine));
+            foreach (var writer in _cluster.Writers) KillWriter(writer);
+            _cluster.Monitor.MayLose();
+            _history.MayLose();
         }
 
-        _cluster.Monitor.MayLose();
-        _history.MayLose();
+        foreach (var machine in _cluster.Machines.Where(machine => members.Any(one => one.Store == machine.Store)))
+        {
+            Begin(machine, fault);
+            Replace(machine, () =>
+            {
+                if (!_hasOldTail && _cluster.Plan.Has(SalusFault.OldTail)) KeepTail(machine, volume);
+                CutLog(machine, fault == SalusFault.LoseTailAlive ? MostCutAlive : MostCut);
+            });
+        }
+
         _cluster.Operator.Start();
+    }
+
+    // The disk as it is now comes back, once in a run, when the operator has given up what the volume lost. It does so
+    // behind the end of the other faults, too.
+    private void KeepTail(SimSalusMachine machine, VolumeId volume)
+    {
+        _hasOldTail = true;
+        var copy = machine.Disk.Copy();
+        var before = _cluster.Truth.StateOf(volume).Head.Losses.Length;
+        Look();
+
+        void Look() => _cluster.World.Schedule(null, _random.Exponential(TimeSpan.TicksPerSecond) + 1,
+            SimEventKind.Fault, () =>
+            {
+                if (_cluster.Truth.StateOf(volume).Head.Losses.Length == before) Look();
+                else BringBack();
+            });
+
+        void BringBack()
+        {
+            Begin(machine, SalusFault.OldTail);
+            _cluster.Monitor.Mark("lost tail on a disk again");
+            machine.Kill(powerCut: true);
+            machine.Disk.Restore(copy);
+            machine.Disturbed();
+            machine.Start();
+        }
     }
 
     private SimSalusMachine? Victim()
@@ -105,7 +148,7 @@ internal sealed partial class SalusNemesis
     }
 
     // The newest records are gone, and nothing says that they were there.
-    private void CutLog(SimSalusMachine machine)
+    private void CutLog(SimSalusMachine machine, int most)
     {
         var disk = machine.Disk;
         List<(string Name, int Offset)> records = [];
@@ -131,7 +174,7 @@ internal sealed partial class SalusNemesis
         }
 
         if (records.Count < 2) return;
-        var (from, offset) = records[Math.Max(1, records.Count - _random.Between(1, MostCut))];
+        var (from, offset) = records[Math.Max(1, records.Count - _random.Between(1, most))];
         var isBehind = false;
         foreach (var name in records.Select(record => record.Name).Distinct())
         {

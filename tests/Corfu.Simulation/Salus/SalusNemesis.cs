@@ -11,7 +11,7 @@ internal sealed partial class SalusNemesis
         SalusFault.PartitionOneWay, SalusFault.PartitionSymmetric, SalusFault.Clog, SalusFault.BrokenConnection,
         SalusFault.KillNode, SalusFault.PowerCut, SalusFault.Pause, SalusFault.LogUnreachable,
         SalusFault.PowerCutOfAll, SalusFault.KillWriter, SalusFault.StopWriter, SalusFault.FailedSync,
-        SalusFault.FullDisk, SalusFault.LoseTail, .. SalusPlan.Lasting,
+        SalusFault.FullDisk, SalusFault.LoseTail, SalusFault.LoseTailAlive, .. SalusPlan.Lasting,
     ];
 
     private readonly SalusCluster _cluster;
@@ -94,8 +94,8 @@ internal sealed partial class SalusNemesis
             case SalusFault.FullDisk:
                 FillDisk(_random.Pick(_cluster.Machines));
                 break;
-            case SalusFault.LoseTail:
-                LoseTail();
+            case SalusFault.LoseTail or SalusFault.LoseTailAlive:
+                LoseTail(fault);
                 break;
             default:
                 Harm(fault);

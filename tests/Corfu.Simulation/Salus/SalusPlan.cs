@@ -17,6 +17,13 @@ internal sealed record SalusPlan
         SalusFault.ShortReport, SalusFault.ShortCertificate, SalusFault.WrongFile, SalusFault.AskDelete,
     ];
 
+    /// <summary>Faults that end a writer, or cut it off from the log, before it has told how far it was.</summary>
+    private static readonly SalusFault[] s_silencing =
+    [
+        SalusFault.LoseTail, SalusFault.KillWriter, SalusFault.StopWriter, SalusFault.Pause, SalusFault.LogUnreachable,
+        SalusFault.SlowScheduling,
+    ];
+
     /// <summary>Faults of one machine that copies elsewhere make good. At most <see cref="MostBad"/> machines of a seed
     /// have any.</summary>
     public static readonly SortedSet<SalusFault> Lasting =
@@ -27,7 +34,7 @@ internal sealed record SalusPlan
     ];
 
     /// <summary>Proven writes may be gone for good: their loss is on record, and what is left is a prefix.</summary>
-    public bool MayLose => Has(SalusFault.LoseTail);
+    public bool MayLose => Has(SalusFault.LoseTail) || Has(SalusFault.LoseTailAlive);
 
     /// <summary>Machines with faults that last: what three copies bear.</summary>
     public const int MostBad = 2;
@@ -177,8 +184,12 @@ internal sealed record SalusPlan
         };
     }
 
-    private static double ShareOf(SalusFault fault) =>
-        s_rare.Contains(fault) || fault == SalusFault.LoseTail ? 0.1 : Lasting.Contains(fault) ? 0.5 : 1;
+    private static double ShareOf(SalusFault fault) => fault switch
+    {
+        SalusFault.OldTail => 0,
+        SalusFault.LoseTail or SalusFault.LoseTailAlive => 0.1,
+        _ => s_rare.Contains(fault) ? 0.1 : Lasting.Contains(fault) ? 0.5 : 1,
+    };
 
     private static SortedSet<SalusFault> FaultsOf(ulong seed)
     {
@@ -193,7 +204,10 @@ internal sealed record SalusPlan
         }
 
         // A region that no machine has intact is down for good.
+        if (faults.Contains(SalusFault.LoseTailAlive)) faults.ExceptWith([.. Lasting, .. s_silencing]);
         if (faults.Contains(SalusFault.LoseTail)) faults.ExceptWith(Lasting);
+        if ((faults.Contains(SalusFault.LoseTail) || faults.Contains(SalusFault.LoseTailAlive))
+            && new SimRandom(seed).Split($"{SalusFault.OldTail}").Chance(0.5)) faults.Add(SalusFault.OldTail);
         if (faults.Contains(SalusFault.TornWrite) || faults.Contains(SalusFault.LostWrite)
             || faults.Contains(SalusFault.LyingDisk)) faults.Add(SalusFault.PowerCut);
         return faults;

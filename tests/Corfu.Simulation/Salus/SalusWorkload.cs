@@ -59,8 +59,9 @@ internal sealed class SalusWorkload(SalusCluster cluster, SalusHistory history, 
             var volume = await writer.Source!.MountAsync(default);
             writer.IsMounted = true;
             cluster.Monitor.Mark("volume mounted");
-            var run = cluster.Truth.StateOf(cluster.Volumes[writer.Volume].Id).Head.Run;
-            return new VolumeUser(cluster, history, volume, history.Mounted(writer.Volume, run, writer.Name),
+            var head = cluster.Truth.StateOf(cluster.Volumes[writer.Volume].Id).Head;
+            return new VolumeUser(cluster, history, volume,
+                history.Mounted(writer.Volume, head.Run, writer.Name, head.Losses.Length),
                 ledger, writer);
         }
         catch (VolumeException e)

@@ -123,7 +123,9 @@ internal sealed class VolumeUser(SalusCluster cluster, SalusHistory history, IVo
         }
         catch (VolumeException e)
         {
-            IsOver |= e.Fault == VolumeFault.LeaseLost;
+            IsOver |= e.Fault is VolumeFault.LeaseLost or VolumeFault.WritesLost;
+            if (e.Fault == VolumeFault.WritesLost && !cluster.Plan.MayLose)
+                cluster.Monitor.Found(CheckerNames.LossTold, $"a writer ends though no tail was lost: {e.Message}");
             history.End(mount, place, e.Fault == VolumeFault.OutOfSpace ? VolumeFate.Refused : VolumeFate.Failed);
             cluster.Monitor.Mark($"{act} failed: {e.Fault}");
             return false;
