@@ -87,6 +87,13 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         return _appender.AppendAsync(payload, streams, default, cancellationToken);
     }
 
+    public ValueTask<FollowedAppend> AppendFollowedAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        ImmutableArray<StreamId> followed, CancellationToken cancellationToken = default)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return _appender.AppendAsync(payload, streams, default, followed, cancellationToken);
+    }
+
     public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         AppendTerms terms, CancellationToken cancellationToken)
     {

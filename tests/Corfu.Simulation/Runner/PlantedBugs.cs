@@ -87,6 +87,8 @@ public static class PlantedBugs
             CheckerNames.Transactions, 10, static p => p.Spills),
         new("scan-passes-holes", "R10", "a cursor that reads what is new passes over holes",
             CheckerNames.StreamWalk, 131),
+        new("token-forgets-streams", "R10", "a token's answer tells nothing of the other streams that its writer plays",
+            CheckerNames.Transactions, 7, IsTango),
         new("snapshot-moves-unchecked", "R17", "a snapshot moves on though what was read has changed",
             CheckerNames.Transactions, 14, IsTango),
         new("undecided-is-committed", "R20", "a runtime without the read set takes a commit record for committed",

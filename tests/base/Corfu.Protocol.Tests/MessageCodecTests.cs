@@ -76,6 +76,45 @@ public sealed class MessageCodecTests
     }
 
     [Fact]
+    public void Tails_of_further_streams_are_told_from_version_2_on()
+    {
+        var request = new TokenRequest(SampleMessages.Epoch, 1, [new StreamId(300)], Besides: [new StreamId(301)]);
+        var tail = new StreamTail(new StreamId(301), [new LogPosition(7)]);
+        var response = new TokenResponse(Status.Ok, SampleMessages.Epoch, new LogPosition(8), [], [])
+        {
+            Besides = [tail],
+        };
+        foreach (var version in new[] { WireProtocol.Baseline, WireProtocol.Version2 })
+        {
+            var frame = new FrameBuffer();
+            MessageCodec.WriteRequest(frame, 1, request, version);
+            var asked = (TokenRequest)MessageCodec.ReadRequest(FrameHeader.Parse(frame.WrittenSpan),
+                frame.WrittenMemory[MessageCodec.HeaderSize..], SampleMessages.Table, version)!;
+            var answer = new FrameBuffer();
+            MessageCodec.WriteResponse(answer, 1, Opcode.Token, response, version);
+            var told = (TokenResponse)MessageCodec.ReadResponse(request, FrameHeader.Parse(answer.WrittenSpan),
+                answer.WrittenMemory[MessageCodec.HeaderSize..], version);
+            Assert.Equal(version == WireProtocol.Baseline ? [] : request.Besides, asked.Besides);
+            Assert.Equal(version == WireProtocol.Baseline ? [] : [tail], told.Besides);
+        }
+    }
+
+    [Fact]
+    public void Token_of_a_build_of_version_2_without_the_field_is_read()
+    {
+        var frame = SampleMessages.Frame(new TokenRequest(SampleMessages.Epoch, 1, [new StreamId(300)]));
+        var body = frame.AsMemory(MessageCodec.HeaderSize);
+        var request = (TokenRequest)MessageCodec.ReadRequest(
+            FrameHeader.Parse(frame), body, SampleMessages.Table, WireProtocol.Version2)!;
+        Assert.Empty(request.Besides);
+        frame = SampleMessages.Frame(Opcode.Token,
+            new TokenResponse(Status.Ok, SampleMessages.Epoch, new LogPosition(8), [], []));
+        var response = (TokenResponse)MessageCodec.ReadResponse(
+            request, FrameHeader.Parse(frame), frame.AsMemory(MessageCodec.HeaderSize), WireProtocol.Version2);
+        Assert.Empty(response.Besides);
+    }
+
+    [Fact]
     public void Body_that_cannot_be_written_leaves_no_bytes_behind()
     {
         var output = new FrameBuffer();

@@ -25,6 +25,33 @@ public sealed class StreamTests
     }
 
     [Fact]
+    public void Token_tells_the_tails_of_streams_besides_as_of_the_grant()
+    {
+        var core = Setup.Started();
+        core.Token(1, 301);
+        core.Token(1, 302);
+        var token = Besides(core, 301, 302, 303);
+        Assert.Equal([Setup.Tail(301, 0), Setup.Tail(302, 1), Setup.Tail(303)],
+            token.Besides.Select(tail => Setup.Tail(tail.Stream.Value, tail.Offsets())));
+        Assert.Equal(2, token.First.Offset);
+    }
+
+    [Fact]
+    public void Token_is_granted_where_a_stream_besides_is_unknown()
+    {
+        var core = Setup.Started(2, 100);
+        core.Load(300);
+        core.Load(301, 40);
+        var token = Besides(core, 301, 302);
+        Assert.Equal(Status.Ok, token.Status);
+        Assert.Equal(100, token.First.Offset);
+        Assert.Empty(token.Besides);
+    }
+
+    private static TokenResponse Besides(SequencerCore core, params ulong[] streams) =>
+        (TokenResponse)core.Handle(new TokenRequest(core.Epoch, 1, Setup.Ids(300), Besides: Setup.Ids(streams)));
+
+    [Fact]
     public void Stream_handed_over_continues_the_backpointers()
     {
         var core = Setup.Started(2, 100);

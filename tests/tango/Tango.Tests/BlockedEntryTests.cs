@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tango.Calls;
@@ -73,7 +74,9 @@ public class BlockedEntryTests
 
     private sealed class NotPlayed : IPlayedEntries
     {
-        public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) =>
+        public ImmutableArray<StreamId> Followed => [];
+
+        public ValueTask PlayToAsync(LogPosition end, AppendedEntry? placed, CancellationToken cancellationToken) =>
             throw new InvalidOperationException("The append returned");
     }
 

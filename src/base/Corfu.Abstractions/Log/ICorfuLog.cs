@@ -28,6 +28,14 @@ public interface ICorfuLog
     ValueTask<AppendResult> AppendToObjectsAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken = default);
 
+    /// <summary>As <see cref="AppendToObjectsAsync"/>, for a player of <paramref name="followed"/>, which plays its own
+    /// entry next.</summary>
+    /// <param name="followed">Streams, among them those of the entry that the caller plays, without
+    /// duplicates.</param>
+    async ValueTask<FollowedAppend> AppendFollowedAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        ImmutableArray<StreamId> followed, CancellationToken cancellationToken = default) =>
+        new(await AppendToObjectsAsync(payload, streams, cancellationToken), null);
+
     /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew, and
     /// fills no position that was not granted.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>

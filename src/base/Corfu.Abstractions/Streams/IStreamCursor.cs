@@ -21,6 +21,12 @@ public interface IStreamCursor
     ValueTask<LogPosition> SyncAsync(
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default);
 
+    /// <summary>Learns the streams' new positions up to an entry of this process, from what its append
+    /// returned.</summary>
+    /// <returns>The tail, which is that of a new check where what is given does not do.</returns>
+    ValueTask<LogPosition> SyncAsync(AppendedEntry placed, CancellationToken cancellationToken = default) =>
+        SyncAsync(ReadConsistency.Session, cancellationToken);
+
     /// <summary>The next data entry of any of the streams below the synced tail, in position order, holes closed, junk
     /// skipped; null when the synced tail is reached.</summary>
     /// <exception cref="LogTrimmedException">An entry that should be delivered was trimmed: the player must reload from

@@ -74,13 +74,55 @@ public sealed partial class StreamCursor : IStreamCursor
             check = await CheckAsync(_streams, consistency, cancellationToken);
         }
 
-        await LearnAsync(scans ? _apart : _streams, check, cancellationToken);
+        await TakeInAsync(scans ? _apart : _streams, check, cancellationToken);
+        return _syncedTail;
+    }
+
+    private async ValueTask TakeInAsync(
+        List<StreamState> asked, LogCheck check, CancellationToken cancellationToken)
+    {
+        await LearnAsync(asked, check, cancellationToken);
         if (_streams.Count >= _options.ScanFrom) BeginScans(check.Tail);
         _syncedTail = check.Tail;
         _needsSync = false;
         RebuildHeads();
         StartFetches();
+    }
+
+    public async ValueTask<LogPosition> SyncAsync(AppendedEntry placed, CancellationToken cancellationToken = default)
+    {
+        var (entry, check) = placed;
+        // Another epoch has begun, or a stream is played that the append did not name: a check knows.
+        if (_streams.Count >= _options.ScanFrom || check.Tail.Epoch != _epoch || Ordered(check) is not { } tails)
+            return await SyncAsync(ReadConsistency.Session, cancellationToken);
+        if (check.Tail <= _syncedTail && !_needsSync) return _syncedTail;
+        Compact();
+        EndScans();
+        _kept.Clear();
+        _kept[entry.Position] = new LogReadResult(entry.Position, PageState.Data, entry);
+        await TakeInAsync(_streams, check with { Streams = tails }, cancellationToken);
         return _syncedTail;
+    }
+
+    /// <summary>The tails in the order of the streams; null where one is lacking.</summary>
+    private ImmutableArray<StreamTail>? Ordered(LogCheck check)
+    {
+        var tails = ImmutableArray.CreateBuilder<StreamTail>(_streams.Count);
+        foreach (var stream in _streams)
+        {
+            var found = false;
+            foreach (var tail in check.Streams)
+            {
+                if (tail.Stream != stream.Stream) continue;
+                tails.Add(tail);
+                found = true;
+                break;
+            }
+
+            if (!found) return null;
+        }
+
+        return tails.MoveToImmutable();
     }
 
     private void Forget(StreamId stream)

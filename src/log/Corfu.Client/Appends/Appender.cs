@@ -34,7 +34,13 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
 
     public async ValueTask<AppendResult> AppendAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
-        CancellationToken cancellationToken)
+        CancellationToken cancellationToken) =>
+        (await AppendAsync(payload, streams, terms, null, cancellationToken)).Result;
+
+    /// <param name="followed">Streams that the caller plays. Null: it does not play the entry.</param>
+    public async ValueTask<FollowedAppend> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
+        ImmutableArray<StreamId>? followed, CancellationToken cancellationToken)
     {
         if (payload.Length > options.MaxPayload)
             throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
@@ -57,7 +63,7 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
         {
             using var place = await _inFlight.AcquireAsync(1, cancellationToken);
             return place.IsAcquired
-                ? await RunAsync(payload, streams, terms, cancellationToken)
+                ? await RunAsync(payload, streams, terms, followed, cancellationToken)
                 : throw new LogOverloadedException(
                     $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
         }
@@ -67,31 +73,33 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
         }
     }
 
-    private async ValueTask<AppendResult> RunAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
-        AppendTerms terms, CancellationToken cancellationToken)
+    private async ValueTask<FollowedAppend> RunAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
+        AppendTerms terms, ImmutableArray<StreamId>? followed, CancellationToken cancellationToken)
     {
         refresher.Watch();
+        var besides = followed?.RemoveRange(streams) ?? [];
         var began = clock.GetTimestamp();
         for (var lost = 0; ; lost++)
         {
             // Grants of an epoch only rise: with the bound reached, each further position would only be left as a hole.
             var origin = terms.Origin ?? origins.Next();
             var granted = new LogPosition(projections.Current.Grants.Tail);
-            if (IsPastBound(terms, granted)) return new AppendResult(AppendOutcome.NotAppended, granted, origin);
+            if (IsPastBound(terms, granted))
+                return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, granted, origin), null);
 
             // 2.
-            var grant = await tokens.TakeAsync(streams, GraceAfter(lost), cancellationToken);
+            var grant = await tokens.TakeAsync(streams, besides, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             if (IsPastBound(terms, grant.Position))
-                return new AppendResult(AppendOutcome.NotAppended, grant.Position, origin);
-            var entry = new LogEntry(
-                grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload);
+                return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, grant.Position, origin), null);
+            var entry = EntryCodec.Encode(new LogEntry(
+                grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload));
 
             // 3.
             AppendOutcome outcome;
             try
             {
-                outcome = await writer.WriteAsync(grant.View, EntryCodec.Encode(entry), cancellationToken);
+                outcome = await writer.WriteAsync(grant.View, entry, cancellationToken);
             }
             catch (Exception e)
                 when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
@@ -109,10 +117,10 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
                     committed.Add(grant.Position);
                     ClientTelemetry.AppendSize.Record(payload.Length);
                     ClientTelemetry.AppendTime.Record(clock.GetElapsedTime(began).TotalSeconds);
-                    return result;
+                    return new FollowedAppend(result, followed is null ? null : Place(grant, entry, besides.Length));
                 case AppendOutcome.Unknown:
                     ClientTelemetry.AppendUnknown.Add(1);
-                    return result;
+                    return new FollowedAppend(result, null);
             }
 
             ClientTelemetry.AppendLost.Add(1);
@@ -120,6 +128,19 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
                 throw new LogUnavailableException(
                     $"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
         }
+    }
+
+    /// <summary>The entry as readers decode it, behind what the token's answer told.</summary>
+    private static AppendedEntry? Place(TokenGrant grant, byte[] entry, int besides)
+    {
+        if (grant.Besides.Length != besides) return null;
+        var tails = ImmutableArray.CreateBuilder<StreamTail>(grant.Headers.Length + besides);
+        foreach (var (stream, backpointers) in grant.Headers)
+            tails.Add(new StreamTail(
+                stream, [grant.Position, .. backpointers.Take(StreamHeader.MaxBackpointers - 1)]));
+        tails.AddRange(grant.Besides);
+        return new AppendedEntry(
+            EntryCodec.Decode(entry), new LogCheck(grant.Position.Next, tails.MoveToImmutable()));
     }
 
     private static bool IsPastBound(AppendTerms terms, LogPosition position)

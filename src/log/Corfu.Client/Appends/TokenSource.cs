@@ -1,7 +1,9 @@
 namespace Corfu.Client;
 
 /// <summary>An own position with the headers to write there. A grant, not a write.</summary>
-internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers);
+/// <param name="Besides">The tails of the streams besides; empty where the sequencer does not tell them.</param>
+internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers,
+    ImmutableArray<StreamTail> Besides);
 
 /// <summary>Positions for appends. Appends to the same streams that come while requests are in flight share the next
 /// one; an append that is alone asks at once.</summary>
@@ -15,12 +17,13 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     // Guarded by _gate, with the queues: one for each set of streams that has a request in flight.
     private readonly Dictionary<StreamSet, Queue> _queues = [];
 
+    /// <param name="besides">Streams whose tails are to be told too; none of <paramref name="streams"/>.</param>
     /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
-    public Task<TokenGrant> TakeAsync(
-        ImmutableArray<StreamId> streams, ushort graceMilliseconds, CancellationToken cancellationToken)
+    public Task<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides,
+        ushort graceMilliseconds, CancellationToken cancellationToken)
     {
         var waiter = new Waiter(graceMilliseconds);
-        var set = new StreamSet(streams);
+        var set = new StreamSet(streams, besides);
         Queue? queue;
         bool ask;
         lock (_gate)
@@ -46,7 +49,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         {
             try
             {
-                await AskAsync(queue.Set.Streams, batch);
+                await AskAsync(queue.Set, batch);
             }
             catch (Exception e)
             {
@@ -73,14 +76,15 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     }
 
     // If an answer is lost, the positions that it granted are holes, which readers close.
-    private ValueTask AskAsync(ImmutableArray<StreamId> streams, List<Waiter> batch)
+    private ValueTask AskAsync(StreamSet set, List<Waiter> batch)
     {
         var grace = batch.Max(w => w.GraceMilliseconds);
         return retry.RunAsync("A token", AttemptAsync, clock.Closed);
 
         async ValueTask<Status> AttemptAsync(EpochView view)
         {
-            var response = await sequencer.TakeAsync(view, batch.Count, streams, grace, clock.Closed);
+            var response = await sequencer.TakeAsync(
+                view, batch.Count, set.Streams, set.Besides, grace, clock.Closed);
             if (response.IsOk) Distribute(view, batch, response);
             return response.Status;
         }
@@ -91,7 +95,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         var next = 0;
         for (var i = 0; i < batch.Count; i++)
         {
-            var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i));
+            var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i), response.Besides);
             while (next < batch.Count && !batch[next++].TrySetResult(grant))
             {
             }
@@ -136,12 +140,17 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         public ushort GraceMilliseconds { get; } = graceMilliseconds;
     }
 
-    /// <summary>The streams of one append, compared by content and order.</summary>
-    private readonly struct StreamSet(ImmutableArray<StreamId> streams) : IEquatable<StreamSet>
+    /// <summary>The streams of one append, and those besides, compared by content and order.</summary>
+    private readonly struct StreamSet(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides)
+        : IEquatable<StreamSet>
     {
         public ImmutableArray<StreamId> Streams { get; } = streams;
 
-        public bool Equals(StreamSet other) => Streams.AsSpan().SequenceEqual(other.Streams.AsSpan());
+        public ImmutableArray<StreamId> Besides { get; } = besides;
+
+        public bool Equals(StreamSet other) =>
+            Streams.AsSpan().SequenceEqual(other.Streams.AsSpan())
+            && Besides.AsSpan().SequenceEqual(other.Besides.AsSpan());
 
         public override bool Equals(object? obj) => obj is StreamSet other && Equals(other);
 

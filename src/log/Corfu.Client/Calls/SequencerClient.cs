@@ -11,10 +11,11 @@ internal sealed class SequencerClient(
     ITransport transport, ProjectionHolder projections, FrozenTails frozen, ClientClock clock)
 {
     /// <summary>Takes <paramref name="count"/> consecutive positions, each for all of the streams.</summary>
+    /// <param name="besides">Streams whose tails are to be told too.</param>
     public async ValueTask<TokenResponse> TakeAsync(EpochView view, int count, ImmutableArray<StreamId> streams,
-        ushort graceMilliseconds, CancellationToken cancellationToken)
+        ImmutableArray<StreamId> besides, ushort graceMilliseconds, CancellationToken cancellationToken)
     {
-        var request = new TokenRequest(view.Epoch, count, streams, graceMilliseconds);
+        var request = new TokenRequest(view.Epoch, count, streams, graceMilliseconds, besides);
         var response = await CallAsync(view, request, cancellationToken);
         if (response.Status == Status.UnknownStream)
             response = await HandOverAndCallAsync(view, request, response.Unknown, cancellationToken);

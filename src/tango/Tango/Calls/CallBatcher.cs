@@ -174,10 +174,13 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     private async Task SendAsync(PendingCall[] batch, long sequence)
     {
         AppendResult result;
+        AppendedEntry? placed;
         Exception? unresolved;
+        var played = Array.Find(batch, static call => call.NeedsPlayback)?.Played;
         try
         {
-            (result, unresolved) = await AppendAsync(Encode(batch, sequence), StreamsOf(batch));
+            ((result, placed), unresolved) =
+                await AppendAsync(Encode(batch, sequence), StreamsOf(batch), played?.Followed ?? []);
         }
         catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
         {
@@ -204,20 +207,20 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
         Acknowledge(result.Position.Next);
         for (var i = 0; i < batch.Length; i++) batch[i].BecomeAppended(new RecordVersion(result.Position, i));
-        if (Array.Find(batch, static call => call.NeedsPlayback) is { Played: { } played })
-            loops.Start(() => AwaitPlaybackAsync(batch, sequence, result.Position, played));
+        if (played is not null)
+            loops.Start(() => AwaitPlaybackAsync(batch, sequence, (result.Position, placed), played));
     }
 
     /// <exception cref="Exception">Nothing is in the log.</exception>
     /// <returns>Not <see cref="AppendOutcome.NotAppended"/>; and why an unknown outcome could not be looked
     /// up.</returns>
-    private async ValueTask<(AppendResult Result, Exception? Unresolved)> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
+    private async ValueTask<(FollowedAppend Result, Exception? Unresolved)> AppendAsync(
+        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, ImmutableArray<StreamId> followed)
     {
         while (true)
         {
             lifetime.ThrowIfCancellationRequested();
-            var result = await log.AppendToObjectsAsync(payload, streams, lifetime);
+            var (result, placed) = await log.AppendFollowedAsync(payload, streams, followed, lifetime);
             try
             {
                 for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
@@ -226,22 +229,23 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             }
             catch (Exception e)
             {
-                return (result, e);
+                return (new FollowedAppend(result, null), e);
             }
 
             // R9: NotAppended is final, so that sending the records again cannot double them.
-            if (result.Outcome != AppendOutcome.NotAppended) return (result, null);
+            if (result.Outcome != AppendOutcome.NotAppended) return (new FollowedAppend(result, placed), null);
         }
     }
 
     /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded
     /// number of times.</summary>
-    private async Task AwaitPlaybackAsync(
-        PendingCall[] batch, long sequence, LogPosition position, IPlayedEntries played)
+    private async Task AwaitPlaybackAsync(PendingCall[] batch, long sequence,
+        (LogPosition Position, AppendedEntry? Placed) entry, IPlayedEntries played)
     {
+        var position = entry.Position;
         try
         {
-            await played.PlayToAsync(position.Next, CancellationToken.None);
+            await played.PlayToAsync(position.Next, entry.Placed, CancellationToken.None);
             // R22: playback of the entry takes its callers; a cohort that was reloaded from above it does not.
             if (TryRemove(sequence))
                 Array.ForEach(batch, call => call.BecomeInDoubt(

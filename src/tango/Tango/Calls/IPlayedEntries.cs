@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 
 namespace Tango.Calls;
@@ -8,5 +9,9 @@ internal interface IPlayedEntries
 {
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
-    ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken);
+    /// <param name="placed">The entry, as its append returned it; null: the append did not tell.</param>
+    ValueTask PlayToAsync(LogPosition end, AppendedEntry? placed, CancellationToken cancellationToken);
+
+    /// <summary>The streams that are played now, for an append. Any thread.</summary>
+    ImmutableArray<StreamId> Followed { get; }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Runtime.InteropServices;
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
@@ -38,6 +39,9 @@ internal sealed class Playback
     // streams' entries must not overtake those (R20).
     private bool _hasJoined;
     private LogPosition _tail;
+
+    // Replaced whole, for other threads.
+    private volatile StreamId[] _streams = [];
     private readonly Action<Cohort>? _grown;
 
     /// <param name="sync">Completes when this playback has reached the tail. Null: what it decides is not published,
@@ -68,6 +72,9 @@ internal sealed class Playback
     /// <summary>Positions up to the last check that are not played yet. Any thread.</summary>
     public long Lag => Math.Max(0, _tail.Offset - Hosted.Applied.Offset);
 
+    /// <summary>The streams that are played. Any thread.</summary>
+    public ImmutableArray<StreamId> Streams => ImmutableCollectionsMarshal.AsImmutableArray(_streams);
+
     public HostedObjects Hosted { get; } = new();
 
     public Commits Commits { get; } = new();
@@ -82,7 +89,14 @@ internal sealed class Playback
     public void Add(Cohort cohort)
     {
         Hosted.Add(cohort);
-        foreach (var added in cohort.Objects) _cursor.Add(added.Id.Stream, cohort.Start);
+        foreach (var added in cohort.Objects) Follow(added, cohort.Start);
+    }
+
+    private void Follow(HostedObject added, LogPosition from)
+    {
+        var stream = added.Id.Stream;
+        _cursor.Add(stream, from);
+        if (!_streams.Contains(stream)) _streams = [.. _streams, stream];
     }
 
     /// <summary>A cohort of another playback, or of a checkpoint, goes on here: commit records that concern it and wait
@@ -100,6 +114,7 @@ internal sealed class Playback
         if (!Hosted.Has(cohort)) return;
         Hosted.Remove(cohort);
         foreach (var removed in cohort.Objects) _cursor.Remove(removed.Id.Stream);
+        _streams = [.. _streams.Except(cohort.Objects.Select(static removed => removed.Id.Stream))];
         Commits.ForgetLearntBelow(Hosted.Applied);
     }
 
@@ -113,6 +128,16 @@ internal sealed class Playback
         if (_hasJoined) consistency = ReadConsistency.Linearizable;
         _tail = await _cursor.SyncAsync(consistency, _lifetime);
         _hasJoined = false;
+        return _tail;
+    }
+
+    /// <summary>As above, up to an own entry, from what its append returned.</summary>
+    public async ValueTask<LogPosition> SyncAsync(AppendedEntry placed)
+    {
+        if (_hasJoined) return await SyncAsync(ReadConsistency.Linearizable);
+        Commits.ThrowIfDiverged();
+        ThrowIfFailed();
+        _tail = await _cursor.SyncAsync(placed, _lifetime);
         return _tail;
     }
 
@@ -196,7 +221,7 @@ internal sealed class Playback
     private void Join(HostedObject member, LogPosition from)
     {
         if (Planted.Is("member-joins-late")) from = LogPosition.Max(from, _tail);
-        _cursor.Add(member.Id.Stream, from);
+        Follow(member, from);
         _hasJoined = true;
         _grown?.Invoke(member.Cohort);
     }

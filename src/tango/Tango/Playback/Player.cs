@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 using Microsoft.Extensions.Logging;
 using Tango.Calls;
@@ -12,6 +13,9 @@ namespace Tango.Playback;
 /// </summary>
 internal sealed class Player : IPlayedEntries
 {
+    // A token's answer has no more tails than this: with more streams, a check costs less than they do.
+    private const int MaxFollowed = 32;
+
     private readonly TangoOptions _options;
     private readonly TimeProvider _time;
     private readonly IEntropy _entropy;
@@ -104,14 +108,18 @@ internal sealed class Player : IPlayedEntries
         void Begin() => refused = _observers.TryBegin(observation, Published);
     }
 
-    public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) =>
-        PlayToAsync(end, cancellationToken, null);
+    public ImmutableArray<StreamId> Followed =>
+        _playback.Streams is { Length: <= MaxFollowed } streams ? streams : [];
+
+    public ValueTask PlayToAsync(LogPosition end, AppendedEntry? placed, CancellationToken cancellationToken) =>
+        PlayToAsync(end, cancellationToken, null, placed);
 
     /// <summary>Completes when the entry that ends at <paramref name="end"/>, of a stream that is hosted here, is
     /// applied and published.</summary>
     /// <param name="isHosted">Null: the object stays until then. False ends the wait.</param>
+    /// <param name="placed">The entry, as its append returned it; null: that is not known.</param>
     public async ValueTask PlayToAsync(
-        LogPosition end, CancellationToken cancellationToken, Func<bool>? isHosted)
+        LogPosition end, CancellationToken cancellationToken, Func<bool>? isHosted, AppendedEntry? placed = null)
     {
         for (var attempt = 0; Published.End < end && isHosted?.Invoke() != false; attempt++)
         {
@@ -119,7 +127,7 @@ internal sealed class Player : IPlayedEntries
             var consistency = attempt == 0 ? ReadConsistency.Session : ReadConsistency.Linearizable;
             try
             {
-                await Join(consistency, null).WaitAsync(cancellationToken);
+                await Join(consistency, null, placed: attempt == 0 ? placed : null).WaitAsync(cancellationToken);
                 if (attempt < _options.MaxPlaybackAttempts || Published.End >= end) continue;
             }
             catch (Exception e) when (attempt < _options.MaxPlaybackAttempts
@@ -148,7 +156,9 @@ internal sealed class Player : IPlayedEntries
     }
 
     /// <param name="atEnd">Runs within the cycle, when all that it played is published. It must not throw.</param>
-    private Completion Join(ReadConsistency consistency, CohortOpening? opening, Action? atEnd = null)
+    /// <param name="placed">An own entry that this caller waits for, and no more.</param>
+    private Completion Join(
+        ReadConsistency consistency, CohortOpening? opening, Action? atEnd = null, AppendedEntry? placed = null)
     {
         Cycle cycle;
         lock (_gate)
@@ -158,6 +168,8 @@ internal sealed class Player : IPlayedEntries
             if (consistency == ReadConsistency.Linearizable) cycle.Consistency = consistency;
             if (opening is not null) cycle.Openings.Add(opening);
             if (atEnd is not null) cycle.AtEnd.Add(atEnd);
+            if (placed is null) cycle.Checks = true;
+            else if (!(cycle.Placed?.Entry.Position >= placed.Entry.Position)) cycle.Placed = placed;
             if (_isRunning) return cycle.Done;
             _isRunning = true;
         }
@@ -199,12 +211,12 @@ internal sealed class Player : IPlayedEntries
     {
         try
         {
-            await PlayAsync(cycle.Consistency);
+            await PlayAsync(cycle);
         }
         catch (LogTrimmedException e) when (!_playback.Hosted.IsEmpty)
         {
             Drop(e);
-            await PlayAsync(cycle.Consistency);
+            await PlayAsync(cycle);
         }
 
         await EndOpeningsAsync(cycle.Openings);
@@ -214,9 +226,11 @@ internal sealed class Player : IPlayedEntries
         Played?.Invoke(Published.End);
     }
 
-    private async ValueTask PlayAsync(ReadConsistency consistency)
+    private async ValueTask PlayAsync(Cycle cycle)
     {
-        var tail = await _playback.SyncAsync(consistency);
+        var tail = cycle is { Checks: false, Placed: { } placed }
+            ? await _playback.SyncAsync(placed)
+            : await _playback.SyncAsync(cycle.Consistency);
         for (var played = 1; await _playback.PlayNextAsync(); played++)
         {
             if (played % _options.PublishEvery == 0) Publish();
@@ -320,6 +334,12 @@ internal sealed class Player : IPlayedEntries
 
         /// <summary>The strongest that a caller of this cycle asked for.</summary>
         public ReadConsistency Consistency { get; set; } = ReadConsistency.Session;
+
+        /// <summary>Not all callers wait for own entries alone: the tail is asked for.</summary>
+        public bool Checks { get; set; }
+
+        /// <summary>The highest own entry that a caller waits for.</summary>
+        public AppendedEntry? Placed { get; set; }
 
         /// <summary>Cohorts that have caught up and join at the end of this cycle.</summary>
         public List<CohortOpening> Openings { get; } = [];

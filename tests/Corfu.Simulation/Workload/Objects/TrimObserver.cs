@@ -27,9 +27,24 @@ public sealed class TrimObserver(
     {
         await before(payload);
         AppendResult result = await inner.AppendToObjectsAsync(payload, streams, cancellationToken);
+        Note(result, payload, streams);
+        return result;
+    }
+
+    public async ValueTask<FollowedAppend> AppendFollowedAsync(ReadOnlyMemory<byte> payload,
+        ImmutableArray<StreamId> streams, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken = default)
+    {
+        await before(payload);
+        FollowedAppend appending = await inner.AppendFollowedAsync(payload, streams, followed, cancellationToken);
+        Note(appending.Result, payload, streams);
+        return appending;
+    }
+
+    private void Note(AppendResult result, ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
+    {
         if (result.IsAppended) appended(payload, streams, result.Position);
         else _unknown[result.Origin] = (payload, streams);
-        return result;
     }
 
     public async ValueTask<AppendOutcome> ResolveAsync(

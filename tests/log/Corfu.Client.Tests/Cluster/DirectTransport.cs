@@ -13,6 +13,8 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
     private static readonly RequestTable s_requests = new(
         UnitMessages.AddTo, SequencerMessages.AddTo, LayoutMessages.AddTo, AgentMessages.AddTo);
 
+    private static readonly ushort s_version = WireProtocol.Current.Highest;
+
     private readonly ConcurrentDictionary<NodeId, IRoleHandler> _nodes = new();
     private readonly ConcurrentDictionary<NodeEndpoint, ImmutableArray<RoleIdentity>> _endpoints = new();
 
@@ -61,9 +63,10 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         if (Answer?.Invoke(request) is TResponse refusal) return refusal;
         var sink = new Sink<TResponse>(request);
         var frame = new FrameBuffer();
-        MessageCodec.WriteRequest(frame, 1, request);
+        MessageCodec.WriteRequest(frame, 1, request, s_version);
         var header = FrameHeader.Parse(frame.WrittenSpan);
-        var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..], s_requests)!;
+        var received = MessageCodec.ReadRequest(header, frame.WrittenMemory[MessageCodec.HeaderSize..], s_requests,
+            s_version)!;
         handler.Handle(received, new ReplyTo(sink, 1, header.Opcode));
         handler.BatchEnd();
         var answer = await sink.Answer.Task.WaitAsync(cancellationToken);
@@ -90,10 +93,10 @@ internal sealed class DirectTransport(ClusterId cluster) : ITransport
         public void Send(uint correlation, Opcode opcode, Response response)
         {
             var frame = new FrameBuffer();
-            MessageCodec.WriteResponse(frame, correlation, opcode, response);
+            MessageCodec.WriteResponse(frame, correlation, opcode, response, s_version);
             var header = FrameHeader.Parse(frame.WrittenSpan);
             Answer.SetResult((TResponse)MessageCodec.ReadResponse(request, header,
-                frame.WrittenMemory[MessageCodec.HeaderSize..]));
+                frame.WrittenMemory[MessageCodec.HeaderSize..], s_version));
         }
     }
 }

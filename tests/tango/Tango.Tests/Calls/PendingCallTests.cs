@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 using Tango.Calls;
 using Tango.Records;
@@ -201,7 +202,10 @@ public class PendingCallTests
 
     private sealed class NoPlayback : IPlayedEntries
     {
-        public ValueTask PlayToAsync(LogPosition end, CancellationToken cancellationToken) => default;
+        public ImmutableArray<StreamId> Followed => [];
+
+        public ValueTask PlayToAsync(LogPosition end, AppendedEntry? placed, CancellationToken cancellationToken) =>
+            default;
     }
 
     private sealed class RecordedCall(bool needsPlayback)

@@ -4,14 +4,18 @@ namespace Corfu.Protocol;
 /// as many at most as an entry may name. A grant is not a write.</summary>
 /// <param name="GraceMilliseconds">Asks fillers to wait at least this long: for a writer that lost to fills twice
 /// in a row. 0 is the default wait.</param>
+/// <param name="Besides">Streams whose tails the answer tells too, for a writer that plays them; none of
+/// <paramref name="Streams"/>. Default: the answer tells none.</param>
 public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamId> Streams,
-    ushort GraceMilliseconds = 0) : Request<TokenResponse>(Opcode.Token, Epoch)
+    ushort GraceMilliseconds = 0, ImmutableArray<StreamId> Besides = default)
+    : Request<TokenResponse>(Opcode.Token, Epoch)
 {
     public override void WriteBody(ref WireWriter w)
     {
         w.Int32(Count);
         w.UInt16(GraceMilliseconds);
         w.Streams(Streams);
+        if (w.Version >= WireProtocol.Version2) w.Streams(Besides.IsDefault ? [] : Besides);
     }
 
     internal static TokenRequest Read(Epoch epoch, ref WireReader r)
@@ -19,13 +23,17 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         var count = r.Int32();
         if (count is < 1 or > MessageLimits.MaxTokens)
             throw new MalformedDataException("A token count is out of range.");
-        return new TokenRequest(
-            epoch, count, GraceMilliseconds: r.UInt16(), Streams: r.Streams(EntryLimits.MaxStreams));
+        return new TokenRequest(epoch, count, GraceMilliseconds: r.UInt16(),
+            Streams: r.Streams(EntryLimits.MaxStreams),
+            Besides: r.Version >= WireProtocol.Version2 && r.Remaining > 0 ? r.Streams() : []);
     }
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
     {
-        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), r.Tails(), []),
+        Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), r.Tails(), [])
+        {
+            Besides = r.Version >= WireProtocol.Version2 && r.Remaining > 0 ? r.Tails() : [],
+        },
         Status.UnknownStream => new TokenResponse(status, epoch, default, [], r.Streams()),
         _ => Fail(status, epoch),
     };
@@ -39,11 +47,17 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
 public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First, ImmutableArray<StreamTail> Previous,
     ImmutableArray<StreamId> Unknown) : Response(Status, Epoch)
 {
+    /// <summary>The tails of the streams besides, in request order, as of the grant: with
+    /// <see cref="Previous"/> all that these streams have below <see cref="First"/>. Empty where the sequencer does not
+    /// know one of the streams, or this field.</summary>
+    public ImmutableArray<StreamTail> Besides { get; init; } = [];
+
     public override void WriteBody(ref WireWriter w)
     {
         if (Status == Status.UnknownStream) w.Streams(Unknown);
         if (!IsOk) return;
         w.Position(First);
         w.Tails(Previous);
+        if (w.Version >= WireProtocol.Version2) w.Tails(Besides);
     }
 }
