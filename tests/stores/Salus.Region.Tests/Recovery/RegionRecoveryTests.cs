@@ -265,7 +265,9 @@ public sealed class RegionRecoveryTests : IAsyncLifetime
 
     private static async Task WaitForAsync(Func<bool> condition)
     {
-        while (!condition()) await Task.Delay(2, TestContext.Current.CancellationToken);
+        using var bound = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
+        bound.CancelAfter(TimeSpan.FromMinutes(1));
+        while (!condition()) await Task.Delay(2, bound.Token);
     }
 
     private async Task RestartAllAsync(params int[] stores)
