@@ -25,7 +25,8 @@ public sealed class ShownPrefixTests
                 && !kept[region].Any(batch => batch.Name == name)));
             if (lost.IsNone) continue;
             var (shown, lacking) = ShownPrefix.Of(
-                [.. kept.Select(region => Above(region, random.Next(stable + 1)))], stable, volume.Batches[^1]);
+                [.. kept.Select(region => Above(region, random.Next(stable + 1)))], None(kept.Length), stable,
+                volume.Batches[^1]);
             var expected = lost.Number - 1;
             Assert.Equal(expected, shown!.Value.Batch.Number);
             Assert.Equal(expected == 0 ? default : volume.Batches[(int)expected - 1].Run, shown.Value.Batch.Run);
@@ -41,10 +42,36 @@ public sealed class ShownPrefixTests
     {
         var volume = new Written(new Random(4), regions: 2, batches: 12);
         var first = volume.Regions[0];
-        Assert.Null(ShownPrefix.Of(
-            [Above([.. first], first[^2].Name.Number), Above([.. volume.Regions[1].Take(1)], 0)],
-            stable: 0, volume.Batches[^1]).Batch);
+        var full = Above([.. first], first[^2].Name.Number) with
+        {
+            Batches = [.. Enumerable.Repeat(first[^1], RegionHistoryRequest.MaxBatches)],
+        };
+        Assert.Null(ShownPrefix.Of([full, Above([.. volume.Regions[1].Take(1)], 0)], None(2), stable: 0,
+            volume.Batches[^1]).Batch);
     }
+
+    /// <summary>Seed 1837 of the simulator: all copies of a region had lost records below a checkpoint, and others
+    /// their newest batches. No batch was found, and no operator could give anything up.</summary>
+    [Fact]
+    public void Region_that_is_broken_below_a_checkpoint_returns_to_the_stable_point()
+    {
+        var volume = new Written(new Random(4), regions: 2, batches: 12);
+        var (first, second) = (volume.Regions[0], volume.Regions[1]);
+        var stable = first[1].Name.Number;
+        var floor = new CheckpointName(1, 5, first[1].Name.Run, stable, first[1].Root, default);
+        var (shown, lacking) = ShownPrefix.Of(
+            [
+                Above([.. first], first[^2].Name.Number),
+                Above([.. second.TakeWhile(batch => batch.Name.Number <= stable)], 0),
+            ],
+            [[floor, floor with { Number = 2, Batch = first[^2].Name.Number }], []], stable, volume.Batches[^1]);
+        Assert.Equal(stable, shown!.Value.Batch.Number);
+        Assert.Equal(volume.Roots[(int)stable], shown.Value.VolumeRoot);
+        Assert.Contains(0, lacking);
+    }
+
+    private static ImmutableArray<ImmutableArray<CheckpointName>> None(int regions) =>
+        [.. Enumerable.Repeat(ImmutableArray<CheckpointName>.Empty, regions)];
 
     // The region's batches above a number; what is below is told as one.
     private static RegionHistoryResponse Above(RegionBatch[] region, long from)

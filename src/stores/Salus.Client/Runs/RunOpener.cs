@@ -259,8 +259,8 @@ internal sealed class RunOpener(
         var ends = await ForRegionsAsync(regions.Length, region => asker.AskOnceAsync(new HistoryQuestion(
             state.Key(region), run, regions[region], state.Regions[region].Checkpoints), cancellationToken));
         if (ends.Any(static end => end.Response is null)) return false;
-        var (shown, lacking) = ShownPrefix.Of(
-            [.. ends.Select(static end => end.Response!)], state.Head.Stable, decision.Batch);
+        var (shown, lacking) = ShownPrefix.Of([.. ends.Select(static end => end.Response!)],
+            [.. state.Regions.Values.Select(static region => region.Checkpoints)], state.Head.Stable, decision.Batch);
         if (shown is not { } prefix) return false;
         // An admitted generation has been compared by the writer before, and has been there since.
         var suspects = lacking.RemoveAll(region => state.Regions[region].Current.IsAdmitted);

@@ -8,11 +8,34 @@ namespace Salus.Runs;
 internal static class ShownPrefix
 {
     /// <param name="histories">By region; each ends with all that the region has.</param>
+    /// <param name="checkpoints">By region, ascending: those that the log has.</param>
     /// <param name="stable">All regions have everything up to there: their checkpoints are certified.</param>
     /// <param name="decided">The batch whose root is not made.</param>
     /// <returns>The batch, and the regions that have nothing behind it: one of them lacks something, at least. No
     /// batch: the histories do not reach down to one.</returns>
     public static (ShownBatch? Batch, ImmutableArray<int> Lacking) Of(
+        ImmutableArray<RegionHistoryResponse> histories, ImmutableArray<ImmutableArray<CheckpointName>> checkpoints,
+        long stable, BatchName decided)
+    {
+        var told = Of(histories, stable, decided);
+        if (told.Batch is not null) return told;
+        // A region whose log is broken below a checkpoint can return to the stable point alone.
+        return Of([.. histories.Select((history, region) => IsBroken(history)
+            ? AtFloor(checkpoints[region].LastOrDefault(checkpoint => checkpoint.Batch <= stable))
+            : history)], stable, decided);
+
+        bool IsBroken(RegionHistoryResponse history) => history.Base.Number > stable
+            && history.Batches.Length < RegionHistoryRequest.MaxBatches;
+    }
+
+    private static RegionHistoryResponse AtFloor(CheckpointName floor) => new(Status.Ok, Epoch.First)
+    {
+        Base = new BatchName(floor.Run, floor.Batch, default),
+        BaseRoot = floor.Root,
+        Batches = [],
+    };
+
+    private static (ShownBatch? Batch, ImmutableArray<int> Lacking) Of(
         ImmutableArray<RegionHistoryResponse> histories, long stable, BatchName decided)
     {
         var top = new VolumeTop(histories.Length);

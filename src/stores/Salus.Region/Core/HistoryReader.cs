@@ -4,10 +4,22 @@ namespace Salus.Region.Core;
 /// last record, so no other record counts.</summary>
 internal static class HistoryReader
 {
-    /// <param name="from">The log is read above it; the default: from its beginning.</param>
+    /// <param name="floors">Checkpoints, ascending; the default: the region's beginning. The log is read above the
+    /// first one from which on it is whole here.</param>
     /// <param name="last">The index and the chain of the region's last record.</param>
-    /// <returns>Null: a record is damaged or missing here.</returns>
-    public static async Task<RegionHistoryResponse?> ReadAsync(
+    /// <returns>Null: a record above all of them is damaged or missing here.</returns>
+    public static async Task<RegionHistoryResponse?> ReadAsync(StoreLog log, RegionKey region, Epoch generation,
+        IEnumerable<CheckpointName> floors, (long Index, Hash128 Chain) last)
+    {
+        foreach (var floor in floors.Where(floor => floor.Index <= last.Index))
+        {
+            if (await ReadAsync(log, region, generation, floor, last) is { } history) return history;
+        }
+
+        return null;
+    }
+
+    private static async Task<RegionHistoryResponse?> ReadAsync(
         StoreLog log, RegionKey region, Epoch generation, CheckpointName from, (long Index, Hash128 Chain) last)
     {
         if (await ChainAsync(log, region, from.Index, last) is not { } chain) return null;

@@ -100,9 +100,10 @@ internal sealed partial class RegionCore
         if (request.Region != Key) return Reply(reply, request.Fail(SalusStatus.WrongMember, Generation));
         if (request.Run < _run) return Reply(reply, request.Fail(SalusStatus.RunOver, Generation));
         if (request.Run > _run || !IsOpened || !IsSettled || Volume is not { } volume) return false;
-        var from = volume.Regions[Key.Region].Checkpoints
-            .LastOrDefault(checkpoint => checkpoint.Batch <= volume.Head.Stable);
-        var read = HistoryReader.ReadAsync(_services.Log, Key, Generation, from, (_lastIndex, _lastChain));
+        var kept = volume.Regions[Key.Region].Checkpoints;
+        var floor = kept.LastOrDefault(checkpoint => checkpoint.Batch <= volume.Head.Stable);
+        var read = HistoryReader.ReadAsync(_services.Log, Key, Generation,
+            [floor, .. kept.Where(checkpoint => checkpoint.Index > floor.Index)], (_lastIndex, _lastChain));
         _services.Loops.Start(() => DeliverAsync(request, reply, read,
             static (_, _, history) => history!, static history => history is null ? Status.Corrupt : Status.Ok));
         return true;
