@@ -8,7 +8,7 @@ public sealed class ServedRegionTests
     /// <summary>Seed 1202 of the simulator: the end of a process's lease met a disk that failed, and the node
     /// threw.</summary>
     [Fact]
-    public async Task Region_whose_recovery_fails_as_it_is_given_up_ends()
+    public async Task Region_ends_though_the_recovery_fails_meanwhile()
     {
         var services = new RegionServices(null!, null!, null!, null!, TimeProvider.System, LoopContext.Pool, new(),
             null!);
