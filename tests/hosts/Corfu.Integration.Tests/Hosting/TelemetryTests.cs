@@ -10,7 +10,8 @@ public sealed class TelemetryTests
     [Fact]
     public async Task A_collector_with_the_published_names_hears_every_instrument_of_the_product()
     {
-        var names = HostingTelemetry.Meters.Concat(CorfuTelemetryNames.Meters).ToHashSet();
+        // A front end, which another test may have started in this process, has a meter with its package's name.
+        var names = HostingTelemetry.Meters.Concat(CorfuTelemetryNames.Meters).Append("Corfu.ZooKeeper").ToHashSet();
         var published = new ConcurrentDictionary<string, string>();
         var measured = new ConcurrentDictionary<string, bool>();
         using var listener = new MeterListener();
