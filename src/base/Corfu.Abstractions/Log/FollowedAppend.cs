@@ -6,11 +6,10 @@ public readonly record struct FollowedAppend(AppendResult Result, AppendedEntry?
 
 /// <summary>An entry of the caller's in the log, and what a player of its streams needs to play up to it: neither the
 /// tail has to be asked for nor the entry to be read.</summary>
-/// <param name="Entry">As a read returns it. An append returned it, so that it is committed (R11).</param>
-/// <param name="Check">
-/// Invariant: one answer of the sequencer of the entry's epoch, given with the grant. Its tail is right behind the
-/// entry, and below it nothing of its streams was granted in this epoch but what the streams' tails lead to (R7). No
-/// later epoch grants anything there either: every replica had the entry before it was sealed, and a later epoch starts
-/// above (R13). What an earlier epoch left open below, the cursor learns as from any other check (R10).
-/// </param>
+/// <param name="Entry">As a read returns it. It is committed, since an append returned it.</param>
+/// <param name="Check">The sequencer's answer as it granted the position: its tail is right behind the entry.</param>
+// Invariant: the check is one answer of the sequencer of the entry's epoch. Below its tail nothing of its streams was
+// granted in this epoch but what the streams' tails lead to (R7). No later epoch grants anything there either: every
+// replica had the entry before it was sealed (R11), and a later epoch starts above (R13). What an earlier epoch left
+// open below, the cursor learns as from any other check (R10).
 public sealed record AppendedEntry(LogEntry Entry, LogCheck Check);

@@ -30,13 +30,14 @@ internal sealed class RecordedWorld : IAsyncDisposable
 
     public static async Task WriteValuesAsync(RecordedWorld world)
     {
-        TangoRuntime runtime = world.NewRuntime();
+        // The first entry has the level that the log began with.
+        TangoRuntime runtime = world.NewRuntime(new TangoOptions { NewestLevel = FeatureLevel.First });
         foreach (RecordedCase values in RecordedCases.All) await values.WriteAsync(runtime);
     }
 
-    public TangoRuntime NewRuntime()
+    public TangoRuntime NewRuntime(TangoOptions? options = null)
     {
-        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy());
+        var runtime = new TangoRuntime(_log, _log.OpenCursor, TimeProvider.System, new FixedEntropy(), options);
         _runtimes.Add(runtime);
         return runtime;
     }
