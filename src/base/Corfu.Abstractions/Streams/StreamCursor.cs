@@ -93,9 +93,11 @@ public sealed partial class StreamCursor : IStreamCursor
     {
         var (entry, check) = placed;
         // Another epoch has begun, or a stream is played that the append did not name: a check knows.
-        if (_streams.Count >= _options.ScanFrom || check.Tail.Epoch != _epoch || Ordered(check) is not { } tails)
+        if (_streams.Count >= _options.ScanFrom || check.Tail.Epoch != _epoch || Ordered(check) is not { } tails
+            || (check.Tail <= _syncedTail && _needsSync))
             return await SyncAsync(ReadConsistency.Session, cancellationToken);
-        if (check.Tail <= _syncedTail && !_needsSync) return _syncedTail;
+        // Invariant: the synced tail does not fall within an epoch.
+        if (check.Tail <= _syncedTail) return _syncedTail;
         Compact();
         EndScans();
         _kept.Clear();

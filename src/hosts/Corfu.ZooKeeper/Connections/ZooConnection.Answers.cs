@@ -55,7 +55,7 @@ internal sealed partial class ZooConnection
     // For a client that only reads. Nothing awaits the log, so replies are in order.
     private void AnswerWithoutLog(QueuedRequest queued)
     {
-        var zxid = Advance(Dispatcher.Root!.LastZxid);
+        var zxid = Advance(Dispatcher.Roots.LastZxid);
         var before = _output.Pending.Length;
         if (queued.Head.Code == OpCode.CloseSession)
         {
@@ -65,6 +65,13 @@ internal sealed partial class ZooConnection
         else if (IsUnposted(queued) || queued.Request is NodeRequest { Code: OpCode.Sync })
         {
             Reply(queued.Head.Xid, zxid, ErrorCode.NotReadOnly);
+        }
+        else if (!queued.Missing.IsEmpty)
+        {
+            // The root partition has no such node: it would be told as missing.
+            Note(CloseReason.Log, "a partition is not played here, and the log is away");
+            Close();
+            return;
         }
         else
         {

@@ -175,7 +175,7 @@ public sealed class TreePartitions
     /// <exception cref="TangoInDoubtException">The path may be mounted or not.</exception>
     public async ValueTask MountAsync(string path, ulong seed, CancellationToken cancellationToken = default)
     {
-        if (!NodePath.IsValid(path) || path == NodePath.Root) throw new ZooKeeperMountException($"'{path}' is no path");
+        if (!MountTable.MayMount(path)) throw new ZooKeeperMountException($"'{path}' is no path");
         if (path == NodePath.Service || path.StartsWith(NodePath.Service + "/", StringComparison.Ordinal))
             throw new ZooKeeperMountException($"'{path}' is the service's own");
         if (await _runtime.Log.ReadLevelAsync(cancellationToken) < KeyListLevel)

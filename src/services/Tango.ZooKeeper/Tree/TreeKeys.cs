@@ -16,7 +16,7 @@ internal static class TreeKeys
 
     private const byte UInt64Code = 0xcf;
 
-    /// <summary>The tables of sessions and front ends: who is there.</summary>
+    /// <summary>The tables of sessions and of front ends.</summary>
     public static ObjectKey Sessions { get; } = Of(0, Kind.Sessions);
 
     /// <summary>Data, access control list and existence of a node.</summary>

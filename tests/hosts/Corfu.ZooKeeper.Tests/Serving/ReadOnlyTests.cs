@@ -72,6 +72,21 @@ public sealed class ReadOnlyTests
         Assert.Equal((true, 4711), (stranger.Session.ReadOnly, stranger.Session.Session));
     }
 
+    /// <summary>The root partition has no node of another one, and must not be asked for it.</summary>
+    [Fact]
+    public async Task Read_of_a_partition_elsewhere_is_not_answered()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(
+            time: time, configure: static own => own with { ReadOnly = true, Host = [] });
+        await server.MountAsync("/a");
+        await server.ServeAsync();
+        await StopServingAsync(server, time);
+        await using var reader = await server.ConnectAsync(Ask(0));
+        Assert.Equal(ErrorCode.Ok, (await reader.SendAsync(new NodeRequest(OpCode.Exists, "/"))).Error);
+        await Assert.ThrowsAsync<ZooClientException>(() => reader.SendAsync(new NodeRequest(OpCode.Exists, "/a")));
+    }
+
     [Fact]
     public async Task Linearizable_reads_exclude_the_mode() =>
         await Assert.ThrowsAsync<ArgumentException>(() => TestServer.StartAsync(
