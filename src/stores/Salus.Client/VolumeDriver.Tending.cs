@@ -12,6 +12,9 @@ internal sealed partial class VolumeDriver
     // Guarded by _gate: the last time that a batch was committed or the oldest one was asked for.
     private long _lastProgress;
 
+    // What the log file has been told: a batch that waits for minutes is one line, not one every two seconds.
+    private (long Batch, int Region) _toldStall = (-1, -1);
+
     // Guarded by _gate: a write was refused for want of space, so that a region is asked how much there is.
     private bool _isFull;
 
@@ -123,7 +126,12 @@ internal sealed partial class VolumeDriver
         }
 
         if (oldest.IsEnded) return;
-        SalusClientLog.Stall(_ports.Logger, Volume, header.Number, lacking);
+        if (_toldStall != (header.Number, lacking))
+        {
+            _toldStall = (header.Number, lacking);
+            SalusClientLog.Stall(_ports.Logger, Volume, header.Number, lacking, _options.StallTime.TotalSeconds);
+        }
+
         var current = _ports.Log.State.Regions[lacking].Current;
         // A region that is being replaced is no news.
         if (current.IsAdmitted)

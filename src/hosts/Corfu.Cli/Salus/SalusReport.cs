@@ -72,12 +72,12 @@ internal sealed record SalusReport(
     private string Verdict()
     {
         var live = Nodes.Stores.Values.Count(node => node.State == BookedState.Live);
-        var text = $"{live} nodes are registered, {Volumes.Length} volumes";
+        var text = $"nodes registered: {live}, volumes: {Volumes.Length}";
         var gone = Nodes.Stores.Count - live;
         if (gone > 0)
-            text += $"; {gone} nodes are not registered: start them, or 'corfu salus node forget' those that are lost";
+            text += $"; not registered: {gone}: start them, or 'corfu salus node forget' those that are lost";
         var waiting = Volumes.Count(volume => !VolumeReport.IsWell(volume));
-        if (waiting > 0) text += $"; {waiting} volumes do not serve: 'corfu volume list' says why";
+        if (waiting > 0) text += $"; volumes that do not serve: {waiting}: 'corfu volume list' says why";
         return text;
     }
 

@@ -35,7 +35,7 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
         var state = view.Volumes.GetValueOrDefault(entry.Id) ?? VolumeState.Empty;
         if (entry.Stage == VolumeStage.Creating) notes.Add((VolumeHealth.Creating, Creation(entry, state, view.Nodes)));
         if (entry.Stage == VolumeStage.Deleting) notes.Add((VolumeHealth.Deleting, Deletion(view.Nodes)));
-        else notes.AddRange(RegionsOf(state, view.Nodes).Concat(ShortfallOf(state, view.Nodes)));
+        else notes.AddRange(Grouped(RegionsOf(state, view.Nodes)).Concat(ShortfallOf(state, view.Nodes)));
         var health = notes.Count == 0 ? VolumeHealth.Ready : notes.Max(static note => note.Health);
         return new VolumeCondition(name, entry, health,
         [
@@ -60,35 +60,58 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
                 + "the process, or forget the store if it never returns";
     }
 
-    private static IEnumerable<(VolumeHealth Health, string Text)> RegionsOf(VolumeState state, NodeBookView nodes)
+    // A store that ends is the same news for many regions: one sentence.
+    private static IEnumerable<(VolumeHealth Health, string Text)> Grouped(
+        IEnumerable<(VolumeHealth Health, int Region, string Text)> notes) => notes
+        .GroupBy(static note => (note.Health, note.Text), static note => note.Region)
+        .Select(static group => (group.Key.Health, $"{Names([.. group])}: {group.Key.Text}"));
+
+    // "regions 0 to 7, 9": runs of neighbours by their ends.
+    private static string Names(int[] regions)
     {
-        foreach (var (region, known) in state.Regions)
+        var runs = new List<(int First, int Last)>();
+        foreach (var region in regions)
+        {
+            if (runs.Count > 0 && runs[^1].Last == region - 1) runs[^1] = (runs[^1].First, region);
+            else runs.Add((region, region));
+        }
+
+        var names = runs.Select(static run =>
+            run.First == run.Last ? $"{run.First}" : $"{run.First} to {run.Last}");
+        return (regions.Length == 1 ? "region " : "regions ") + string.Join(", ", names);
+    }
+
+    private static IEnumerable<(VolumeHealth Health, int Region, string Text)> RegionsOf(
+        VolumeState state, NodeBookView nodes)
+    {
+        foreach (var (region, known) in state.Regions.OrderBy(static pair => pair.Key))
         {
             var current = known.Current;
             if (known.Generations.All(generation => generation.Members.All(member => nodes.Find(member.Store) is null)))
             {
-                yield return (VolumeHealth.Lost,
-                    $"region {region}: all stores that had it were forgotten; its blocks cannot be read");
+                yield return (VolumeHealth.Lost, region,
+                    "all stores that had blocks were forgotten; they cannot be read");
                 continue;
             }
 
             var gone = current.Members.Where(member => !nodes.IsLive(member)).ToArray();
             if (gone.Length > 0 && LiveOf(nodes) < current.Members.Length)
             {
-                yield return (VolumeHealth.Waiting, $"region {region} has lost the process of store "
-                    + $"{string.Join(", store ", gone.Select(static member => member.Store))}: "
+                yield return (VolumeHealth.Waiting, region, "the process of store "
+                    + $"{string.Join(", store ", gone.Select(static member => member.Store))} has ended: "
                     + TooFew(current.Members.Length, nodes));
             }
             else if (current.Opening is null && !known.Informed.Any(store => IsLive(nodes, store)))
             {
                 var booked = known.Informed.Where(store => nodes.Find(store) is not null);
-                yield return (VolumeHealth.Waiting, $"region {region} needs store {string.Join(" or store ", booked)}, "
-                    + "which had it: start the process, or forget the stores if they never return");
+                yield return (VolumeHealth.Waiting, region,
+                    $"store {string.Join(" or store ", booked)} had it and is away: start the "
+                    + "process, or forget the stores if they never return");
             }
             else if (gone.Length > 0 || current.Opening is null)
             {
-                yield return (VolumeHealth.Recovering,
-                    $"region {region}: generation {current.Number.Value + (gone.Length > 0 ? 1 : 0)}");
+                yield return (VolumeHealth.Recovering, region,
+                    $"recovery to generation {current.Number.Value + (gone.Length > 0 ? 1 : 0)}");
             }
         }
     }

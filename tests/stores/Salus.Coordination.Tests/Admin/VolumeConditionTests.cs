@@ -13,9 +13,18 @@ public sealed class VolumeConditionTests
         volume.Must(volume.Replace(0, 4, 5));
         var waiting = ConditionOf(volume, live: [4, 5], gone: [0, 1, 3]);
         Assert.Equal(VolumeHealth.Waiting, waiting.Health);
-        Assert.Equal($"region 0 needs store {TestVolume.Store(0)} or store {TestVolume.Store(1)}, which had it: start "
+        Assert.Equal($"region 0: store {TestVolume.Store(0)} or store {TestVolume.Store(1)} had it and is away: start "
             + "the process, or forget the stores if they never return", Assert.Single(waiting.Notes));
         Assert.Equal(VolumeHealth.Recovering, ConditionOf(volume, live: [1, 4, 5], gone: [0, 3]).Health);
+    }
+
+    /// <summary>One event gave a sentence for each region.</summary>
+    [Fact]
+    public void Regions_with_the_same_trouble_share_a_sentence()
+    {
+        var volume = new TestVolume(regions: 3);
+        Assert.Equal("regions 0 to 2: all stores that had blocks were forgotten; they cannot be read",
+            Assert.Single(ConditionOf(volume, live: [], gone: []).Notes));
     }
 
     private static VolumeCondition ConditionOf(TestVolume volume, int[] live, int[] gone)
