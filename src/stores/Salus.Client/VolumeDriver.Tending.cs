@@ -12,7 +12,7 @@ internal sealed partial class VolumeDriver
     // Guarded by _gate: the last time that a batch was committed or the oldest one was asked for.
     private long _lastProgress;
 
-    // What the log file has been told: a batch that waits for minutes is one line, not one every two seconds.
+    // Batch and region of the newest line about a stall: a wait of minutes is one line.
     private (long Batch, int Region) _toldStall = (-1, -1);
 
     // Guarded by _gate: a write was refused for want of space, so that a region is asked how much there is.

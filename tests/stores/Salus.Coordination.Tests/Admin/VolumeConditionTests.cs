@@ -18,7 +18,7 @@ public sealed class VolumeConditionTests
         Assert.Equal(VolumeHealth.Recovering, ConditionOf(volume, live: [1, 4, 5], gone: [0, 3]).Health);
     }
 
-    /// <summary>One event gave a sentence for each region.</summary>
+    /// <summary>The condition had a sentence for each region of a lost store.</summary>
     [Fact]
     public void Regions_with_the_same_trouble_share_a_sentence()
     {
