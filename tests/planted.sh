@@ -30,13 +30,17 @@ reads-overtake-writes      hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests
 doubt-goes-on              hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 doubt-is-failure           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 silence-without-a-check    hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+watch-after-read           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 answers-without-lease      hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.FrontEndTests
 pause-is-silence           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 client-ahead-is-served     hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
+reload-goes-on             hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 event-without-read         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 session-in-one-stream      services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
 create-forgets-its-parent  services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
 multi-is-overtaken         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.PartitionTests
+ttl-by-option              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ConfigureTests
+root-in-place              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ModelTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 '
 

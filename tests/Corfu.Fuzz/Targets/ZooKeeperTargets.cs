@@ -167,7 +167,8 @@ public static class ZooKeeperTargets
         return root;
     }
 
-    private static ServedRoots Served(TreeRoot root) => new(root, new Dictionary<string, TreeRoot>());
+    private static ServedRoots Served(TreeRoot root) =>
+        new(root, new Dictionary<string, TreeRoot>(), root.LastZxid);
 
     // As playback has it: from its bytes.
     private static TreeRoot Decide(TreeRoot root, TreeRecord record) => ZooKeeperTree.Decide(root,

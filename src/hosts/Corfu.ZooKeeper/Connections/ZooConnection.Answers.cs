@@ -25,6 +25,7 @@ internal sealed partial class ZooConnection
                 Send();
                 break;
             case NodeRequest node:
+                // Z4: no effect comes between, which the reply would lack and the watch not hear.
                 Register(node, root, queued.Ids);
                 Reads.Reply(_output.Pending, xid, zxid, node, root, new ReadCaller(Session, queued.Ids));
                 Send();
@@ -123,8 +124,21 @@ internal sealed partial class ZooConnection
         if (!request.Watch) return;
         var error = Reads.Check(request, root, ids, out _);
         if (error != ErrorCode.Ok && !(error == ErrorCode.NoNode && request.Code == OpCode.Exists)) return;
-        if (request.Code is OpCode.GetChildren or OpCode.GetChildren2) Dispatcher.Watches.AddChild(request.Path, this);
-        else Dispatcher.Watches.AddData(request.Path, this);
+        if (Planted.Is("watch-after-read")) Dispatcher.Advanced += AddLate;
+        else Add();
+
+        void Add()
+        {
+            if (request.Code is OpCode.GetChildren or OpCode.GetChildren2)
+                Dispatcher.Watches.AddChild(request.Path, this);
+            else Dispatcher.Watches.AddData(request.Path, this);
+        }
+
+        void AddLate()
+        {
+            Dispatcher.Advanced -= AddLate;
+            Add();
+        }
     }
 
     private void Answer(WatchRequest request, int xid, long zxid)

@@ -11,9 +11,12 @@ internal static class ServerMode
 
     public static string Of(TreeRoot root, long frontEnd)
     {
-        var live = LiveIn(root).Take(2).ToArray();
-        return live.Length < 2 ? Standalone : live[0].Id == frontEnd ? Leader : Follower;
+        if (LiveIn(root).Take(2).Count() < 2) return Standalone;
+        return IsFirst(root, frontEnd) ? Leader : Follower;
     }
+
+    /// <summary>Whether a front end has the lowest id of those that are up.</summary>
+    public static bool IsFirst(TreeRoot root, long frontEnd) => LiveIn(root).FirstOrDefault()?.Id == frontEnd;
 
     /// <summary>Front ends that are up, by id.</summary>
     public static IEnumerable<FrontEnd> LiveIn(TreeRoot root) => root.AllFrontEnds.Where(static row => !row.IsDown);

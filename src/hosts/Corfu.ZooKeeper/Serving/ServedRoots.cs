@@ -6,13 +6,10 @@ namespace Corfu.ZooKeeper.Serving;
 /// <summary>States of the partitions that a front end plays, behind one record.</summary>
 /// <param name="Root">State of the root partition.</param>
 /// <param name="Others">States of the other partitions, by mount.</param>
-internal readonly record struct ServedRoots(TreeRoot Root, IReadOnlyDictionary<string, TreeRoot> Others)
+/// <param name="LastZxid">Zxid of the newest record of any partition.</param>
+internal readonly record struct ServedRoots(
+    TreeRoot Root, IReadOnlyDictionary<string, TreeRoot> Others, long LastZxid)
 {
-    /// <summary>Zxid of the newest record.</summary>
-    public long LastZxid => Others.Count == 0
-        ? Root.LastZxid
-        : Math.Max(Root.LastZxid, Others.Values.Max(static root => root.LastZxid));
-
     public IEnumerable<TreeRoot> All => Others.Values.Prepend(Root);
 
     /// <summary>State of a path's partition; the root partition's, which lacks the node, where it is not played

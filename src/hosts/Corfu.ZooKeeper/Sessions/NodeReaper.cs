@@ -25,8 +25,7 @@ internal sealed class NodeReaper(FrontEndServices services)
         foreach (var root in services.Dispatcher.Roots.All)
         {
             // A partition may be played by some front ends only, and not by the one with the lowest id.
-            if (root.Home == NodePath.Root && ServerMode.LiveIn(root).FirstOrDefault()?.Id != services.Identity.Id)
-                continue;
+            if (root.Home == NodePath.Root && !ServerMode.IsFirst(root, services.Identity.Id)) continue;
             foreach (var chunk in root.ReapableNodes().Where(node => IsOver(node, now)).Chunk(MostInRecord))
                 QuietPosts.Send(services, root.Home, new ReapRecord([.. chunk.Select(ReapedNode.Of)]));
         }

@@ -6,8 +6,6 @@ namespace Tango.ZooKeeper;
 /// </summary>
 public sealed class TreePartitions
 {
-    // Calls with several keys: without them no multi across partitions commits beside other writes.
-    private const int KeyListLevel = 2;
     private const int MaxAttempts = 100;
     private static readonly TimeSpan s_shortestPause = TimeSpan.FromMilliseconds(1);
     private static readonly TimeSpan s_longestPause = TimeSpan.FromMilliseconds(50);
@@ -178,9 +176,11 @@ public sealed class TreePartitions
         if (!MountTable.MayMount(path)) throw new ZooKeeperMountException($"'{path}' is no path");
         if (path == NodePath.Service || path.StartsWith(NodePath.Service + "/", StringComparison.Ordinal))
             throw new ZooKeeperMountException($"'{path}' is the service's own");
-        if (await _runtime.Log.ReadLevelAsync(cancellationToken) < KeyListLevel)
-            throw new ZooKeeperMountException($"Partitions need feature level {KeyListLevel} of the log: once every "
-                + $"client of it knows the level, corfu tango level raise {KeyListLevel}");
+        // Without calls of several keys no multi across partitions commits beside other writes.
+        var needed = RuntimeLog.KeyListLevel;
+        if (await _runtime.Log.ReadLevelAsync(cancellationToken) < needed)
+            throw new ZooKeeperMountException($"Partitions need feature level {needed} of the log: once every "
+                + $"client of it knows the level, corfu tango level raise {needed}");
         var root = await Root.ReadAsync(cancellationToken);
         if (root.Level == 0)
             throw new ZooKeeperMountException("The tree has not begun: no front end has served it yet");

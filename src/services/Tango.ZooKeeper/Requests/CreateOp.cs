@@ -72,7 +72,7 @@ public sealed record CreateOp(
     private ZooKeeperError CheckFlags(WorkingTree tree)
     {
         if (!Enum.IsDefined(Flags) || !Enum.IsDefined(Kind)) return ZooKeeperError.BadArguments;
-        if (IsTtl && !tree.Settings.TtlNodes) return ZooKeeperError.Unimplemented;
+        if (IsTtl && (!tree.Settings.TtlNodes || Planted.Is("ttl-by-option"))) return ZooKeeperError.Unimplemented;
         if (IsTtl != (Kind == CreateKind.Ttl)) return ZooKeeperError.BadArguments;
         if (IsTtl && Ttl is < 1 or > NodeOwner.MaxTtl) return ZooKeeperError.BadArguments;
         // The program itself has no session that could own a node.

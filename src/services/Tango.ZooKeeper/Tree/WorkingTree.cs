@@ -100,7 +100,9 @@ internal sealed partial class WorkingTree
     public ZNode Add(string path, byte[]? data, AclList acl, long owner, ZNode parent)
     {
         var node = new ZNode(path, data, _parts.Acls.Share(acl), owner, Zxid, Time);
-        _parts.Nodes = _parts.Nodes.Set(parent.WithChild(path, Zxid, _parts.Seed)).Set(node);
+        var holder = parent.WithChild(path, Zxid, _parts.Seed);
+        if (Planted.Is("root-in-place")) parent.LoadChildren(holder.Children);
+        _parts.Nodes = _parts.Nodes.Set(holder).Set(node);
         _parts.DataBytes += path.Length + node.DataLength;
         if (NodeOwner.IsSession(owner)) Sessions = Sessions.AddEphemeral(owner, path);
         else if (node.IsReapable) _parts.Reapable = _parts.Reapable.Set(path);

@@ -40,6 +40,9 @@ public sealed class RuntimeLog
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;
 
+    /// <summary>The feature level from which on a call may have several keys.</summary>
+    public static int KeyListLevel => FeatureLevel.KeyLists;
+
     /// <summary>The log's feature level: what its clients may write into it.</summary>
     /// <exception cref="TangoLevelException">The level is higher than <see cref="NewestLevel"/>.</exception>
     public async ValueTask<int> ReadLevelAsync(CancellationToken cancellationToken = default)

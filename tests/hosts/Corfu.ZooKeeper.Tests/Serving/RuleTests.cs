@@ -1,5 +1,7 @@
+using System.Text;
 using Corfu.TestKit;
 using Corfu.ZooKeeper.Hosting;
+using Tango;
 using Tango.Testing;
 using static Corfu.ZooKeeper.Tests.Support.Ops;
 
@@ -8,6 +10,25 @@ namespace Corfu.ZooKeeper.Tests.Serving;
 /// <summary>Executions that the rules of a front end prevent (docs/rules-zookeeper.md).</summary>
 public sealed class RuleTests
 {
+    // Plays when it is asked.
+    private static readonly TangoOptions s_idle =
+        ZooKeeperFrontEnd.RuntimeOptions with { IdlePlayback = TimeSpan.FromHours(1) };
+
+    /// <summary>Z4: the change comes right behind the read, and its effects are the next.</summary>
+    [Fact]
+    public async Task Watch_of_a_read_hears_the_next_change()
+    {
+        await using var server = await TestServer.StartAsync(tango: s_idle);
+        var told = new List<ServerEvent>();
+        await using var client = await server.ConnectAsync(onEvent: told.Add);
+        await client.SendAsync(Create("/w", "1"));
+        var read = client.SendAsync(new NodeRequest(OpCode.GetData, "/w", Watch: true));
+        var set = client.SendAsync(new WriteRequest(OpCode.SetData, new SetDataOp("/w", [2], -1)));
+        Assert.Equal("1", Encoding.UTF8.GetString((await read).Data!));
+        Assert.Equal(ErrorCode.Ok, (await set).Error);
+        Assert.Equal("/w", Assert.Single(told).Path);
+    }
+
     /// <summary>Z5, Z6: the first write is lost, and nothing tells whether it is. A later one of the client would stand
     /// without it.</summary>
     [Fact]
@@ -80,6 +101,19 @@ public sealed class RuleTests
         var ahead = new ConnectRequest(
             long.MaxValue, client.Session.Timeout, client.Session.Session, client.Session.Password, ReadOnly: false);
         await Assert.ThrowsAsync<ZooClientException>(() => server.ConnectAsync(ahead));
+    }
+
+    /// <summary>Z18: the log is trimmed behind a checkpoint, with a change that the front end has not played.</summary>
+    [Fact]
+    public async Task Tree_that_is_loaded_anew_costs_all_clients_the_connection()
+    {
+        await using var server = await TestServer.StartAsync(tango: s_idle);
+        await using var client = await server.ConnectAsync();
+        await client.SendAsync(Create("/w", "1"));
+        await client.SendAsync(new NodeRequest(OpCode.GetData, "/w", Watch: true));
+        await server.OvertakeAsync(new SetDataOp("/w", [2], -1));
+        Assert.Equal((byte[])[2], (await server.ReadAsync()).Find("/w")!.Data!.Value.ToArray());
+        await Assert.ThrowsAsync<ZooClientException>(() => client.SendAsync(new NodeRequest(OpCode.Exists, "/w")));
     }
 
     /// <summary>Z20: the node's name is not for the watcher.</summary>

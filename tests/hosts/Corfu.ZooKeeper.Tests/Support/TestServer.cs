@@ -41,6 +41,16 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
         await SettleAsync();
     }
 
+    /// <summary>Writes a node as another program, and trims the log behind a checkpoint.</summary>
+    public async Task OvertakeAsync(TreeOp op)
+    {
+        await using var other = new TangoRuntime(log);
+        var tree = await other.OpenAsync<ZooKeeperTree>("zookeeper/main");
+        await tree.UpdateAsync(new RequestRecord(new RequestHeader(0, 0, 0, 0, []), op));
+        var end = await other.Checkpoints.WriteDirectoryAsync();
+        await log.TrimPrefixAsync(LogPosition.Min(end, await other.Checkpoints.WriteAsync(tree)));
+    }
+
     /// <summary>Completes when clients are served: behind a mount, once its partition is played.</summary>
     public async Task ServeAsync()
     {
