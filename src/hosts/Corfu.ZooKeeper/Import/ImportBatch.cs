@@ -1,7 +1,7 @@
 namespace Corfu.ZooKeeper.Import;
 
-/// <summary>Nodes that are written together.</summary>
-internal sealed class ImportBatch(ZooKeeperTree tree)
+/// <summary>Nodes of one partition that are written together.</summary>
+internal sealed class ImportBatch(ImportTarget target, string mount)
 {
     // Clients of the tree wait behind a record: it is applied in some milliseconds.
     private const int MostNodes = 256;
@@ -34,7 +34,8 @@ internal sealed class ImportBatch(ZooKeeperTree tree)
         ImmutableArray<RefusedNode> refused;
         try
         {
-            refused = ((ImportResult)await tree.UpdateAsync(record, cancellationToken).ConfigureAwait(false)).Refused;
+            var result = await target.UpdateAsync(mount, record, cancellationToken).ConfigureAwait(false);
+            refused = ((ImportResult)result).Refused;
         }
         catch (TangoTooLargeException e) when (record.Nodes.Length == 1)
         {
@@ -51,10 +52,33 @@ internal sealed class ImportBatch(ZooKeeperTree tree)
         ZooKeeperError.NodeExists => "the tree has an ephemeral node of this path",
         ZooKeeperError.NoChildrenForEphemerals => "the tree's node above is ephemeral",
         ZooKeeperError.NoNode => "the tree has no node above",
-        ZooKeeperError.OperationTimeout => "the path is mounted, and an import writes to the root partition only",
+        ZooKeeperError.OperationTimeout => "the path was mounted meanwhile: a repetition copies it",
         _ => $"the tree answers {error} ({(int)error})",
     };
 
     private static long SizeOf(ImportedNode node) => 64 + 3L * node.Path.Length + (node.Data?.Length ?? 0)
         + node.Acl.Sum(static entry => 16L + 3 * (entry.Scheme!.Length + entry.Id!.Length));
+}
+
+/// <summary>A batch for each partition. The node above a mount is there with the mount, so that partitions need not
+/// wait for each other.</summary>
+internal sealed class ImportBatches(ImportTarget target, ImportRoots roots)
+{
+    private readonly Dictionary<string, ImportBatch> _byMount = [];
+
+    public long Written => _byMount.Values.Sum(static batch => batch.Written);
+
+    public IEnumerable<ImportFault> Faults => _byMount.Values.SelectMany(static batch => batch.Faults);
+
+    public ValueTask AddAsync(ImportedNode node, CancellationToken cancellationToken)
+    {
+        var mount = roots.PartitionOf(node.Path);
+        if (!_byMount.TryGetValue(mount, out var batch)) _byMount.Add(mount, batch = new ImportBatch(target, mount));
+        return batch.AddAsync(node, cancellationToken);
+    }
+
+    public async ValueTask WriteAsync(CancellationToken cancellationToken)
+    {
+        foreach (var batch in _byMount.Values) await batch.WriteAsync(cancellationToken).ConfigureAwait(false);
+    }
 }

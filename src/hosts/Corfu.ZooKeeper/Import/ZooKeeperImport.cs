@@ -16,11 +16,11 @@ public sealed class ZooKeeperImport : IAsyncDisposable
     private const int Window = 64;
 
     private readonly SourceTree _source;
-    private readonly ZooKeeperTree _tree;
+    private readonly ImportTarget _target;
     private readonly ImportOptions _options;
 
-    private ZooKeeperImport(SourceTree source, ZooKeeperTree tree, ImportOptions options) =>
-        (_source, _tree, _options) = (source, tree, options);
+    private ZooKeeperImport(SourceTree source, ImportTarget target, ImportOptions options) =>
+        (_source, _target, _options) = (source, target, options);
 
     /// <param name="runtime">Stays the caller's.</param>
     /// <exception cref="ArgumentException">The path is no node's.</exception>
@@ -35,8 +35,9 @@ public sealed class ZooKeeperImport : IAsyncDisposable
         var source = await SourceTree.ConnectAsync(options, cancellationToken).ConfigureAwait(false);
         try
         {
-            var tree = await TreeOpening.OpenAsync(runtime, options.Service, cancellationToken).ConfigureAwait(false);
-            return new ZooKeeperImport(source, tree, options);
+            var target = await ImportTarget.OpenAsync(runtime, options.Service, cancellationToken)
+                .ConfigureAwait(false);
+            return new ZooKeeperImport(source, target, options);
         }
         catch
         {
@@ -53,8 +54,8 @@ public sealed class ZooKeeperImport : IAsyncDisposable
         Action<ImportProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         await MakeAncestorsAsync(cancellationToken).ConfigureAwait(false);
-        var root = await _tree.ReadAsync(cancellationToken).ConfigureAwait(false);
-        var batch = new ImportBatch(_tree);
+        var roots = await _target.ReadAsync(cancellationToken).ConfigureAwait(false);
+        var batch = new ImportBatches(_target, roots);
         var faults = ImmutableArray.CreateBuilder<ImportFault>();
         var met = new HashSet<string>(StringComparer.Ordinal);
         var (read, ephemerals) = (0L, 0L);
@@ -64,7 +65,7 @@ public sealed class ZooKeeperImport : IAsyncDisposable
             met.Add(source.Path);
             if (source.Fault is { } fault) faults.Add(new ImportFault(source.Path, fault));
             else if (source.Node is null) ephemerals++;
-            else if (!ImportScope.IsOwn(source.Path) && ImportScope.IsNeeded(source.Node, root.Find(source.Path)))
+            else if (!ImportScope.IsOwn(source.Path) && ImportScope.IsNeeded(source.Node, roots.Find(source.Path)))
                 await batch.AddAsync(source.Node, cancellationToken).ConfigureAwait(false);
             progress?.Invoke(new ImportProgress(read, batch.Written));
         }
@@ -73,7 +74,7 @@ public sealed class ZooKeeperImport : IAsyncDisposable
         progress?.Invoke(new ImportProgress(read, batch.Written));
         faults.AddRange(batch.Faults);
         var deleted = _options.Delete
-            ? await DeleteAsync(Extra(root, met, faults), cancellationToken).ConfigureAwait(false)
+            ? await DeleteAsync(roots, Extra(roots, met, faults), cancellationToken).ConfigureAwait(false)
             : 0;
         return new ImportReport(read, batch.Written, deleted, ephemerals, faults.ToImmutable());
     }
@@ -84,7 +85,7 @@ public sealed class ZooKeeperImport : IAsyncDisposable
     public async IAsyncEnumerable<ImportDifference> FindDifferencesAsync(
         [EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
-        var root = await _tree.ReadAsync(cancellationToken).ConfigureAwait(false);
+        var roots = await _target.ReadAsync(cancellationToken).ConfigureAwait(false);
         var unread = new List<ImportFault>();
         var met = new HashSet<string>(StringComparer.Ordinal);
         await foreach (var source in _source.WalkAsync(_options.Path, cancellationToken).ConfigureAwait(false))
@@ -98,7 +99,7 @@ public sealed class ZooKeeperImport : IAsyncDisposable
             }
 
             if (source.Node is not { } there || ImportScope.IsOwn(source.Path)) continue;
-            if (root.Find(source.Path) is not { } here)
+            if (roots.Find(source.Path) is not { } here)
                 yield return new ImportDifference(source.Path, "node", "there", "missing");
             else if (here.Stat.EphemeralOwner != 0)
                 yield return new ImportDifference(source.Path, "node", "persistent", "ephemeral");
@@ -107,7 +108,7 @@ public sealed class ZooKeeperImport : IAsyncDisposable
                 yield return difference;
         }
 
-        foreach (var extra in Extra(root, met, unread))
+        foreach (var extra in Extra(roots, met, unread))
             yield return new ImportDifference(extra.Path, "node", "missing", "there");
     }
 
@@ -115,10 +116,10 @@ public sealed class ZooKeeperImport : IAsyncDisposable
     public ValueTask DisposeAsync() => _source.DisposeAsync();
 
     // Nodes of the tree alone. What is below a node that the server did not show may be there.
-    private IEnumerable<ZNode> Extra(TreeRoot root, HashSet<string> met, IReadOnlyCollection<ImportFault> unread)
+    private IEnumerable<ZNode> Extra(ImportRoots roots, HashSet<string> met, IReadOnlyCollection<ImportFault> unread)
     {
         var hidden = unread.Select(static fault => fault.Path).ToHashSet(StringComparer.Ordinal);
-        return root.Subtree(_options.Path).Where(node => node.Stat.EphemeralOwner == 0 && !met.Contains(node.Path)
+        return roots.Subtree(_options.Path).Where(node => node.Stat.EphemeralOwner == 0 && !met.Contains(node.Path)
             && !ImportScope.IsOwn(node.Path) && !ImportScope.IsKept(node.Path) && !IsBelow(node.Path, hidden));
     }
 
@@ -137,9 +138,9 @@ public sealed class ZooKeeperImport : IAsyncDisposable
     // An ordinary create: the node above counts it. The copy gives it all that the server has.
     private async Task MakeAncestorsAsync(CancellationToken cancellationToken)
     {
-        var root = await _tree.ReadAsync(cancellationToken).ConfigureAwait(false);
+        var roots = await _target.ReadAsync(cancellationToken).ConfigureAwait(false);
         var paths = new Stack<string>();
-        for (var path = _options.Path; root.Find(path) is null; path = NodePath.ParentOf(path)!) paths.Push(path);
+        for (var path = _options.Path; roots.Find(path) is null; path = NodePath.ParentOf(path)!) paths.Push(path);
         foreach (var path in paths)
         {
             var source = await _source.ReadAsync(path, cancellationToken).ConfigureAwait(false);
@@ -151,12 +152,15 @@ public sealed class ZooKeeperImport : IAsyncDisposable
             }
 
             var create = new CreateOp(path, node.Data, AclList.Open.Entries, CreateFlags.Persistent);
-            await _tree.UpdateAsync(Request(create), cancellationToken).ConfigureAwait(false);
-            await _tree.UpdateAsync(new ImportRecord([node]), cancellationToken).ConfigureAwait(false);
+            // No mount is at or below a path that is missing: the parent's partition has it.
+            var mount = roots.PartitionOf(path);
+            await _target.UpdateAsync(mount, Request(create), cancellationToken).ConfigureAwait(false);
+            await _target.UpdateAsync(mount, new ImportRecord([node]), cancellationToken).ConfigureAwait(false);
         }
     }
 
-    private async Task<long> DeleteAsync(IEnumerable<ZNode> nodes, CancellationToken cancellationToken)
+    private async Task<long> DeleteAsync(
+        ImportRoots roots, IEnumerable<ZNode> nodes, CancellationToken cancellationToken)
     {
         var deleted = 0L;
         // Children before their parents: those of one depth have none of them above another.
@@ -165,8 +169,9 @@ public sealed class ZooKeeperImport : IAsyncDisposable
         {
             foreach (var chunk in level.Chunk(Window))
             {
-                var results = await Task.WhenAll(chunk.Select(node => _tree.UpdateAsync(
-                    Request(new DeleteOp(node.Path, node.Stat.Version)), cancellationToken).AsTask()))
+                var results = await Task.WhenAll(chunk.Select(node => _target.UpdateAsync(
+                    roots.PartitionOf(node.Path), Request(new DeleteOp(node.Path, node.Stat.Version)),
+                    cancellationToken).AsTask()))
                     .ConfigureAwait(false);
                 deleted += results.Count(static result => result.Error == ZooKeeperError.Ok);
             }

@@ -132,6 +132,30 @@ public sealed class ImportTests
     }
 
     [Fact]
+    public async Task Copy_below_a_mount_is_in_the_partition_of_the_mount()
+    {
+        await using var world = await World.StartAsync();
+        foreach (var path in (string[])["/a", "/a/x", "/a/x/y", "/b", "/b/c", "/b/c/x", "/b/d", "/z"])
+            await world.DoAsync(Create(path));
+        await world.DoAsync(Create("/a/q-", CreateFlags.Sequential));
+        await world.MountAsync("/a", "/b/c");
+
+        Assert.Empty((await world.CopyAsync()).Left);
+        Assert.Empty(await world.DifferencesAsync());
+        Assert.Equal(["/a", "/a/q-0000000001", "/a/x", "/a/x/y"], await world.PathsAsync("zookeeper/main/a", "/a"));
+        Assert.Equal(["/b/c", "/b/c/x"], await world.PathsAsync("zookeeper/main/b/c", "/b/c"));
+        Assert.Equal(["/a"], (await world.CopiedAsync()).Subtree("/a").Select(static node => node.Path));
+
+        await world.DoAsync(new SetDataOp("/b/c/x", [7], -1));
+        await world.DoAsync(new DeleteOp("/a/x/y", -1));
+        Assert.Equal(["/a/x/y node", "/b/c/x data"], await world.DifferencesAsync());
+        var report = await world.CopyAsync(delete: true);
+        Assert.Equal((1, 1), (report.Written, report.Deleted));
+        Assert.Empty(await world.DifferencesAsync());
+        Assert.Equal(0, (await world.CopyAsync(path: "/b/c")).Written);
+    }
+
+    [Fact]
     public async Task Server_that_is_away_is_told()
     {
         await using var runtime = new TangoRuntime(new InMemoryCorfuLog());
@@ -187,6 +211,26 @@ public sealed class ImportTests
             await foreach (var one in import.FindDifferencesAsync()) found.Add($"{one.Path} {one.Field}");
             found.Sort(StringComparer.Ordinal);
             return found;
+        }
+
+        /// <summary>Begins the tree, and mounts paths before it has nodes there.</summary>
+        public async Task MountAsync(params string[] mounts)
+        {
+            await using (await OpenAsync("/", default, false))
+            {
+            }
+
+            var tree = await here.OpenAsync<ZooKeeperTree>("zookeeper/main");
+            await tree.UpdateAsync(new RequestRecord(new RequestHeader(0, 0, 0, 0, []), Create("/b")));
+            var partitions = TreePartitions.Of(here, "main", tree);
+            foreach (var mount in mounts) await partitions.MountAsync(mount, seed: 5);
+        }
+
+        /// <summary>Paths of an object at and below a path, in order.</summary>
+        public async Task<IEnumerable<string>> PathsAsync(string name, string path)
+        {
+            var root = await (await here.OpenAsync<ZooKeeperTree>(name)).ReadAsync();
+            return root.Subtree(path).Select(static node => node.Path).Order(StringComparer.Ordinal);
         }
 
         public Task<TreeRoot> SourceAsync() => ReadAsync(there);
