@@ -36,8 +36,6 @@ pause-is-silence           hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests
 client-ahead-is-served     hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 reload-goes-on             hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
 event-without-read         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.RuleTests
-session-in-one-stream      services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
-create-forgets-its-parent  services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.TreePartitionsTests
 multi-is-overtaken         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.PartitionTests
 ttl-by-option              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ConfigureTests
 root-in-place              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ModelTests

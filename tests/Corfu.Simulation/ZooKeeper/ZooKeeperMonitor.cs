@@ -12,11 +12,16 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
     // A digest reads the whole tree.
     private const int DigestEvery = 8;
 
-    private readonly Dictionary<long, string> _effects = [];
-    private readonly Dictionary<long, string> _digests = [];
-    private readonly Dictionary<Write, (long Zxid, TreeResult Result)> _writes = [];
-    private readonly Dictionary<(long Session, int Attachment), Write> _newest = [];
+    // All by mount of the partition, beside their own key.
+    private readonly Dictionary<(string Home, long Zxid), string> _effects = [];
+    private readonly Dictionary<(string Home, long Zxid), string> _digests = [];
+    private readonly Dictionary<(string Home, long Session, int Attachment), Write> _newest = [];
+
+    // The place of a write is one, whatever partitions it concerns.
+    private readonly Dictionary<Write, long> _places = [];
+    private readonly Dictionary<Write, TreeResult> _results = [];
     private readonly Dictionary<Write, TreeResult> _replies = [];
+    private readonly Dictionary<CrossMulti, CrossResult?> _multis = [];
     private readonly HashSet<(long FrontEnd, long Beat, long Session, int Attachment)> _seen = [];
 
     public void Mark(string situation) => monitor.Mark(situation);
@@ -30,6 +35,17 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
             _seen.Add((record.FrontEnd, record.Beat, one.Session, one.Attachment));
     }
 
+    public void Began(CrossMulti multi) => _multis[multi] = null;
+
+    public void Ended(CrossMulti multi, CrossResult outcome)
+    {
+        _multis[multi] = outcome;
+        Mark(outcome.IsInDoubt ? "zookeeper multi across partitions in doubt"
+            : outcome.Failure is not { } failure ? "zookeeper multi across partitions committed"
+            : failure.Error == ZooKeeperError.OperationTimeout ? "zookeeper multi across partitions aborted"
+            : "zookeeper multi across partitions failed");
+    }
+
     public void Replied(Write write, TreeResult result) => _replies[write] = result;
 
     public void Applied(string frontEnd, TreeRoot before, TreeEffect effect)
@@ -37,12 +53,13 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
         if (effect.Zxid <= before.LastZxid)
             Found(CheckerNames.ZooKeeperZxid, $"{frontEnd}: {effect.Zxid:x} behind {before.LastZxid:x}");
         string text = TextOf(effect);
-        if (!_effects.TryAdd(effect.Zxid, text))
+        var place = (effect.Root.Home, effect.Zxid);
+        if (!_effects.TryAdd(place, text))
         {
-            if (_effects[effect.Zxid] != text)
+            if (_effects[place] != text)
             {
                 Found(CheckerNames.ZooKeeperZxid,
-                    $"{frontEnd}: {effect.Zxid:x} is {text}, and was {_effects[effect.Zxid]}");
+                    $"{frontEnd}: {effect.Zxid:x} is {text}, and was {_effects[place]}");
             }
 
             return;
@@ -58,8 +75,44 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
     {
         if ((root.LastZxid >> 16) % DigestEvery != 0) return;
         string digest = DigestOf(root);
-        if (!_digests.TryAdd(root.LastZxid, digest) && _digests[root.LastZxid] != digest)
-            Found(CheckerNames.ZooKeeperViews, $"{frontEnd}: another tree at {root.LastZxid:x}");
+        var place = (root.Home, root.LastZxid);
+        if (!_digests.TryAdd(place, digest) && _digests[place] != digest)
+            Found(CheckerNames.ZooKeeperViews, $"{frontEnd}: another tree of {root.Home} at {root.LastZxid:x}");
+    }
+
+    /// <summary>The last states of all partitions, by mount.</summary>
+    public void Audit(IReadOnlyDictionary<string, TreeRoot> roots)
+    {
+        TreeRoot main = roots[NodePath.Root];
+        foreach (var (home, root) in roots)
+        {
+            foreach (ZNode node in root.Subtree(NodePath.Root))
+            {
+                long owner = node.Stat.EphemeralOwner;
+                if (owner != 0 && root.FindSession(owner) is null)
+                    Found(CheckerNames.ZooKeeperEphemeral, $"{node.Path} is left of session {owner:x}");
+            }
+
+            // Z13: the partitions have the same sessions.
+            var own = root.AllSessions().Select(one => (one.Id, one.Attachment, one.FrontEnd)).ToHashSet();
+            if (!own.SetEquals(main.AllSessions().Select(one => (one.Id, one.Attachment, one.FrontEnd))))
+                Found(CheckerNames.ZooKeeperViews, $"the sessions of {home} are not those of the root partition");
+        }
+
+        foreach (var (multi, outcome) in _multis) LookAtMulti(multi, outcome, roots);
+    }
+
+    // A multi has taken effect in all its partitions, by one record, or in none.
+    private void LookAtMulti(CrossMulti multi, CrossResult? outcome, IReadOnlyDictionary<string, TreeRoot> roots)
+    {
+        var zxids = multi.Homes.Zip(multi.Marks, (home, path) => roots[home].Find(path)?.Stat.Czxid ?? 0).ToList();
+        if (zxids.Distinct().Count() > 1)
+            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} stands at {string.Join(", ", zxids)}");
+        bool hasFailed = outcome?.Failure is not null;
+        if (hasFailed && zxids[0] != 0)
+            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} was answered {outcome!.Failure}, and has taken effect");
+        if (outcome is { Failure: null, IsInDoubt: false } && !multi.IsEphemeral && zxids[0] == 0)
+            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} was answered, and has no effect");
     }
 
     /// <summary>Replies are those of the log.</summary>
@@ -67,9 +120,26 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
     {
         foreach (var (write, reply) in _replies)
         {
-            if (!_writes.TryGetValue(write, out var applied)) continue;
-            if (!applied.Result.Equals(reply))
-                yield return new(CheckerNames.ZooKeeperReply, $"{write} is {applied.Result}, and was answered {reply}");
+            if (!_results.TryGetValue(write, out var applied)) continue;
+            if (!applied.Equals(reply))
+                yield return new(CheckerNames.ZooKeeperReply, $"{write} is {applied}, and was answered {reply}");
+        }
+
+        foreach (Violation violation in VerdictsOfOrder()) yield return violation;
+    }
+
+    // The writes of an attachment stand in the order of its client, across partitions too.
+    private IEnumerable<Violation> VerdictsOfOrder()
+    {
+        foreach (var writes in _places.GroupBy(pair => (pair.Key.Session, pair.Key.Attachment)))
+        {
+            long newest = 0;
+            foreach (var (write, zxid) in writes.OrderBy(pair => pair.Key.Number))
+            {
+                if (zxid < newest)
+                    yield return new(CheckerNames.ZooKeeperZxid, $"{write} at {zxid:x} stands before an earlier one");
+                newest = zxid;
+            }
         }
     }
 
@@ -77,12 +147,18 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
     private void LookAtCaller(TreeRoot before, TreeEffect effect)
     {
         if (effect.Caller is not { Session: not 0 } caller) return;
+        // A record whose writer did not know all mounts has no effect in any partition, and is sent again.
+        if (effect.Result.Error == ZooKeeperError.OperationTimeout) return;
+        string home = effect.Root.Home;
         var write = new Write(caller.Session, caller.Attachment, caller.Number);
-        if (!_writes.TryAdd(write, (effect.Zxid, effect.Result)))
-            Found(CheckerNames.ZooKeeperOnce, $"{write} at {effect.Zxid:x}, and at {_writes[write].Zxid:x}");
-        if (_newest.TryGetValue((caller.Session, caller.Attachment), out Write newest) && newest.Number > write.Number)
+        // A record of all partitions is answered by the root partition's effect.
+        if (effect.Ticket == 0 || home == NodePath.Root) _results.TryAdd(write, effect.Result);
+        if (!_places.TryAdd(write, effect.Zxid) && _places[write] != effect.Zxid)
+            Found(CheckerNames.ZooKeeperOnce, $"{write} at {effect.Zxid:x}, and at {_places[write]:x}");
+        var client = (home, caller.Session, caller.Attachment);
+        if (_newest.TryGetValue(client, out Write newest) && newest.Number > write.Number)
             Found(CheckerNames.ZooKeeperOnce, $"{write} behind number {newest.Number}");
-        _newest[(caller.Session, caller.Attachment)] = write;
+        _newest[client] = write;
         var session = before.FindSession(caller.Session);
         if (effect.Result.Error == ZooKeeperError.SessionMoved) Mark("zookeeper write of a moved session");
         else if (session is null != (effect.Result.Error == ZooKeeperError.SessionExpired)
@@ -179,6 +255,15 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
             foreach (char one in text) hash = (hash ^ one) * 1099511628211;
         }
     }
+}
+
+/// <summary>A multi across partitions, which creates a node in each.</summary>
+/// <param name="Homes">Mounts of its partitions.</param>
+internal sealed record CrossMulti(Write Write, bool IsEphemeral, IReadOnlyList<string> Homes)
+{
+    /// <summary>The nodes, in the order of the partitions.</summary>
+    public IEnumerable<string> Marks => Homes.Select(home =>
+        $"{(home == NodePath.Root ? SimFrontEnd.Marks : home)}/{Write.Session:x}-{Write.Attachment}-{Write.Number}");
 }
 
 /// <summary>A client's write.</summary>

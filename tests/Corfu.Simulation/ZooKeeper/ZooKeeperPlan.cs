@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 
@@ -17,6 +18,9 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
 
     /// <summary>Share of expiries that are sent late, and meet a session or a front end that has come back.</summary>
     public required double LateExpiries { get; init; }
+
+    /// <summary>Paths that front ends mount while others serve, in this order; none: a tree of one partition.</summary>
+    public required ImmutableArray<string> Mounts { get; init; }
 
     public static ZooKeeperPlan Of(ulong seed)
     {
@@ -43,6 +47,7 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
             Operations = random.Between(250, 500),
         })
         {
+            Mounts = random.Split("mounts").Chance(0.5) ? ["/m0", "/m1"] : [],
             BeatInterval = beat,
             Lease = 4 * beat,
             Timeout = beat * random.Between(3, 10),

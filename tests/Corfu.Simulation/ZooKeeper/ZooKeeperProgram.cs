@@ -28,15 +28,8 @@ internal sealed class ZooKeeperProgram(
 
     public async Task AuditAsync(SimClientNode node, Func<Task> scan)
     {
-        SimFrontEnd frontEnd = await SimFrontEnd.OpenAsync(node, plan, world, _monitor);
-        TreeRoot root = await frontEnd.ReadAsync();
-        foreach (ZNode child in root.Subtree(SimFrontEnd.Ephemerals))
-        {
-            long owner = child.Stat.EphemeralOwner;
-            if (owner != 0 && root.FindSession(owner) is null)
-                _monitor.Found(CheckerNames.ZooKeeperEphemeral, $"{child.Path} is left of session {owner:x}");
-        }
-
+        SimFrontEnd frontEnd = await SimFrontEnd.OpenAsync(node, plan, world, _monitor, hostsAll: true);
+        _monitor.Audit(await frontEnd.ReadAsync());
         await scan();
     }
 
@@ -69,7 +62,7 @@ internal sealed class ZooKeeperProgram(
             ? new CreateSessionRecord(session.Id, session.Hash, timeout, frontEnd.Id)
             : new AttachRecord(session.Id, session.Hash, timeout, frontEnd.Id);
         if (isNew) _sessions.Add(session);
-        var result = await frontEnd.Tree.UpdateAsync(record);
+        var result = await frontEnd.ShareAsync(record);
         if (result is not SessionResult { Error: ZooKeeperError.Ok } attached)
         {
             if (result.Error == ZooKeeperError.SessionExpired) _sessions.Remove(session);
@@ -81,9 +74,26 @@ internal sealed class ZooKeeperProgram(
         long number = 0;
         for (int rounds = random.Between(1, 5); rounds > 0 && !ledger.Exhausted; rounds--)
         {
-            var sent = Enumerable.Range(0, random.Between(1, 3)).Select(_ => SendAsync(
-                frontEnd, new Write(session.Id, attached.Attachment, ++number), Next(session, random))).ToList();
-            ZooKeeperError[] errors = await Task.WhenAll(sent);
+            ZooKeeperError[] errors;
+            if (frontEnd.Hosted.Count > 1 && random.Chance(0.4))
+            {
+                // Z16: nothing else of the client is under way.
+                errors = [await SendAcrossAsync(
+                    frontEnd, new Write(session.Id, attached.Attachment, ++number), random)];
+            }
+            else if (random.Chance(0.03))
+            {
+                // As these, where the session is to end in several partitions.
+                errors = [await SendAsync(
+                    frontEnd, new Write(session.Id, attached.Attachment, ++number), new CloseSessionOp())];
+            }
+            else
+            {
+                errors = await Task.WhenAll(Enumerable.Range(0, random.Between(1, 3)).Select(_ => SendAsync(
+                    frontEnd, new Write(session.Id, attached.Attachment, ++number),
+                    Next(session, frontEnd.Hosted, random))).ToList());
+            }
+
             if (errors.Any(error => error is ZooKeeperError.SessionMoved or ZooKeeperError.SessionExpired)) return;
             frontEnd.Hear(session.Id);
             if (random.Chance(0.2)) await Task.Delay(plan.Timeout * random.NextDouble() * 2, frontEnd.Time);
@@ -94,14 +104,53 @@ internal sealed class ZooKeeperProgram(
     {
         var header = new RequestHeader(write.Session, write.Attachment, write.Number,
             frontEnd.Time.GetUtcNow().ToUnixTimeMilliseconds(), []);
-        TreeResult result = await frontEnd.Tree.UpdateAsync(new RequestRecord(header, op));
+        TreeResult result = await frontEnd.UpdateAsync(new RequestRecord(header, op));
         _monitor.Replied(write, result);
         ledger.Done();
         return result.Error;
     }
 
-    private static TreeOp Next(Session session, SimRandom random)
+    // A part for each of some partitions: it creates a node that no other request touches, and one or two requests
+    // hang on what others write.
+    private async Task<ZooKeeperError> SendAcrossAsync(SimFrontEnd frontEnd, Write write, SimRandom random)
     {
+        var header = new RequestHeader(write.Session, write.Attachment, write.Number,
+            frontEnd.Time.GetUtcNow().ToUnixTimeMilliseconds(), []);
+        bool isEphemeral = random.Chance(0.3);
+        var multi = new CrossMulti(write, isEphemeral, [.. frontEnd.Hosted.Where(
+            (_, index) => index < 2 || random.Chance(0.5))]);
+        var ops = multi.Marks.Select(NodeOp (path) => new CreateOp(path, [5], [s_anyone],
+            isEphemeral ? CreateFlags.Ephemeral : CreateFlags.Persistent)).ToList();
+        for (int left = random.Between(1, 2); left > 0; left--)
+            ops.Insert(random.Next(ops.Count + 1), Contended(random.Pick(multi.Homes), random, mayCheck: true));
+        _monitor.Began(multi);
+        var outcome = await frontEnd.DecideAsync(
+            new RequestRecord(header, new MultiOp([.. ops])), isOnce: random.Chance(0.5));
+        ledger.Done();
+        _monitor.Ended(multi, outcome);
+        // In doubt: its connection ends (Z6).
+        return outcome.IsInDoubt ? ZooKeeperError.SessionMoved : outcome.Failure?.Error ?? ZooKeeperError.Ok;
+    }
+
+    // Requests of all front ends touch these nodes, which come and go.
+    private static NodeOp Contended(string home, SimRandom random, bool mayCheck)
+    {
+        string parent = home == NodePath.Root ? SimFrontEnd.Marks : home;
+        string path = $"{parent}/c{random.Next(2)}";
+        return random.Next(mayCheck ? 6 : 5) switch
+        {
+            0 => new CreateOp(path, [6], [s_anyone], CreateFlags.Persistent),
+            1 => new DeleteOp(path, -1),
+            2 => new SetDataOp(path, [7], random.Chance(0.5) ? -1 : random.Next(2)),
+            3 => new CreateOp($"{path}/n-", [8], [s_anyone], CreateFlags.EphemeralSequential),
+            4 => new SetDataOp(parent, [9], -1),
+            _ => new CheckOp(path, random.Next(2)),
+        };
+    }
+
+    private static TreeOp Next(Session session, IReadOnlyList<string> hosted, SimRandom random)
+    {
+        if (hosted.Count > 1 && random.Chance(0.5)) return Contended(random.Pick(hosted), random, mayCheck: false);
         string register = random.Pick(SimFrontEnd.Registers);
         var sequential = new CreateOp($"{SimFrontEnd.Sequences}/n-", [1], [s_anyone],
             random.Chance(0.5) ? CreateFlags.EphemeralSequential : CreateFlags.Sequential);
@@ -113,7 +162,7 @@ internal sealed class ZooKeeperProgram(
             4 or 5 => sequential,
             6 or 7 => new MultiOp([sequential, new SetDataOp(register, [3], random.Next(4))]),
             8 => new SetDataOp(register, BitConverter.GetBytes(session.Id), random.Chance(0.5) ? -1 : random.Next(6)),
-            _ => random.Chance(0.3) ? new CloseSessionOp() : new SetDataOp(register, [4], -1),
+            _ => new SetDataOp(register, [4], -1),
         };
     }
 
