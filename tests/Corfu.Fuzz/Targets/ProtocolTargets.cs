@@ -22,6 +22,14 @@ public static class ProtocolTargets
         {
             Repair = RepairFrame,
         };
+        yield return new Target("declarations", 60,
+            [SampleMessages.Frame(SampleMessages.Declared, WireProtocol.Version3)], Declarations,
+            typeof(MalformedDataException))
+        { Repair = RepairFrame };
+        yield return new Target("rulings", 60,
+            [SampleMessages.Frame(Opcode.Token, SampleMessages.Ruled, WireProtocol.Version3)], Rulings,
+            typeof(MalformedDataException))
+        { Repair = RepairFrame };
         yield return new Target("entry", 120, Entries, b => EntryCodec.Decode(b),
             typeof(MalformedDataException))
         { Repair = RepairEntry };
@@ -85,6 +93,29 @@ public static class ProtocolTargets
 
         MessageCodec.ReadResponse(request, header with { Opcode = request.Opcode },
             frame.AsMemory(MessageCodec.HeaderSize));
+    }
+
+    private static void Declarations(byte[] frame)
+    {
+        if (frame.Length < MessageCodec.HeaderSize) return;
+        var read = MessageCodec.ReadRequest(FrameHeader.Parse(frame) with { Opcode = Opcode.Token },
+            frame.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table, WireProtocol.Version3);
+        if (read is not TokenRequest request) throw new InvalidOperationException("A token request is none.");
+
+        // A request that was read fits into a request again, and is the same there.
+        var again = SampleMessages.Frame(request, WireProtocol.Version3);
+        var twice = (TokenRequest)MessageCodec.ReadRequest(FrameHeader.Parse(again),
+            again.AsMemory(MessageCodec.HeaderSize), SampleMessages.Table, WireProtocol.Version3)!;
+        if (!again.AsSpan().SequenceEqual(SampleMessages.Frame(twice, WireProtocol.Version3)))
+            throw new InvalidOperationException("A declaration is not what was read.");
+    }
+
+    private static void Rulings(byte[] frame)
+    {
+        if (frame.Length < MessageCodec.HeaderSize) return;
+        MessageCodec.ReadResponse(SampleMessages.Declared,
+            FrameHeader.Parse(frame) with { Opcode = Opcode.Token }, frame.AsMemory(MessageCodec.HeaderSize),
+            WireProtocol.Version3);
     }
 
     private static void Text(byte[] bytes)

@@ -30,7 +30,7 @@ public sealed partial class SimCluster
         monitor.ShortestFillWait = ClientOptions.HoleWait.Ticks;
         Entropy = new SimEntropy(world.Random.Split("identities"));
         Id = new ClusterId(Entropy.NewGuid());
-        Network = new SimNetwork(world, new NetworkOptions()) { Version = WireProtocol.Version2 };
+        Network = new SimNetwork(world, new NetworkOptions()) { Version = WireProtocol.Version3 };
         Internet = new SimInternet(world);
         _skew = world.Random.Split("skew");
     }

@@ -72,6 +72,38 @@ internal static class SampleMessages
         new StreamTail(new StreamId(300), []),
     ];
 
+    private static readonly StreamId X = new(300);
+    private static readonly StreamId Y = new(301);
+
+    /// <summary>With everything that declarations may have.</summary>
+    public static readonly TokenRequest Declared = new(Epoch, 3, [X, Y])
+    {
+        Declarations =
+        [
+            new Declaration(
+            [
+                new DeclaredRecord([Key(X, 0xAB), new CellScope(Y, ScopeKind.None)], null, []),
+                new DeclaredRecord([new CellScope(Y, ScopeKind.Unit)], new LogPosition(9, new Epoch(4)),
+                    [Key(Y, 0xCD), new CellScope(new StreamId(7), ScopeKind.Whole)]),
+            ]),
+            Declaration.None,
+            new Declaration([new DeclaredRecord([new CellScope(X, ScopeKind.Whole)], LogPosition.Zero, [])]),
+        ],
+    };
+
+    public static readonly TokenResponse Ruled =
+        new(Status.Ok, Epoch, new LogPosition(8), [], [])
+        {
+            Rulings =
+            [
+                new Ruling(true,
+                    [new Refusal(1, RefusalReason.Written, Key(Y, 0xCD), new LogPosition(6, Epoch))]),
+                Ruling.Granted,
+                new Ruling(false,
+                    [new Refusal(0, RefusalReason.TooOld, default, new LogPosition(4, Epoch))]),
+            ],
+        };
+
     public static readonly ProcessReport Process = new()
     {
         Name = "a",
@@ -156,19 +188,25 @@ internal static class SampleMessages
         ];
     }
 
-    public static byte[] Frame(Request request)
+    public static byte[] Frame(Request request) => Frame(request, WireProtocol.Baseline);
+
+    public static byte[] Frame(Request request, ushort version)
     {
         var buffer = new FrameBuffer();
-        MessageCodec.WriteRequest(buffer, 17, request);
+        MessageCodec.WriteRequest(buffer, 17, request, version);
         return buffer.WrittenSpan.ToArray();
     }
 
-    public static byte[] Frame(Opcode opcode, Response response)
+    public static byte[] Frame(Opcode opcode, Response response) => Frame(opcode, response, WireProtocol.Baseline);
+
+    public static byte[] Frame(Opcode opcode, Response response, ushort version)
     {
         var buffer = new FrameBuffer();
-        MessageCodec.WriteResponse(buffer, 17, opcode, response);
+        MessageCodec.WriteResponse(buffer, 17, opcode, response, version);
         return buffer.WrittenSpan.ToArray();
     }
 
     public static byte[] Body(Request request) => Frame(request)[MessageCodec.HeaderSize..];
+
+    private static CellScope Key(StreamId stream, ulong cell) => new(stream, ScopeKind.Keyed, cell);
 }

@@ -100,7 +100,7 @@ public sealed class HandshakeTests
     [InlineData(9, 9, Status.Unsupported, 0)]
     [InlineData(0, 0, Status.Unsupported, 0)]
     [InlineData(1, 1, Status.Ok, 1)]
-    [InlineData(1, 9, Status.Ok, WireProtocol.Version2)]
+    [InlineData(1, 9, Status.Ok, WireProtocol.Version3)]
     public async Task Versions_settle_on_the_highest_known_to_both(int lowest, int highest, Status status, int settled)
     {
         await using var server = await TestServer.StartAsync();

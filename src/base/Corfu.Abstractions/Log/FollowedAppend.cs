@@ -4,6 +4,12 @@ namespace Corfu;
 /// <param name="Placed">Null: the entry is not known to be in the log, or the log tells no more of it.</param>
 public readonly record struct FollowedAppend(AppendResult Result, AppendedEntry? Placed);
 
+/// <summary>The result of <see cref="ICorfuLog.AppendDecidedAsync"/>.</summary>
+/// <param name="Ruling">Null: nothing was decided. The sequencer's silence is no ruling.</param>
+/// <param name="Append">Null: every record is refused, or no payload was made; nothing is in the log. NotAppended: the
+/// position was lost, and the ruling with it.</param>
+public readonly record struct DecidedAppend(Ruling? Ruling, FollowedAppend? Append);
+
 /// <summary>An entry of the caller's in the log, and what a player of its streams needs to play up to it: neither the
 /// tail has to be asked for nor the entry to be read.</summary>
 /// <param name="Entry">As a read returns it. It is committed, since an append returned it.</param>

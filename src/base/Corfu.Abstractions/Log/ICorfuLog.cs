@@ -36,6 +36,21 @@ public interface ICorfuLog
         ImmutableArray<StreamId> followed, CancellationToken cancellationToken = default) =>
         new(await AppendToObjectsAsync(payload, streams, cancellationToken), null);
 
+    /// <summary>As <see cref="AppendFollowedAsync"/>, of an entry that declares what it reads and writes: the log
+    /// decides its records as it grants the position. One attempt where a record is to be decided, since a ruling holds
+    /// for its position only.</summary>
+    /// <param name="largest">Bytes of the longest payload that may be made.</param>
+    /// <param name="payload">Makes the payload for the ruling: without the records that are refused. Null is its
+    /// argument where nothing was decided. Where it returns null, nothing is appended.</param>
+    /// <exception cref="ArgumentException">The declaration is too large, or writes another stream. Nothing was
+    /// done.</exception>
+    async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken = default) =>
+        payload(null) is { } bytes
+            ? new DecidedAppend(null, await AppendFollowedAsync(bytes, streams, followed, cancellationToken))
+            : default;
+
     /// <summary>Finds the outcome of an append whose outcome was unknown. May be repeated. Never appends anew, and
     /// fills no position that was not granted.</summary>
     /// <returns>Appended, NotAppended (for good), or still Unknown.</returns>

@@ -14,13 +14,16 @@ public sealed class WireProtocol
     /// <see cref="Opcode.ProcessInfo"/>.</summary>
     public const ushort Version2 = 2;
 
+    /// <summary>Declarations of a <see cref="TokenRequest"/>, and the rulings of its answer.</summary>
+    public const ushort Version3 = 3;
+
     private WireProtocol(ushort lowest, ushort highest)
     {
         Lowest = lowest;
         Highest = highest;
     }
 
-    public static WireProtocol Current { get; } = new(Baseline, Version2);
+    public static WireProtocol Current { get; } = new(Baseline, Version3);
 
     public ushort Lowest { get; }
 

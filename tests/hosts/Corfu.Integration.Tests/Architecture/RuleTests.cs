@@ -6,7 +6,7 @@ namespace Corfu.Integration.Tests.Architecture;
 /// <summary>docs/rules.md defines the rules that everything else cites, and says what covers each.</summary>
 public sealed partial class RuleTests
 {
-    private const int Rules = 23;
+    private const int Rules = 33;
 
     private static readonly string s_page = File.ReadAllText(Path.Combine(Repository.Root, "docs", "rules.md"));
 

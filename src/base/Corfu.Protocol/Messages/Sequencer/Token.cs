@@ -10,12 +10,18 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
     ushort GraceMilliseconds = 0, ImmutableArray<StreamId> Besides = default)
     : Request<TokenResponse>(Opcode.Token, Epoch)
 {
+    /// <summary>Reads and writes of the entries: none, or one for each token. From wire version 3 on; an older
+    /// sequencer passes over them, and does not answer them.</summary>
+    public ImmutableArray<Declaration> Declarations { get; init; } = [];
+
     public override void WriteBody(ref WireWriter w)
     {
         w.Int32(Count);
         w.UInt16(GraceMilliseconds);
         w.Streams(Streams);
         if (w.Version >= WireProtocol.Version2) w.Streams(Besides.IsDefault ? [] : Besides);
+        if (w.Version >= WireProtocol.Version3 && Declarations.Length > 0)
+            DeclarationCodec.Write(ref w, Declarations, Streams);
     }
 
     internal static TokenRequest Read(Epoch epoch, ref WireReader r)
@@ -23,9 +29,12 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         var count = r.Int32();
         if (count is < 1 or > MessageLimits.MaxTokens)
             throw new MalformedDataException("A token count is out of range.");
-        return new TokenRequest(epoch, count, GraceMilliseconds: r.UInt16(),
+        var request = new TokenRequest(epoch, count, GraceMilliseconds: r.UInt16(),
             Streams: r.Streams(EntryLimits.MaxStreams),
             Besides: r.Version >= WireProtocol.Version2 && r.Remaining > 0 ? r.Streams() : []);
+        return r.Version >= WireProtocol.Version3 && r.Remaining > 0
+            ? request with { Declarations = DeclarationCodec.Read(ref r, count, request.Streams) }
+            : request;
     }
 
     public override Response ReadResponse(Status status, Epoch epoch, ref WireReader r) => status switch
@@ -33,6 +42,9 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
         Status.Ok => new TokenResponse(status, epoch, r.Position(epoch), r.Tails(), [])
         {
             Besides = r.Version >= WireProtocol.Version2 && r.Remaining > 0 ? r.Tails() : [],
+            Rulings = r.Version >= WireProtocol.Version3 && r.Remaining > 0
+                ? DeclarationCodec.ReadRulings(ref r, epoch, Declarations.Length)
+                : [],
         },
         Status.UnknownStream => new TokenResponse(status, epoch, default, [], r.Streams()),
         _ => Fail(status, epoch),
@@ -52,6 +64,11 @@ public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First
     /// know one of the streams, or this field.</summary>
     public ImmutableArray<StreamTail> Besides { get; init; } = [];
 
+    /// <summary>Each token has one where the sequencer has decided. The run has the positions of the tokens that are
+    /// granted, without a gap; with none, <see cref="First"/> is the tail. Empty: nothing was decided, and every token
+    /// is granted.</summary>
+    public ImmutableArray<Ruling> Rulings { get; init; } = [];
+
     public override void WriteBody(ref WireWriter w)
     {
         if (Status == Status.UnknownStream) w.Streams(Unknown);
@@ -59,5 +76,6 @@ public sealed record TokenResponse(Status Status, Epoch Epoch, LogPosition First
         w.Position(First);
         w.Tails(Previous);
         if (w.Version >= WireProtocol.Version2) w.Tails(Besides);
+        if (w.Version >= WireProtocol.Version3 && Rulings.Length > 0) DeclarationCodec.Write(ref w, Rulings);
     }
 }
