@@ -10,6 +10,8 @@ internal sealed class SequencerCore
     private readonly SequencerOptions _options;
     private readonly GrantMemory _grants;
     private readonly GraceWindow _graces;
+    private readonly CellTable _cells;
+    private readonly Decider _decider;
 
     // The state of _epoch, replaced whole by the next bootstrap. _next is the tail: nothing at or above it is granted
     // in this epoch. In _streams, a slot with a grant is the only place that knows its stream's tail; one without can
@@ -26,13 +28,16 @@ internal sealed class SequencerCore
     private bool _ready;
 
     /// <param name="id">Never used before (R2).</param>
-    public SequencerCore(NodeId id, SequencerOptions? options = null)
+    /// <param name="draw">Draws a number that no client knows, when the first cell is written.</param>
+    public SequencerCore(NodeId id, SequencerOptions? options = null, Func<ulong>? draw = null)
     {
         Id = id;
         _options = options ?? new SequencerOptions();
         _options.Validate();
         _grants = new GrantMemory(_options.RememberedGrants, _options.RememberedWords);
         _graces = new GraceWindow(_options.MaxGraceMilliseconds, _options.GraceSpan);
+        _cells = new CellTable(_options.MaxCells, draw ?? (static () => 0));
+        _decider = new Decider(_streams, _cells);
     }
 
     public NodeId Id { get; }
@@ -43,6 +48,11 @@ internal sealed class SequencerCore
     public LogPosition Tail => new(_next, _epoch);
 
     public int StreamCount => _streams.Count;
+
+    public int CellCount => _cells.Count;
+
+    /// <summary>Keyed writes of grants below it may be forgotten.</summary>
+    public long CellMark => _cells.Mark;
 
     public Response Handle(Request request) => request switch
     {
@@ -77,6 +87,7 @@ internal sealed class SequencerCore
         _loaded.Clear();
         _grants.Clear();
         _graces.Clear();
+        _decider.Begin(_epoch, _start);
         return Status.Ok;
     }
 
@@ -116,22 +127,30 @@ internal sealed class SequencerCore
             return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
         if (!ReserveStreams(request.Streams)) return request.Fail(Status.StreamLimit, _epoch);
         var first = _next;
-        _next += request.Count;
+        var isDecided = _options.Decide && request.Declarations.Length > 0;
+        if (isDecided && !_decider.IsValid(request)) return request.Fail(Status.BadRequest, _epoch);
+        var granted = request.Count;
+        var rulings = isDecided ? _decider.Decide(request, first, out granted) : [];
+        if (granted == 0)
+            return new TokenResponse(Status.Ok, _epoch, Tail, [], []) { Rulings = rulings };
+        _next += granted;
         var previous = new StreamTail[request.Streams.Length];
         for (var i = 0; i < previous.Length; i++)
         {
             var stream = request.Streams[i];
             ref var slot = ref SlotOf(stream);
             previous[i] = slot.ToTail(stream, _start, _epoch);
-            slot.Push(first, request.Count);
+            slot.Push(first, granted);
+            if (!isDecided) Decider.EnterAll(ref slot, _next);
         }
 
         var tails = ImmutableCollectionsMarshal.AsImmutableArray(previous);
-        _grants.Add(first, request.Count, tails);
+        _grants.Add(first, granted, tails);
         _graces.Ask(request.GraceMilliseconds, _next);
         return new TokenResponse(Status.Ok, _epoch, new LogPosition(first, _epoch), tails, [])
         {
             Besides = Besides(request.Besides),
+            Rulings = rulings,
         };
     }
 

@@ -8,7 +8,8 @@ public sealed record SequencerOptions
         .AtLeast(o => o.MaxNewStreamsPerMinute, 1)
         .AtLeast(o => o.RememberedGrants, 1)
         .AtLeast(o => o.RememberedWords, 1)
-        .AtLeast(o => o.GraceSpan, 1);
+        .AtLeast(o => o.GraceSpan, 1)
+        .AtLeast(o => o.MaxCells, 1);
 
     /// <summary>Stream tails held at once, about 60 bytes each. At the limit, streams without a grant in this epoch
     /// make room; if there are none, new streams are refused. Default 4,000,000.</summary>
@@ -30,6 +31,14 @@ public sealed record SequencerOptions
 
     /// <summary>A grace is in force until this many more positions are granted. Default 4,096.</summary>
     public int GraceSpan { get; init; } = 4096;
+
+    /// <summary>Cells of streams whose newest writes are held, about 45 bytes each. At the limit the oldest writes are
+    /// forgotten: a transaction that began before them is asked to look again. Default 1,048,576.</summary>
+    public int MaxCells { get; init; } = 1 << 20;
+
+    /// <summary>Whether token requests that declare their reads and writes are decided. Without it they get positions
+    /// as any others, and writers decide by playback. Default true.</summary>
+    public bool Decide { get; init; } = true;
 
     /// <summary>All faults in one message.</summary>
     /// <exception cref="ArgumentException">An option is out of range.</exception>

@@ -19,6 +19,18 @@ internal struct StreamSlot
     /// <summary>Granted to in this epoch: such a slot is nowhere else and is never evicted.</summary>
     public bool HasGrant { get; private set; }
 
+    // Invariant: 0 <= UnitEnd <= WholeEnd <= WrittenEnd. Each is right behind the newest position granted in this epoch
+    // whose entry may write so much of the stream; 0: none (R24).
+
+    /// <summary>The end of any write.</summary>
+    public long WrittenEnd { get; private set; }
+
+    /// <summary>The end of a write of all cells.</summary>
+    public long WholeEnd { get; private set; }
+
+    /// <summary>The end of a deletion or change of the stream's unit.</summary>
+    public long UnitEnd { get; private set; }
+
     /// <summary>Without a position: the stream has no entries.</summary>
     public readonly bool IsEmpty => _count == 0;
 
@@ -37,6 +49,16 @@ internal struct StreamSlot
         for (var i = 0; i < added; i++) _positions[i] = first + count - 1 - i;
         _count = (byte)(kept + added);
         HasGrant = true;
+    }
+
+    /// <summary>A grant of the position right below <paramref name="end"/> may write so much.</summary>
+    public void Enter(ScopeKind kind, long end)
+    {
+        if (kind == ScopeKind.None) return;
+        WrittenEnd = end;
+        if (kind == ScopeKind.Keyed) return;
+        WholeEnd = end;
+        if (kind == ScopeKind.Unit) UnitEnd = end;
     }
 
     /// <summary>Positions at or above <paramref name="start"/> are of <paramref name="epoch"/>; of older ones the epoch

@@ -43,6 +43,21 @@ internal static class Setup
         params ulong[] streams) =>
         (TokenResponse)core.Handle(new TokenRequest(new Epoch(epoch), count, Ids(streams), grace));
 
+    public static TokenResponse Ask(
+        this SequencerCore core, ulong[] streams, params ImmutableArray<Declaration> declarations) =>
+        (TokenResponse)core.Handle(
+            new TokenRequest(core.Epoch, declarations.Length, Ids(streams)) { Declarations = declarations });
+
+    /// <summary>An entry of the streams that its records write.</summary>
+    public static Ruling Decide(this SequencerCore core, params ImmutableArray<DeclaredRecord> records)
+    {
+        ulong[] streams = [.. records.SelectMany(r => r.Writes).Select(w => w.Stream.Value).Distinct()];
+        return core.Ask(streams, new Declaration(records)).Rulings.Single();
+    }
+
+    public static void Grant(this SequencerCore core, DeclaredRecord record) =>
+        Assert.Equal(Ruling.Granted, core.Decide(record));
+
     public static TailResponse TailOf(this SequencerCore core, params ulong[] streams) =>
         (TailResponse)core.Handle(new TailRequest(core.Epoch, Ids(streams)));
 

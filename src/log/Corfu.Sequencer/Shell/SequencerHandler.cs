@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Corfu.Sequencer;
 
 /// <summary>Serves one incarnation. A restart, or an epoch that asks for another incarnation, makes another
@@ -9,7 +11,7 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
     private readonly SequencerOptions _options = options ?? new SequencerOptions();
 
     // Guarded by _gate.
-    private readonly SequencerCore _core = new(new NodeId(entropy.NewGuid()), options);
+    private readonly SequencerCore _core = new(new NodeId(entropy.NewGuid()), options, () => Draw(entropy));
     private readonly NewStreamLimit _newStreams = new(time ?? TimeProvider.System);
 
     public NodeRole Role => NodeRole.Sequencer;
@@ -39,9 +41,19 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
         }
 
         if (!response.IsOk) SequencerTelemetry.Refused.Add(1, "corfu.status".With(response.Status.ToString()));
-        else if (request is TokenRequest token) SequencerTelemetry.Tokens.Add(token.Count);
+        else if (response is TokenResponse token) SequencerTelemetry.Tokens.Add(Granted((TokenRequest)request, token));
         else if (request is BootstrapRequest) SequencerTelemetry.Sequencers.Add(this);
         reply.Send(response);
+    }
+
+    private static int Granted(TokenRequest request, TokenResponse response) =>
+        response.Rulings.IsEmpty ? request.Count : response.Rulings.Count(static ruling => ruling.IsGranted);
+
+    private static ulong Draw(IEntropy entropy)
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        entropy.NewGuid().TryWriteBytes(bytes);
+        return BinaryPrimitives.ReadUInt64LittleEndian(bytes) ^ BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]);
     }
 
     private bool Admits(Request request, Principal peer) =>
