@@ -39,6 +39,16 @@ event-without-read         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests
 multi-is-overtaken         hosts/Corfu.ZooKeeper.Tests     Corfu.ZooKeeper.Tests.Serving.PartitionTests
 ttl-by-option              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ConfigureTests
 root-in-place              services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ModelTests
+undeclared-is-unwritten    log/Corfu.Sequencer.Tests       Corfu.Sequencer.Tests.DecisionTests
+records-see-the-same-tables log/Corfu.Sequencer.Tests      Corfu.Sequencer.Tests.DecisionTests
+evicts-the-older-version   log/Corfu.Sequencer.Tests       Corfu.Sequencer.Tests.DecisionTests
+mark-stays-at-eviction     log/Corfu.Sequencer.Tests       Corfu.Sequencer.Tests.DecisionTests
+mark-not-raised            log/Corfu.Sequencer.Tests       Corfu.Sequencer.Tests.DecisionTests
+tail-of-another-epoch      log/Corfu.Sequencer.Tests       Corfu.Sequencer.Tests.DecisionTests
+collision-hides-the-older-key log/Corfu.Sequencer.Tests    Corfu.Sequencer.Tests.DecisionTests
+retry-keeps-its-ruling     log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
+silence-is-a-ruling        log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
+position-passed-on         log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 '
 

@@ -94,6 +94,14 @@ public sealed partial class CorfuClient : IDelegatedLog, IAsyncDisposable
         return _appender.AppendAsync(payload, streams, default, followed, cancellationToken);
     }
 
+    public ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken = default)
+    {
+        StreamRangeException.ThrowIfRaw(streams);
+        return _appender.AppendDecidedAsync(streams, declaration, largest, payload, followed, cancellationToken);
+    }
+
     public ValueTask<AppendResult> AppendToObjectsAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         AppendTerms terms, CancellationToken cancellationToken)
     {

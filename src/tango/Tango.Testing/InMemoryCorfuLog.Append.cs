@@ -89,12 +89,7 @@ public sealed partial class InMemoryCorfuLog
         CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        if (payload.Length > MaxPayload)
-            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {MaxPayload}");
-        if (streams.Length > EntryLimits.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
-        if (!StreamId.AreDistinct(streams.AsSpan()))
-            throw new ArgumentException("A stream is named twice.", nameof(streams));
+        Check(payload.Length, streams);
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
         var result = Append(payload.ToArray(), streams, terms, given);
@@ -109,6 +104,15 @@ public sealed partial class InMemoryCorfuLog
             // As when the answer is lost: it has its position.
             return result with { Outcome = AppendOutcome.Unknown };
         }
+    }
+
+    private void Check(int length, ImmutableArray<StreamId> streams)
+    {
+        if (length > MaxPayload) throw new EntryTooLargeException($"A payload of {length} bytes, limit {MaxPayload}");
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
+        if (!StreamId.AreDistinct(streams.AsSpan()))
+            throw new ArgumentException("A stream is named twice.", nameof(streams));
     }
 
     private AppendResult Append(
@@ -131,7 +135,7 @@ public sealed partial class InMemoryCorfuLog
         }
     }
 
-    private LogPosition Grant(ImmutableArray<StreamId> streams)
+    private LogPosition Grant(ImmutableArray<StreamId> streams, bool isDeclared = false)
     {
         var position = At(_pages.Count);
         var headers = ImmutableArray.CreateBuilder<StreamHeader>(streams.Length);
@@ -140,6 +144,7 @@ public sealed partial class InMemoryCorfuLog
             headers.Add(new StreamHeader(stream, Newest(stream)));
             if (!_streams.TryGetValue(stream, out var positions)) _streams[stream] = positions = [];
             positions.Add(position);
+            if (!isDeclared) EnterWrite(new CellScope(stream, ScopeKind.Unit), position.Offset + 1);
         }
 
         _pages.Add(new Page(headers.MoveToImmutable()));

@@ -28,6 +28,10 @@ public sealed record InMemoryLogOptions
     /// </summary>
     public bool Yield { get; init; } = true;
 
+    /// <summary>Whether appends that declare their reads and writes are decided, as by a sequencer; false: nothing
+    /// is.</summary>
+    public bool Decide { get; init; } = true;
+
     public TimeProvider Time { get; init; } = TimeProvider.System;
 }
 

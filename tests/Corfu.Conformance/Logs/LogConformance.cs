@@ -5,7 +5,7 @@ using Xunit;
 namespace Corfu.Conformance;
 
 /// <summary>Promises of every <see cref="ICorfuLog"/>, run against each implementation.</summary>
-public abstract class LogConformance
+public abstract partial class LogConformance
 {
     private static readonly StreamId A = StreamId.FromName("a");
     private static readonly StreamId B = StreamId.FromName("b");

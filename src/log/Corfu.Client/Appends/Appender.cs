@@ -42,36 +42,79 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, AppendTerms terms,
         ImmutableArray<StreamId>? followed, CancellationToken cancellationToken)
     {
-        if (payload.Length > options.MaxPayload)
-            throw new EntryTooLargeException($"A payload of {payload.Length} bytes, limit {options.MaxPayload}");
-        if (streams.Length > EntryLimits.MaxStreams)
-            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
-        if (!StreamId.AreDistinct(streams.AsSpan()))
-            throw new ArgumentException("A stream is named twice.", nameof(streams));
-        clock.ThrowIfClosed();
+        Check(payload.Length, streams);
         using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
-        // 1.
-        if (Interlocked.Add(ref _bytes, payload.Length) is var bytes && bytes > options.MaxAppendBytesWaiting
-            && bytes > payload.Length)
-        {
-            Interlocked.Add(ref _bytes, -payload.Length);
-            throw new LogOverloadedException(
-                $"Appends of {bytes - payload.Length} bytes wait already; this one was refused and is not in the log.");
-        }
-
+        Count(payload.Length);
         try
         {
-            using var place = await _inFlight.AcquireAsync(1, cancellationToken);
-            return place.IsAcquired
-                ? await RunAsync(payload, streams, terms, followed, cancellationToken)
-                : throw new LogOverloadedException(
-                    $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
+            using var place = Require(await _inFlight.AcquireAsync(1, cancellationToken));
+            return await RunAsync(payload, streams, terms, followed, cancellationToken);
         }
         finally
         {
             Interlocked.Add(ref _bytes, -payload.Length);
         }
     }
+
+    /// <summary>As <see cref="ICorfuLog.AppendDecidedAsync"/>.</summary>
+    /// <param name="followed">Streams that the caller plays.</param>
+    public async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken)
+    {
+        Check(largest, streams);
+        Check(declaration, streams);
+        using var activity = ClientTelemetry.Activities.StartActivity("corfu.client.append");
+        Count(largest);
+        try
+        {
+            using var place = Require(await _inFlight.AcquireAsync(1, cancellationToken));
+            return await RunDecidedAsync(streams, declaration, largest, payload, followed, cancellationToken);
+        }
+        finally
+        {
+            Interlocked.Add(ref _bytes, -largest);
+        }
+    }
+
+    private void Check(int length, ImmutableArray<StreamId> streams)
+    {
+        if (length > options.MaxPayload)
+            throw new EntryTooLargeException($"A payload of {length} bytes, limit {options.MaxPayload}");
+        if (streams.Length > EntryLimits.MaxStreams)
+            throw new EntryTooLargeException($"{streams.Length} streams, limit {EntryLimits.MaxStreams}");
+        if (!StreamId.AreDistinct(streams.AsSpan()))
+            throw new ArgumentException("A stream is named twice.", nameof(streams));
+        clock.ThrowIfClosed();
+    }
+
+    private static void Check(Declaration declaration, ImmutableArray<StreamId> streams)
+    {
+        if (declaration.Records.Length > Declaration.MaxRecords || declaration.Scopes > Declaration.MaxScopes
+            || declaration.Size > Declaration.MaxBytes)
+            throw new ArgumentException("An entry declares more than a request may.", nameof(declaration));
+        foreach (var record in declaration.Records)
+        {
+            if (record.Writes.IsEmpty || record.Writes.Any(write => !streams.Contains(write.Stream)))
+                throw new ArgumentException("A record writes streams of its entry.", nameof(declaration));
+        }
+    }
+
+    // 1.
+    private void Count(int length)
+    {
+        if (Interlocked.Add(ref _bytes, length) is var bytes && (bytes <= options.MaxAppendBytesWaiting
+            || bytes <= length)) return;
+        Interlocked.Add(ref _bytes, -length);
+        throw new LogOverloadedException(
+            $"Appends of {bytes - length} bytes wait already; this one was refused and is not in the log.");
+    }
+
+    private RateLimitLease Require(RateLimitLease place) =>
+        place.IsAcquired
+            ? place
+            : throw new LogOverloadedException(
+                $"{options.MaxAppendsWaiting} appends wait already; this one was refused and is not in the log.");
 
     private async ValueTask<FollowedAppend> RunAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         AppendTerms terms, ImmutableArray<StreamId>? followed, CancellationToken cancellationToken)
@@ -88,46 +131,91 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
                 return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, granted, origin), null);
 
             // 2.
-            var grant = await tokens.TakeAsync(streams, besides, GraceAfter(lost), cancellationToken);
+            var grant = await tokens.TakeAsync(streams, besides, null, GraceAfter(lost), cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             if (IsPastBound(terms, grant.Position))
                 return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, grant.Position, origin), null);
-            var entry = EntryCodec.Encode(new LogEntry(
-                grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload));
-
-            // 3.
-            AppendOutcome outcome;
-            try
-            {
-                outcome = await writer.WriteAsync(grant.View, entry, cancellationToken);
-            }
-            catch (Exception e)
-                when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
-            {
-                // After the grant the entry may be anywhere: the third outcome (R9).
-                outcome = AppendOutcome.Unknown;
-            }
-
-            var result = new AppendResult(outcome, grant.Position, origin);
-
-            // 4.
-            switch (outcome)
-            {
-                case AppendOutcome.Appended:
-                    committed.Add(grant.Position);
-                    ClientTelemetry.AppendSize.Record(payload.Length);
-                    ClientTelemetry.AppendTime.Record(clock.GetElapsedTime(began).TotalSeconds);
-                    return new FollowedAppend(result, followed is null ? null : Place(grant, entry, besides.Length));
-                case AppendOutcome.Unknown:
-                    ClientTelemetry.AppendUnknown.Add(1);
-                    return new FollowedAppend(result, null);
-            }
-
-            ClientTelemetry.AppendLost.Add(1);
-            if (clock.GetElapsedTime(began) >= options.OperationTimeout)
-                throw new LogUnavailableException(
-                    $"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
+            if (await WriteAsync(grant, origin, payload, began, followed is null ? null : besides.Length,
+                cancellationToken) is { } done)
+                return done;
+            GiveUpAfter(lost, began);
         }
+    }
+
+    private async ValueTask<DecidedAppend> RunDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken)
+    {
+        refresher.Watch();
+        var besides = followed.RemoveRange(streams);
+        var began = clock.GetTimestamp();
+        for (var lost = 0; ; lost++)
+        {
+            var origin = origins.Next();
+            var grant = await tokens.TakeAsync(streams, besides, declaration, GraceAfter(lost), cancellationToken);
+            if (lost >= 2) ClientTelemetry.Graces.Add(1);
+            if (grant.Ruling is { IsGranted: false }) return new DecidedAppend(grant.Ruling, null);
+
+            // R28: the payload says what was ruled at this position. Without one the position is left as a hole.
+            if (payload(grant.Ruling) is not { } bytes) return new DecidedAppend(grant.Ruling, null);
+            if (bytes.Length > largest)
+                throw new ArgumentException("The payload is larger than was said.", nameof(payload));
+            if (await WriteAsync(grant, origin, bytes, began, besides.Length, cancellationToken) is { } done)
+                return new DecidedAppend(grant.Ruling, done);
+            if (declaration.IsDecided && !Planted.Is("retry-keeps-its-ruling"))
+            {
+                var result = new AppendResult(AppendOutcome.NotAppended, grant.Position, origin);
+                return new DecidedAppend(grant.Ruling, new FollowedAppend(result, null));
+            }
+
+            GiveUpAfter(lost, began);
+        }
+    }
+
+    /// <summary>Step 3.</summary>
+    /// <param name="besides">Streams whose tails the token was asked for. Null: the caller does not play the
+    /// entry.</param>
+    /// <returns>Null: the position is lost.</returns>
+    private async ValueTask<FollowedAppend?> WriteAsync(TokenGrant grant, EntryOrigin origin,
+        ReadOnlyMemory<byte> payload, long began, int? besides, CancellationToken cancellationToken)
+    {
+        var entry = EntryCodec.Encode(new LogEntry(
+            grant.Position, origin, EntryKind.Data, clock.Time.GetUtcNow(), grant.Headers, payload));
+        AppendOutcome outcome;
+        try
+        {
+            outcome = await writer.WriteAsync(grant.View, entry, cancellationToken);
+        }
+        catch (Exception e)
+            when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)
+        {
+            // After the grant the entry may be anywhere: the third outcome (R9).
+            outcome = AppendOutcome.Unknown;
+        }
+
+        var result = new AppendResult(outcome, grant.Position, origin);
+        switch (outcome)
+        {
+            case AppendOutcome.Appended:
+                committed.Add(grant.Position);
+                ClientTelemetry.AppendSize.Record(payload.Length);
+                ClientTelemetry.AppendTime.Record(clock.GetElapsedTime(began).TotalSeconds);
+                return new FollowedAppend(result, besides is { } told ? Place(grant, entry, told) : null);
+            case AppendOutcome.Unknown:
+                ClientTelemetry.AppendUnknown.Add(1);
+                return new FollowedAppend(result, null);
+            default:
+                ClientTelemetry.AppendLost.Add(1);
+                return null;
+        }
+    }
+
+    // Step 4.
+    private void GiveUpAfter(int lost, long began)
+    {
+        if (clock.GetElapsedTime(began) >= options.OperationTimeout)
+            throw new LogUnavailableException(
+                $"An append lost {lost + 1} positions one after another and was given up; it is not in the log.");
     }
 
     /// <summary>The entry as readers decode it, behind what the token's answer told.</summary>

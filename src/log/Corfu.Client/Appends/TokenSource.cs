@@ -2,8 +2,10 @@ namespace Corfu.Client;
 
 /// <summary>An own position with the headers to write there. A grant, not a write.</summary>
 /// <param name="Besides">The tails of the streams besides; empty where the sequencer does not tell them.</param>
+/// <param name="Ruling">On the declaration; there is a position only if it is granted. Null: nothing was
+/// decided.</param>
 internal readonly record struct TokenGrant(EpochView View, LogPosition Position, ImmutableArray<StreamHeader> Headers,
-    ImmutableArray<StreamTail> Besides);
+    ImmutableArray<StreamTail> Besides, Ruling? Ruling = null);
 
 /// <summary>Positions for appends. Appends to the same streams that come while requests are in flight share the next
 /// one; an append that is alone asks at once.</summary>
@@ -19,11 +21,13 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
 
     /// <param name="besides">Streams whose tails are to be told too; none of <paramref name="streams"/>.</param>
     /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
+    /// <param name="declaration">Reads and writes of the entry, within the limits of one request. Null: nothing is
+    /// declared.</param>
     public Task<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides,
-        ushort graceMilliseconds, CancellationToken cancellationToken)
+        Declaration? declaration, ushort graceMilliseconds, CancellationToken cancellationToken)
     {
-        var waiter = new Waiter(graceMilliseconds);
-        var set = new StreamSet(streams, besides);
+        var waiter = new Waiter(declaration, graceMilliseconds);
+        var set = new StreamSet(streams, besides, declaration is not null);
         Queue? queue;
         bool ask;
         lock (_gate)
@@ -36,7 +40,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
 
         if (ask) Start(queue);
 
-        // The position of a cancelled waiter goes to the next one.
+        // The position of a cancelled waiter goes to the next one, unless it is declared.
         return waiter.OrCancelAsync(cancellationToken);
     }
 
@@ -70,8 +74,28 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
             }
 
             var batch = new List<Waiter>(Math.Min(queue.Waiting.Count, MaxTokensPerRequest));
-            while (batch.Count < MaxTokensPerRequest && queue.Waiting.TryDequeue(out var waiter)) batch.Add(waiter);
+            if (queue.Set.IsDeclared) TakeDeclared(queue.Waiting, batch);
+            while (!queue.Set.IsDeclared && batch.Count < MaxTokensPerRequest
+                && queue.Waiting.TryDequeue(out var waiter)) batch.Add(waiter);
             return batch;
+        }
+    }
+
+    // At least one, and more as far as one request may declare. A waiter that is gone declares nothing any more.
+    private static void TakeDeclared(Queue<Waiter> waiting, List<Waiter> batch)
+    {
+        var (scopes, size) = (0, 0);
+        while (batch.Count < MaxTokensPerRequest && waiting.TryPeek(out var waiter))
+        {
+            if (!waiter.Task.IsCompleted)
+            {
+                scopes += waiter.Declaration!.Scopes;
+                size += waiter.Declaration.Size;
+                if (batch.Count > 0 && (scopes > Declaration.MaxScopes || size > Declaration.MaxBytes)) return;
+                batch.Add(waiter);
+            }
+
+            waiting.Dequeue();
         }
     }
 
@@ -79,15 +103,45 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     private ValueTask AskAsync(StreamSet set, List<Waiter> batch)
     {
         var grace = batch.Max(w => w.GraceMilliseconds);
+        ImmutableArray<Declaration> declarations = set.IsDeclared ? [.. batch.Select(w => w.Declaration!)] : [];
         return retry.RunAsync("A token", AttemptAsync, clock.Closed);
 
         async ValueTask<Status> AttemptAsync(EpochView view)
         {
             var response = await sequencer.TakeAsync(
-                view, batch.Count, set.Streams, set.Besides, grace, clock.Closed);
-            if (response.IsOk) Distribute(view, batch, response);
+                view, batch.Count, set.Streams, set.Besides, declarations, grace, clock.Closed);
+            if (!response.IsOk) return response.Status;
+            if (set.IsDeclared && !Planted.Is("position-passed-on")) DistributeDeclared(view, batch, response);
+            else Distribute(view, batch, response);
             return response.Status;
         }
+    }
+
+    // R28: a declaration and its ruling hold for their position. That of a cancelled waiter is a hole: the next waiter
+    // writes something else.
+    private static void DistributeDeclared(EpochView view, List<Waiter> batch, TokenResponse response)
+    {
+        var granted = 0;
+        for (var i = 0; i < batch.Count; i++)
+        {
+            var ruling = RulingOf(response, i);
+            if (ruling is { IsGranted: false })
+            {
+                batch[i].TrySetResult(new TokenGrant(view, default, [], [], ruling));
+                continue;
+            }
+
+            batch[i].TrySetResult(new TokenGrant(
+                view, response.First + granted, HeadersOf(response, granted), response.Besides, ruling));
+            granted++;
+        }
+    }
+
+    // R28: the silence of a sequencer that does not decide is no ruling.
+    private static Ruling? RulingOf(TokenResponse response, int index)
+    {
+        if (!response.Rulings.IsEmpty) return response.Rulings[index];
+        return Planted.Is("silence-is-a-ruling") ? Ruling.Granted : null;
     }
 
     private static void Distribute(EpochView view, List<Waiter> batch, TokenResponse response)
@@ -95,7 +149,8 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         var next = 0;
         for (var i = 0; i < batch.Count; i++)
         {
-            var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i), response.Besides);
+            var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i), response.Besides,
+                batch[i].Declaration is null ? null : RulingOf(response, i));
             while (next < batch.Count && !batch[next++].TrySetResult(grant))
             {
             }
@@ -134,22 +189,28 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     }
 
     /// <summary>An append that waits for its position.</summary>
-    private sealed class Waiter(ushort graceMilliseconds)
+    private sealed class Waiter(Declaration? declaration, ushort graceMilliseconds)
         : TaskCompletionSource<TokenGrant>(TaskCreationOptions.RunContinuationsAsynchronously)
     {
+        public Declaration? Declaration { get; } = declaration;
+
         public ushort GraceMilliseconds { get; } = graceMilliseconds;
     }
 
-    /// <summary>The streams of one append, and those besides, compared by content and order.</summary>
-    private readonly struct StreamSet(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides)
-        : IEquatable<StreamSet>
+    /// <summary>The streams of one append, and those besides, compared by content and order. Appends that declare
+    /// nothing wait apart.</summary>
+    private readonly struct StreamSet(
+        ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides, bool isDeclared) : IEquatable<StreamSet>
     {
+        public bool IsDeclared { get; } = isDeclared;
+
         public ImmutableArray<StreamId> Streams { get; } = streams;
 
         public ImmutableArray<StreamId> Besides { get; } = besides;
 
         public bool Equals(StreamSet other) =>
-            Streams.AsSpan().SequenceEqual(other.Streams.AsSpan())
+            IsDeclared == other.IsDeclared
+            && Streams.AsSpan().SequenceEqual(other.Streams.AsSpan())
             && Besides.AsSpan().SequenceEqual(other.Besides.AsSpan());
 
         public override bool Equals(object? obj) => obj is StreamSet other && Equals(other);

@@ -12,14 +12,21 @@ internal sealed class SequencerClient(
 {
     /// <summary>Takes <paramref name="count"/> consecutive positions, each for all of the streams.</summary>
     /// <param name="besides">Streams whose tails are to be told too.</param>
+    /// <param name="declarations">None, or one for each position.</param>
     public async ValueTask<TokenResponse> TakeAsync(EpochView view, int count, ImmutableArray<StreamId> streams,
-        ImmutableArray<StreamId> besides, ushort graceMilliseconds, CancellationToken cancellationToken)
+        ImmutableArray<StreamId> besides, ImmutableArray<Declaration> declarations, ushort graceMilliseconds,
+        CancellationToken cancellationToken)
     {
-        var request = new TokenRequest(view.Epoch, count, streams, graceMilliseconds, besides);
+        var request = new TokenRequest(view.Epoch, count, streams, graceMilliseconds, besides)
+        {
+            Declarations = declarations,
+        };
         var response = await CallAsync(view, request, cancellationToken);
         if (response.Status == Status.UnknownStream)
             response = await HandOverAndCallAsync(view, request, response.Unknown, cancellationToken);
-        if (response.IsOk) view.Grants.Saw(response.First + count, clock.GetTimestamp());
+        if (!response.IsOk) return response;
+        var granted = response.Rulings.IsEmpty ? count : response.Rulings.Count(static r => r.IsGranted);
+        view.Grants.Saw(response.First + granted, clock.GetTimestamp());
         return response;
     }
 
