@@ -1,4 +1,5 @@
 using Corfu.ModelCheck.Chains;
+using Corfu.ModelCheck.Decisions;
 using Corfu.ModelCheck.Engine;
 using Corfu.ModelCheck.Processes;
 
@@ -14,6 +15,10 @@ public sealed class SearchTests
     public static TheoryData<string> ScenarioNames => [.. Scenarios.All().Select(s => s.Name)];
 
     public static TheoryData<string> ChainScenarioNames => [.. ChainSearch.All.Select(scenario => scenario.Name)];
+
+    public static TheoryData<string> DecisionScenarioNames => [.. DecisionSearch.All.Select(one => one.Name)];
+
+    public static TheoryData<string, string> DecisionFlaws => [.. DecisionSearch.Flaws];
 
     /// <summary>Each with the states that suffice to meet it.</summary>
     public static TheoryData<Flaw, string, string> Flaws => new()
@@ -56,6 +61,25 @@ public sealed class SearchTests
     {
         var result = Search.Run(Scenarios.All(flaw).Single(s => s.Name == scenario), SmallBound);
         Assert.StartsWith(invariant, result.Violation, StringComparison.Ordinal);
+        Assert.True(result.Trace.Length > result.Depth);
+    }
+
+    [Theory]
+    [MemberData(nameof(DecisionScenarioNames))]
+    public void Decided_records_meet_no_write_up_to_a_small_bound(string name)
+    {
+        var result = DecisionSearch.Run(name, SmallChainBound);
+        Assert.True(result.Violation is null, $"{result.Violation}\n{string.Join('\n', result.Trace)}");
+        Assert.True(result.Exhausted || result.States >= SmallChainBound);
+    }
+
+    /// <summary>Appending processes break R24, R28, R31 or R32.</summary>
+    [Theory]
+    [MemberData(nameof(DecisionFlaws))]
+    public void Planted_mistake_of_a_decision_is_found_with_a_trace(string flaw, string scenario)
+    {
+        var result = DecisionSearch.Run(scenario, SmallChainBound, flaw);
+        Assert.StartsWith("decided", result.Violation, StringComparison.Ordinal);
         Assert.True(result.Trace.Length > result.Depth);
     }
 

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using Corfu.ModelCheck.Chains;
+using Corfu.ModelCheck.Decisions;
 using Corfu.ModelCheck.Engine;
 using Corfu.ModelCheck.Processes;
 using Corfu.Simulation.Kernel;
@@ -15,9 +16,11 @@ public static class Report
     public static int List(TextWriter output)
     {
         foreach (var scenario in Scenarios.All()) output.WriteLine($"{scenario.Name,-16}{scenario.About}");
-        foreach (var (name, about) in ChainSearch.All) output.WriteLine($"{name,-17}{about}");
+        foreach (var (name, about) in ChainSearch.All.Concat(DecisionSearch.All))
+            output.WriteLine($"{name,-17}{about}");
         output.WriteLine();
         foreach (var flaw in Flaws) output.WriteLine(NameOf(flaw));
+        foreach (var (flaw, _) in DecisionSearch.Flaws) output.WriteLine(flaw);
         return 0;
     }
 
@@ -39,6 +42,13 @@ public static class Report
             output.Flush();
         }
 
+        foreach (var (name, _) in DecisionSearch.All.Where(one => only is null || one.Name == only))
+        {
+            results.Add(DecisionSearch.Run(name, maxStates));
+            Tell(results[^1], output);
+            output.Flush();
+        }
+
         if (results.Count == 0) return Unknown(only, output);
         var violations = results.Count(r => r.Violation is not null);
         output.WriteLine(
@@ -48,25 +58,31 @@ public static class Report
 
     public static int Planted(string name, string? only, int maxStates, TextWriter output)
     {
-        var flaws = Flaws.Where(f => name is "all" || NameOf(f) == name).ToList();
-        if (flaws.Count == 0) return PlantedInProduct(name, only, maxStates, output);
+        List<(string Name, Func<SearchResult?> Hunt)> hunts =
+        [
+            .. Flaws.Select(flaw => (NameOf(flaw), (Func<SearchResult?>)(() => Hunt(flaw, only, maxStates)))),
+            .. DecisionSearch.Flaws.Select(one => (one.Flaw,
+                (Func<SearchResult?>)(() => DecisionSearch.Run(only ?? one.Scenario, maxStates, one.Flaw)))),
+        ];
+        hunts.RemoveAll(hunt => name is not "all" && hunt.Name != name);
+        if (hunts.Count == 0) return PlantedInProduct(name, only, maxStates, output);
         var missed = 0;
-        foreach (var flaw in flaws)
+        foreach (var (flaw, hunt) in hunts)
         {
-            var found = Hunt(flaw, only, maxStates);
+            var found = hunt() is { Violation: not null } result ? result : null;
             if (found is null) missed++;
             output.WriteLine(
-                $"{NameOf(flaw),-24}{(found is null ? "NOT FOUND" : $"found in {found.Scenario} after {found.States} "
+                $"{flaw,-27}{(found is null ? "NOT FOUND" : $"found in {found.Scenario} after {found.States} "
                 + $"states, {found.Depth} steps: {found.Violation}")}");
-            if (found is not null && flaws.Count == 1) Trace(found, output);
+            if (found is not null && hunts.Count == 1) Trace(found, output);
             output.Flush();
         }
 
-        output.WriteLine($"planted {flaws.Count} missed {missed}");
+        output.WriteLine($"planted {hunts.Count} missed {missed}");
         return missed == 0 ? 0 : 1;
     }
 
-    // The chains' cores are the product's, and so are their bugs.
+    // The cores of chains and the sequencer are the product's, and so are their bugs.
     private static int PlantedInProduct(string name, string? only, int maxStates, TextWriter output)
     {
         if (!PlantedSwitch.Turn(name))
@@ -75,9 +91,13 @@ public static class Report
             return 2;
         }
 
-        foreach (var (scenario, _) in ChainSearch.All.Where(one => only is null || one.Name == only))
+        foreach (var (scenario, isChain) in ChainSearch.All.Select(one => (one.Name, true))
+            .Concat(DecisionSearch.All.Select(one => (one.Name, false)))
+            .Where(one => only is null || one.Name.StartsWith(only, StringComparison.Ordinal)))
         {
-            var found = ChainSearch.Run(scenario, Math.Min(maxStates, MaxChainStates));
+            var found = isChain
+                ? ChainSearch.Run(scenario, Math.Min(maxStates, MaxChainStates))
+                : DecisionSearch.Run(scenario, maxStates);
             if (found.Violation is null) continue;
             output.WriteLine(
                 $"{name,-24}found in {scenario} after {found.States} states, {found.Depth} steps: {found.Violation}");
@@ -104,7 +124,8 @@ public static class Report
         return best;
     }
 
-    public static string NameOf(Flaw flaw) =>
+    public static string NameOf<T>(T flaw)
+        where T : struct, Enum =>
         string.Concat(flaw.ToString()
             .Select((c, i) => char.IsUpper(c) ? (i == 0 ? "" : "-") + char.ToLowerInvariant(c) : c.ToString()));
 
