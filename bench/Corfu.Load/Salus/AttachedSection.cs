@@ -134,8 +134,13 @@ internal static class AttachedSection
         }
 
         var port = FreePort.Take(1)[0];
+        // nbdkit asks for SIGTERM when its parent ends, and Linux means the thread that started it. One of this
+        // program's pool ends when it is idle, so the parent is a shell.
         var server = ServerProcess.Start("nbdkit", folder,
-            [program, "-f", "-i", "127.0.0.1", "-p", port.ToString(CultureInfo.InvariantCulture), "file", file]);
+        [
+            "/bin/sh", "-c", "\"$@\" & wait", "sh", program, "-f", "-i", "127.0.0.1",
+            "-p", port.ToString(CultureInfo.InvariantCulture), "file", file,
+        ]);
         await server.ConnectAsync(async token =>
         {
             using var client = new TcpClient();

@@ -123,12 +123,12 @@ internal sealed class SequencerCore
     {
         if (_projection!.IsMirror) return request.Fail(Status.Mirror, _epoch);
         if (!IsValid(request)) return request.Fail(Status.BadRequest, _epoch);
+        var isDecided = _options.Decide && request.Declarations.Length > 0;
+        if (isDecided && !_decider.IsValid(request)) return request.Fail(Status.BadRequest, _epoch);
         if (FindUnknown(request.Streams) is { Length: > 0 } unknown)
             return new TokenResponse(Status.UnknownStream, _epoch, default, [], unknown);
         if (!ReserveStreams(request.Streams)) return request.Fail(Status.StreamLimit, _epoch);
         var first = _next;
-        var isDecided = _options.Decide && request.Declarations.Length > 0;
-        if (isDecided && !_decider.IsValid(request)) return request.Fail(Status.BadRequest, _epoch);
         var granted = request.Count;
         var rulings = isDecided ? _decider.Decide(request, first, out granted) : [];
         if (granted == 0)

@@ -10,8 +10,8 @@ internal static partial class SalusClientLog
     [LoggerMessage(2, LogLevel.Warning, "Volume {Volume}: {Member} answered wrongly for region {Region}")]
     public static partial void WrongAnswer(ILogger logger, VolumeId volume, Incarnation member, int region);
 
-    [LoggerMessage(3, LogLevel.Warning, "Volume {Volume}: batch {Batch} has waited {Seconds} s for region {Region}")]
-    public static partial void Stall(ILogger logger, VolumeId volume, long batch, int region, double seconds);
+    [LoggerMessage(3, LogLevel.Warning, "Volume {Volume}: batch {Batch} waits for region {Region}")]
+    public static partial void Stall(ILogger logger, VolumeId volume, long batch, int region);
 
     [LoggerMessage(4, LogLevel.Information, "Volume {Volume}: region {Region} goes on in generation {Generation}")]
     public static partial void Resumed(ILogger logger, VolumeId volume, int region, long generation);

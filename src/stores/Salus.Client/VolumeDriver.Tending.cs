@@ -12,7 +12,7 @@ internal sealed partial class VolumeDriver
     // Guarded by _gate: the last time that a batch was committed or the oldest one was asked for.
     private long _lastProgress;
 
-    // Batch and region of the newest line about a stall: a wait of minutes is one line.
+    // The tending loop's. Batch and region of the newest line about a stall: a wait of minutes is one line.
     private (long Batch, int Region) _toldStall = (-1, -1);
 
     // Guarded by _gate: a write was refused for want of space, so that a region is asked how much there is.
@@ -129,7 +129,7 @@ internal sealed partial class VolumeDriver
         if (_toldStall != (header.Number, lacking))
         {
             _toldStall = (header.Number, lacking);
-            SalusClientLog.Stall(_ports.Logger, Volume, header.Number, lacking, _options.StallTime.TotalSeconds);
+            SalusClientLog.Stall(_ports.Logger, Volume, header.Number, lacking);
         }
 
         var current = _ports.Log.State.Regions[lacking].Current;

@@ -124,20 +124,25 @@ internal sealed partial class ZooConnection
         if (!request.Watch) return;
         var error = Reads.Check(request, root, ids, out _);
         if (error != ErrorCode.Ok && !(error == ErrorCode.NoNode && request.Code == OpCode.Exists)) return;
-        if (Planted.Is("watch-after-read")) Dispatcher.Advanced += AddLate;
-        else Add();
+        if (Planted.Is("watch-after-read")) AddWatchLate(request);
+        else AddWatch(request);
+    }
+
+    private void AddWatch(NodeRequest request)
+    {
+        if (request.Code is OpCode.GetChildren or OpCode.GetChildren2) Dispatcher.Watches.AddChild(request.Path, this);
+        else Dispatcher.Watches.AddData(request.Path, this);
+    }
+
+    // The planted bug's. Apart, since its closure would be made for every read.
+    private void AddWatchLate(NodeRequest request)
+    {
+        Dispatcher.Advanced += Add;
 
         void Add()
         {
-            if (request.Code is OpCode.GetChildren or OpCode.GetChildren2)
-                Dispatcher.Watches.AddChild(request.Path, this);
-            else Dispatcher.Watches.AddData(request.Path, this);
-        }
-
-        void AddLate()
-        {
-            Dispatcher.Advanced -= AddLate;
-            Add();
+            Dispatcher.Advanced -= Add;
+            AddWatch(request);
         }
     }
 

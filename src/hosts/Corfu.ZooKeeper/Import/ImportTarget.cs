@@ -47,7 +47,5 @@ internal sealed class ImportRoots(TreeRoot root, IReadOnlyDictionary<string, Tre
     /// <summary>All nodes at and below a path, each from its partition.</summary>
     public IEnumerable<ZNode> Subtree(string path) => others.Values.Prepend(root).SelectMany(part =>
         // The partition of a mount holds nodes above it, and the partition above has a node in its place.
-        part.Subtree(NodePath.Root).Where(node => PartitionOf(node.Path) == part.Home
-            && (path == NodePath.Root || node.Path == path
-                || node.Path.StartsWith(path + "/", StringComparison.Ordinal))));
+        part.Subtree(path).Where(node => PartitionOf(node.Path) == part.Home));
 }

@@ -20,9 +20,9 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     private readonly Dictionary<StreamSet, Queue> _queues = [];
 
     /// <param name="besides">Streams whose tails are to be told too; none of <paramref name="streams"/>.</param>
-    /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
     /// <param name="declaration">Reads and writes of the entry, within the limits of one request. Null: nothing is
     /// declared.</param>
+    /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
     public Task<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides,
         Declaration? declaration, ushort graceMilliseconds, CancellationToken cancellationToken)
     {

@@ -84,7 +84,7 @@ public sealed record VolumeCondition(string Name, VolumeEntry Entry, VolumeHealt
     private static IEnumerable<(VolumeHealth Health, int Region, string Text)> RegionsOf(
         VolumeState state, NodeBookView nodes)
     {
-        foreach (var (region, known) in state.Regions.OrderBy(static pair => pair.Key))
+        foreach (var (region, known) in state.Regions)
         {
             var current = known.Current;
             if (known.Generations.All(generation => generation.Members.All(member => nodes.Find(member.Store) is null)))
