@@ -40,4 +40,8 @@ public interface IRegionMap
     /// <inheritdoc cref="SalusVolume.FillAsync"/>
     ValueTask<string?> FillAsync(RegionKey region, Epoch generation, Incarnation member,
         CancellationToken cancellationToken = default);
+
+    /// <inheritdoc cref="SalusVolume.SuspectAsync"/>
+    ValueTask<string?> AccuseAsync(
+        RegionKey region, Suspicion suspicion, CancellationToken cancellationToken = default);
 }

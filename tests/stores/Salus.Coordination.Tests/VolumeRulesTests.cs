@@ -217,6 +217,24 @@ public sealed class VolumeRulesTests
         _volume.MustNot(VolumeRules.AcceptLoss(_volume.State, 2, Batch(1, 10), Root(10), "me", 1), "Fencing");
     }
 
+    /// <summary>The new generation has no report: accepting the loss stopped the object for good, at every
+    /// process.</summary>
+    [Fact]
+    public void Loss_is_accepted_where_a_region_was_replaced_behind_the_decision()
+    {
+        _volume = Opened();
+        _volume.Must(_volume.Note(12, 5));
+        _volume.Begin();
+        foreach (var region in _volume.State.Regions.Keys) _volume.Must(_volume.Report(region));
+        _volume.Must(_volume.Replace(1, 10, 15));
+        _volume.Must(_volume.Recover(1, 7, Batch(1, 10), run: 1));
+        _volume.Must(VolumeRules.Lack(
+            _volume.State, 2, [1], new ShownBatch(Batch(1, 10), Root(10)), [1, 2]));
+        _volume.Must(VolumeRules.AcceptLoss(_volume.State, 2, Batch(1, 10), Root(10), "me", 1));
+        // It looks into its log for its last batch.
+        Assert.Null(_volume.State.Head.Decision!.Lasts[1]);
+    }
+
     [Fact]
     public void Suspicions_are_of_members_and_bounded()
     {

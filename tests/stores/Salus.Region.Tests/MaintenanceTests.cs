@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
 using Salus.Coordination.Rules;
 using Salus.Region.Tests.Support;
 using Salus.Store;
@@ -176,6 +177,34 @@ public sealed class MaintenanceTests
         await driver.CheckAsync();
     }
 
+    /// <summary>The file was tried again for ever, and a snapshot that waited for it never came.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(2)]
+    public async Task Member_with_damaged_memory_asks_to_be_replaced(int number)
+    {
+        // The table is not cut before the damage.
+        await using var world = await TestWorld.StartAsync(regions: 1, copies: 3);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 3, 1));
+        var member = world.Member(0, number);
+        ReadOnlyMemory<byte> held = default;
+        await UntilAsync(async () =>
+        {
+            held = (await member.Recovery.Opened!.ReadAsync(3, 1, 0, TestContext.Current.CancellationToken)).Blocks[0];
+            return !held.IsEmpty;
+        });
+        Assert.True(MemoryMarshal.TryGetArray(held, out var bytes));
+        bytes.AsSpan()[5] ^= 1;
+        await driver.CommitAsync(driver.MakeMarker());
+        await UntilAsync(() => !world.Map.State.Head.Suspicions.IsEmpty);
+        var suspicion = Assert.Single(world.Map.State.Head.Suspicions);
+        Assert.Equal((member.Signer.Incarnation, SuspicionKind.WrongAnswer), (suspicion.Member, suspicion.Kind));
+        Assert.Contains("Block 3", Assert.Single(world.Broken).Message, StringComparison.Ordinal);
+        world.Broken.Clear();
+    }
+
     /// <summary>The search ended for good with the first listing that failed.</summary>
     [Theory]
     [InlineData(false)]
@@ -233,9 +262,11 @@ public sealed class MaintenanceTests
     private static Task PublishedAsync(TestWorld world, int region, long file) =>
         world.WaitAsync(state => state.Regions[region].Newest.Number >= file);
 
-    private static async Task UntilAsync(Func<bool> condition)
+    private static Task UntilAsync(Func<bool> condition) => UntilAsync(() => Task.FromResult(condition()));
+
+    private static async Task UntilAsync(Func<Task<bool>> condition)
     {
-        while (!condition()) await Task.Delay(5, TestContext.Current.CancellationToken);
+        while (!await condition()) await Task.Delay(5, TestContext.Current.CancellationToken);
     }
 
     private sealed class AnyGeneration : IGenerations

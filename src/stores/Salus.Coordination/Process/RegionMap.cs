@@ -68,6 +68,10 @@ public sealed class RegionMap : IRegionMap, IDisposable
         CancellationToken cancellationToken = default) => CallAsync(region, "The filled member",
         (volume, token) => volume.FillAsync(region.Region, generation.Value, member, token), cancellationToken);
 
+    public ValueTask<string?> AccuseAsync(
+        RegionKey region, Suspicion suspicion, CancellationToken cancellationToken = default) => CallAsync(
+        region, "The accusation", (volume, token) => volume.SuspectAsync(suspicion, token), cancellationToken);
+
     public void Dispose()
     {
         _map.Changed -= OnChange;

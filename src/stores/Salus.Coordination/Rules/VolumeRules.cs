@@ -230,7 +230,13 @@ internal static class VolumeRules
         var lasts = ImmutableArray.CreateBuilder<BatchName?>(state.Regions.Count);
         foreach (var known in state.Regions.Values)
         {
-            var report = known.Report!;
+            // A generation that has replaced another one behind the decision has none.
+            if (known.Report is not { } report)
+            {
+                lasts.Add(null);
+                continue;
+            }
+
             var last = report.Last?.Name ?? default;
             foreach (var above in report.Above)
             {

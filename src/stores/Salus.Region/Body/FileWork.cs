@@ -102,6 +102,7 @@ internal sealed class RegionWork(FileWork owner) : IAsyncDisposable
     /// <summary>Does a job behind all others. It is tried again after an <see cref="IOException"/> or a
     /// <see cref="MalformedDataException"/>, from its beginning.</summary>
     /// <exception cref="OperationCanceledException">The region was closed before.</exception>
+    /// <exception cref="DivergedBodyException">No further attempt helps.</exception>
     public Task<T> RunAsync<T>(Func<ValueTask<T>> job)
     {
         var done = new TaskCompletionSource<T>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -153,6 +154,10 @@ internal sealed class RegionWork(FileWork owner) : IAsyncDisposable
         catch (Exception caught) when (caught is IOException or UnauthorizedAccessException or MalformedDataException)
         {
             error = caught;
+        }
+        catch (DivergedBodyException caught)
+        {
+            job.End(caught);
         }
         catch (Exception caught)
         {

@@ -51,6 +51,17 @@ internal sealed class Memtable(int blocks)
         return true;
     }
 
+    /// <summary>A block whose data is not what its hash says; null: there is none.</summary>
+    public int? FindDamaged()
+    {
+        foreach (var (block, found) in _data)
+        {
+            if (TreeHash.OfBlock(found.Data.Span) != found.Hash) return block;
+        }
+
+        return null;
+    }
+
     /// <summary>The changed blocks of a page, ascending.</summary>
     public IEnumerable<BlockContent> ChangesOf(int page)
     {

@@ -86,13 +86,22 @@ internal sealed partial class RegionBody
         }
 
         var input = new CheckpointInput(_ports, before, turn.Table, turn.Inputs);
-        var file = await new CheckpointWriter(_ports.Files)
-            .WriteAsync(turn.Task, before, input.ReadAsync(), input.MovedPages);
+        CheckpointFile file;
+        try
+        {
+            file = await new CheckpointWriter(_ports.Files)
+                .WriteAsync(turn.Task, before, input.ReadAsync(), input.MovedPages);
+        }
+        catch (MalformedDataException error) when (turn.Table.FindDamaged() is { } block)
+        {
+            throw new DivergedBodyException($"Block {block} of {Region} is damaged in memory.", error);
+        }
+
         if (file.Name.Root != turn.Root && !Planted.Is("discard-keeps-its-leaf"))
         {
             _ports.Files.Delete(turn.Task.File);
-            throw new MalformedDataException($"The blocks in memory of {Region} do not make its root at index "
-                + $"{turn.Task.Index}: memory is damaged. Restart this process: the region moves to another one.");
+            throw new DivergedBodyException($"The blocks in memory of {Region} do not make its root at index "
+                + $"{turn.Task.Index}: memory is damaged.");
         }
 
         Install(file, turn.Table);
@@ -116,8 +125,7 @@ internal sealed partial class RegionBody
         return file.State.Index == turn.Task.Index && file.State.Chain == turn.Task.Chain
             && file.State.Batch == turn.Task.Batch && file.Name.Root == turn.Root
             ? file
-            : throw new MalformedDataException($"File {turn.Task.File.Number} of {Region} is of another history: "
-                + "restart this process, so that the region moves to another one.");
+            : throw new DivergedBodyException($"File {turn.Task.File.Number} of {Region} is of another history.");
     }
 
     private void Install(CheckpointFile file, Memtable table)

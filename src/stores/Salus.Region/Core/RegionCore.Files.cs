@@ -1,3 +1,4 @@
+using Salus.Region.Body;
 using Salus.Region.Recovery;
 
 namespace Salus.Region.Core;
@@ -170,6 +171,11 @@ internal sealed partial class RegionCore
         catch (OperationCanceledException)
         {
             // The body was closed.
+            return;
+        }
+        catch (DivergedBodyException error)
+        {
+            Post(() => ValueTask.FromException(error));
             return;
         }
 

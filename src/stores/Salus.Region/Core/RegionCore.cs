@@ -290,6 +290,8 @@ internal sealed partial class RegionCore
 
     private void Break(Status status)
     {
+        // Requests would show it, but a region may have none for long, and a snapshot waits for its checkpoint.
+        if (_broken is null && !_isEnded && status != Status.Sealed) _services.Loops.Start(ConfessAsync);
         _broken ??= status;
         foreach (var slot in _slots) Answer(slot, () => new ForwardResponse(status, Generation));
         foreach (var batch in _batches) Answer(batch, () => new PutBatchResponse(status, Generation));
@@ -304,6 +306,28 @@ internal sealed partial class RegionCore
         _batches.Clear();
         await _body.DisposeAsync();
         IsBusy = false;
+    }
+
+    // Asks the agent to replace this member, until the log has taken or refused it.
+    private async Task ConfessAsync()
+    {
+        while (!_stop.IsCancellationRequested)
+        {
+            try
+            {
+                await _services.Map.AccuseAsync(Key, new Suspicion(Key.Region, Generation,
+                    _members.Members[_me], SuspicionKind.WrongAnswer,
+                    _services.Time.GetUtcNow().ToUnixTimeMilliseconds()), _stop.Token);
+                return;
+            }
+            catch (Exception error) when (error is CorfuException or OperationCanceledException)
+            {
+                // The log cannot be reached: said again.
+            }
+
+            await Task.Delay(s_cutPause, _services.Time, _stop.Token)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
     }
 
     // Nothing is signed without the lease (S8), nor after the end.

@@ -192,7 +192,9 @@ public sealed class BodyDamageTests
         history.Cut();
         history.Commit();
         await member.WorkAsync();
-        Assert.Contains("Block 8", member.Body.FileFault, StringComparison.Ordinal);
+        var error = await Assert.ThrowsAsync<DivergedBodyException>(() => member.Written[2]);
+        Assert.Contains("Block 8", error.Message, StringComparison.Ordinal);
+        Assert.Null(member.Body.FileFault);
         Assert.Equal([s_first], member.Files.List());
     }
 

@@ -138,5 +138,12 @@ internal sealed class TestMap
             await Task.Yield();
             return map.Change(state => RegionRules.Fill(state, region.Region, generation, member));
         }
+
+        public async ValueTask<string?> AccuseAsync(
+            RegionKey region, Suspicion suspicion, CancellationToken cancellationToken)
+        {
+            await Task.Yield();
+            return map.Change(state => VolumeRules.Suspect(state, suspicion));
+        }
     }
 }

@@ -11,10 +11,14 @@ internal sealed class TestRecovery(
     /// <summary>The header of the last committed batch is in no record.</summary>
     public bool LacksLastHeader { get; set; }
 
+    /// <summary>The body that was opened last.</summary>
+    public IRegionBody? Opened { get; private set; }
+
     public async Task<RecoveredRegion> RecoverAsync(
         RegionKey region, RegionGeneration generation, CancellationToken cancellationToken)
     {
         var body = (await bodies.OpenAsync(region, geometry, [], default, cancellationToken))!.Body;
+        Opened = body;
         if (generation.Number == Epoch.First) return new RecoveredRegion(body, 0, default, 0, null, default, null, []);
         await isReady(region, generation.Number).WaitAsync(cancellationToken);
         return await ReplayAsync(region, body);
