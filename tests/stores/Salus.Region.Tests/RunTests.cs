@@ -330,6 +330,23 @@ public sealed class RunTests
             new RegionStatusRequest(new Epoch(2), world.Key(0), 0, 0), TestContext.Current.CancellationToken)).Status;
     }
 
+    /// <summary>A discard was refused like a write, so that a full disk could not be emptied.</summary>
+    [Fact(Timeout = TestWorld.Timeout)]
+    public async Task Discard_is_taken_where_a_write_finds_a_full_disk()
+    {
+        await using var world = await TestWorld.StartAsync(regions: 1);
+        var driver = world.Driver();
+        await driver.MountAsync();
+        await driver.CommitAsync((0, 1, 1));
+        var files = world.Member(0, 1).Files;
+        (files.Total, files.Free) = (1 << 30, 1 << 20);
+        await driver.CommitAsync((0, 1, 0));
+        var answer = await driver.TrySendAsync(driver.Make((0, 2, 2)).Parts[0]);
+        Assert.Equal(Status.NoSpace, answer!.Status);
+        // What was discarded frees its space by a file without it.
+        await world.WaitAsync(static state => state.Regions[0].Newest.Number > 0);
+    }
+
     [Fact(Timeout = TestWorld.Timeout)]
     public async Task Member_without_a_lease_signs_and_answers_no_request()
     {

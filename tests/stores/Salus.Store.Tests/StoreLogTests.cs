@@ -455,6 +455,12 @@ public abstract class StoreLogConformance : IAsyncLifetime
         }
 
         Assert.Equal(Status.NoSpace, status);
+        Assert.True(log.TakesDiscards);
+        await AppendAsync(log, region.Put(0));
+        status = Status.Ok;
+        for (var i = 0; i < 1000 && status == Status.Ok; i++) status = log.TryAppend(region.Put(0), out _);
+        region.Records.RemoveAt(region.Records.Count - 1);
+        Assert.Equal((Status.NoSpace, false), (status, log.TakesDiscards));
         Assert.Equal(Status.Ok, log.TrySeal(region.Key, new Epoch(2), out var seal));
         await log.WaitDurableAsync(seal);
         log = await RestartAsync(log);

@@ -145,8 +145,10 @@ internal sealed partial class RegionCore
             && (batch.Zeros.IsEmpty || batch.Zeros[^1].End <= blocks);
     }
 
-    private bool IsFull(SubBatch batch) =>
-        Free - batch.Payload.Length < _services.Options.SpaceMargin;
+    // Blocks that become empty free space: they are taken as long as the log has room.
+    private bool IsFull(SubBatch batch) => batch.Payload.IsEmpty
+        ? !_services.Log.TakesDiscards
+        : Free - batch.Payload.Length < _services.Options.SpaceMargin;
 
     // The leader's answer is the commit; elsewhere it is that the batch is prepared.
     private bool IsAnswered(PlacedBatch batch) =>

@@ -77,6 +77,19 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
     /// second.</summary>
     public bool IsFull => _log.Space.IsFull;
 
+    // A discard of many ranges in many regions takes more, and waits for its space once it is signed.
+    private const int Discard = 4 << 10;
+
+    /// <summary>Whether records without data are taken: on a full disk too, until the part of the reserve that is for
+    /// those has gone.</summary>
+    public bool TakesDiscards
+    {
+        get
+        {
+            lock (_gate) return Admit(Discard, StoreUse.Discards) != Status.NoSpace;
+        }
+    }
+
     private long LogBytes =>
         _log.AppendedUntil - (_segments.TryPeek(out var oldest) ? oldest.Index * (long)_options.SegmentSize : 0);
 
@@ -196,7 +209,8 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
             }
 
             var body = BodyOf(record);
-            var status = Admit(body.Length, StoreUse.Writes);
+            var hasData = checkedContent < record.Content.Length;
+            var status = Admit(body.Length, hasData ? StoreUse.Writes : StoreUse.Discards);
             if (status != Status.Ok) return status;
             var address = Add(new FramedRecord((byte)head.Kind, head.Index, head.Generation.Value, body,
                 body.Length - record.Content.Length + checkedContent));
@@ -263,6 +277,7 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
         var kept = use switch
         {
             StoreUse.Writes => _options.Reserve,
+            StoreUse.Discards => _options.Reserve / 4 * 3,
             StoreUse.Copies => _options.Reserve / 2,
             _ => 0,
         };
@@ -312,6 +327,9 @@ public sealed partial class StoreLog : ILogObserver, IAsyncDisposable
 internal enum StoreUse
 {
     Writes,
+
+    /// <summary>Records without data: blocks that become empty, and what follows to free their space.</summary>
+    Discards,
 
     /// <summary>Needed records of a file that is about to go.</summary>
     Copies,
