@@ -27,6 +27,23 @@ public sealed class ReadTests
         Assert.Empty(world.Regions.Log.State.Head.Suspicions);
     });
 
+    /// <summary>Seed 3852: a read that no member answered at first ended with the error of the log.</summary>
+    [Fact]
+    public void Read_waits_for_a_member_while_the_log_is_away() => DriverWorld.Run(20, static async world =>
+    {
+        var process = await world.MountAsync();
+        await process.WriteAsync(0, 1);
+        world.Regions.Log.IsUnreachable = true;
+        for (var member = 0; member < FakeRegions.Copies; member++)
+            world.Regions.Mute.Add(world.Regions.Member(0, member));
+        var read = process.ReadAsync(0, 1);
+        await world.SleepAsync(5_000);
+        Assert.False(read.IsCompleted);
+        world.Regions.Mute.Clear();
+        Assert.Equal([1], await read);
+        world.Regions.Log.IsUnreachable = false;
+    });
+
     [Fact]
     public void Blocks_that_no_member_has_right_are_an_error() => DriverWorld.Run(3, static async world =>
     {

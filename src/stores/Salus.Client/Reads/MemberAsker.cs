@@ -21,8 +21,15 @@ internal sealed class MemberAsker(IVolumeLog log, AskPorts ports, TimeSpan patie
             if (ports.Time.GetElapsedTime(begun) > patience) throw Failure(question, end.Judgment);
             var pause = BackOff.After(round, s_firstPause, s_longestPause, entropy);
             await Task.Delay(Clock.Whole(pause), ports.Time, cancellationToken);
-            // The next generation may be on the log by now.
-            await log.RefreshAsync(cancellationToken);
+            try
+            {
+                // The next generation may be on the log by now.
+                await log.RefreshAsync(cancellationToken);
+            }
+            catch (CorfuException)
+            {
+                // The log cannot be reached: the members that are known are asked again.
+            }
         }
     }
 

@@ -23,6 +23,9 @@ internal sealed class FakeVolumeLog
 
     public NodeBookView Nodes { get; set; } = NodeBookView.Empty;
 
+    /// <summary>No process reaches the log to ask for what is new.</summary>
+    public bool IsUnreachable { get; set; }
+
     /// <summary>The volume has changed: regions act.</summary>
     public event Action<VolumeState>? Changed;
 
@@ -97,7 +100,7 @@ internal sealed class FakeVolumeLog
         public async ValueTask<VolumeState> RefreshAsync(CancellationToken cancellationToken)
         {
             await StepAsync(cancellationToken);
-            return log.State;
+            return log.IsUnreachable ? throw new LogUnavailableException("No way to the log.") : log.State;
         }
 
         public async ValueTask<VolumeState> WaitAsync(long after, CancellationToken cancellationToken)
