@@ -18,9 +18,4 @@ internal static class ConnectionLimits
 
     /// <summary>The first frame must have come by then.</summary>
     public static readonly TimeSpan Handshake = TimeSpan.FromSeconds(10);
-
-    /// <summary>Time-outs of sessions, in ms: 2 to 20 ticks of 2 s.</summary>
-    public const int ShortestTimeout = 4_000;
-
-    public const int LongestTimeout = 40_000;
 }

@@ -42,11 +42,11 @@ internal sealed class ConnectionOutput(Lock gate, Action onSent)
     {
         try
         {
-            while (await _wake.Reader.WaitToReadAsync(cancellationToken).ConfigureAwait(false))
+            while (await _wake.Reader.WaitToReadAsync(cancellationToken))
             {
                 _wake.Reader.TryRead(out _);
                 var (sending, isLast) = Take();
-                if (!await SendAsync(output, sending.WrittenMemory, cancellationToken).ConfigureAwait(false)) return;
+                if (!await SendAsync(output, sending.WrittenMemory, cancellationToken)) return;
                 lock (gate)
                 {
                     sending.Clear();
@@ -69,7 +69,7 @@ internal sealed class ConnectionOutput(Lock gate, Action onSent)
         while (!packets.IsEmpty)
         {
             var part = packets[..Math.Min(packets.Length, MostAtOnce)];
-            if ((await output.WriteAsync(part, cancellationToken).ConfigureAwait(false)).IsCompleted) return false;
+            if ((await output.WriteAsync(part, cancellationToken)).IsCompleted) return false;
             packets = packets[part.Length..];
         }
 

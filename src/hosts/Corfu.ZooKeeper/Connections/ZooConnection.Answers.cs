@@ -229,14 +229,14 @@ internal sealed partial class ZooConnection
     {
         if (queued.Number != 0 || _isClosed) return;
         var header = HeaderOf(queued);
-        if (queued.Request is MultiRequest multi) LoopContext.Pool.Start(() => DecideAsync(queued, header, multi.Op));
-        else LoopContext.Pool.Start(() => EndSessionAsync(queued, new RequestRecord(header, OpOf(queued))));
+        if (queued.Request is MultiRequest multi) _services.Loops.Start(() => DecideAsync(queued, header, multi.Op));
+        else _services.Loops.Start(() => EndSessionAsync(queued, new RequestRecord(header, OpOf(queued))));
     }
 
     private async Task DecideAsync(QueuedRequest queued, RequestHeader header, MultiOp multi)
     {
         var result = await _services.Partitions.DecideAsync(
-            header, multi, TimeSpan.FromMilliseconds(_timeout) / LimitParts, _services.Stopped).ConfigureAwait(false);
+            header, multi, TimeSpan.FromMilliseconds(_timeout) / LimitParts, _services.Stopped);
         lock (Dispatcher.Gate)
         {
             // The effects of its parts were told before, and were the reply.
@@ -260,7 +260,7 @@ internal sealed partial class ZooConnection
         TreeResult? result = null;
         try
         {
-            result = await _services.Partitions.UpdateAsync(record, _services.Stopped).ConfigureAwait(false);
+            result = await _services.Partitions.UpdateAsync(record, _services.Stopped);
         }
         catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {

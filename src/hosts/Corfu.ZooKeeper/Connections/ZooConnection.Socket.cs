@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.IO.Pipelines;
-using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using Corfu.ZooKeeper.Auth;
@@ -37,9 +36,9 @@ internal sealed partial class ZooConnection
         try
         {
             // The client has a place in the table: handshakes are bounded as connections are.
-            if (_services.Tls is not { } tls) await ServeAsync(context.Transport).ConfigureAwait(false);
+            if (_services.Tls is not { } tls) await ServeAsync(context.Transport);
             else if (await tls.ServeAsync(context,
-                own => ServeEncryptedAsync(context.Transport, own)).ConfigureAwait(false) is { } refusal)
+                own => ServeEncryptedAsync(context.Transport, own)) is { } refusal)
                 Note(CloseReason.Handshake, refusal);
         }
         finally
@@ -69,10 +68,10 @@ internal sealed partial class ZooConnection
     {
         // Not with the connection's token: a client may have sent its last byte, as 'echo ruok | nc' does, and wait.
         using var stop = new CancellationTokenSource();
-        var sending = LoopContext.Pool.RunAsync(() => _output.RunAsync(transport.Output, stop.Token));
+        var sending = _services.Loops.RunAsync(() => _output.RunAsync(transport.Output, stop.Token));
         try
         {
-            await ReadAsync(transport.Input, stop.Token).ConfigureAwait(false);
+            await ReadAsync(transport.Input, stop.Token);
         }
         catch (Exception e) when (e is OperationCanceledException or IOException)
         {
@@ -87,14 +86,14 @@ internal sealed partial class ZooConnection
             lock (Dispatcher.Gate) Leave();
             try
             {
-                await sending.WaitAsync(ConnectionLimits.Handshake, _services.Time).ConfigureAwait(false);
+                await sending.WaitAsync(ConnectionLimits.Handshake, _services.Time);
             }
             catch (Exception e) when (e is OperationCanceledException or IOException or TimeoutException)
             {
                 // The client takes nothing more.
             }
 
-            await stop.CancelAsync().ConfigureAwait(false);
+            await stop.CancelAsync();
         }
     }
 
@@ -102,12 +101,12 @@ internal sealed partial class ZooConnection
     {
         using (var limit = new CancellationTokenSource(ConnectionLimits.Handshake, _services.Time))
         {
-            if (!await OpenAsync(input, limit.Token).ConfigureAwait(false)) return;
+            if (!await OpenAsync(input, limit.Token)) return;
         }
 
         while (true)
         {
-            var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+            var read = await input.ReadAsync(cancellationToken);
             // The connection was closed here.
             if (read.IsCanceled) return;
             var left = read.Buffer;
@@ -119,7 +118,7 @@ internal sealed partial class ZooConnection
                 if (Take(frame) is not { } room) return;
                 if (room.IsCompletedSuccessfully) continue;
                 Hold(left.Length);
-                await room.ConfigureAwait(false);
+                await room;
             }
 
             Hold(left.Length);
@@ -155,7 +154,7 @@ internal sealed partial class ZooConnection
     {
         while (true)
         {
-            var read = await input.ReadAsync(cancellationToken).ConfigureAwait(false);
+            var read = await input.ReadAsync(cancellationToken);
             if (read.IsCanceled) return false;
             var left = read.Buffer;
             if (Frames.TryPeek(left, out var head) && Words.Find(head) is { } word)
@@ -170,7 +169,7 @@ internal sealed partial class ZooConnection
             {
                 var asked = ReadConnect(frame);
                 input.AdvanceTo(left.Start);
-                return asked is not null && await AttachAsync(asked, cancellationToken).ConfigureAwait(false);
+                return asked is not null && await AttachAsync(asked, cancellationToken);
             }
 
             input.AdvanceTo(left.Start, left.End);
@@ -204,8 +203,8 @@ internal sealed partial class ZooConnection
     // The first answer comes behind the session's own record: all that the client saw anywhere stands below (Z17).
     private async Task<bool> AttachAsync(ConnectRequest asked, CancellationToken cancellationToken)
     {
-        var timeout = Math.Clamp(
-            asked.Timeout, ConnectionLimits.ShortestTimeout, ConnectionLimits.LongestTimeout);
+        var timeout = Math.Clamp(asked.Timeout, (int)_services.Times.ShortestTimeout.TotalMilliseconds,
+            (int)_services.Times.LongestTimeout.TotalMilliseconds);
         TreeRecord record;
         ImmutableArray<byte> password;
         lock (Dispatcher.Gate)
@@ -219,7 +218,7 @@ internal sealed partial class ZooConnection
         try
         {
             // An attach that was sent takes the session in any case; one that waits too long is not sent.
-            result = await _services.Partitions.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+            result = await _services.Partitions.UpdateAsync(record, cancellationToken);
         }
         catch (Exception e) when (LogFaults.IsFault(e))
         {
@@ -259,8 +258,8 @@ internal sealed partial class ZooConnection
             || Dispatcher.Root!.FindSession(asked.Session) is { } known
                 && known.Hash != Credentials.HashOf(asked.Password.AsSpan())) return false;
         var isNew = asked.Session == 0;
-        var session = isNew ? FrontEndIdentity.Draw() : asked.Session;
-        var password = isNew ? [.. RandomNumberGenerator.GetBytes(ConnectResponse.PasswordSize)] : asked.Password;
+        var session = isNew ? _services.Identity.Draw() : asked.Session;
+        var password = isNew ? _services.Identity.DrawPassword() : asked.Password;
         _isReadOnly = true;
         Dispatcher.Connections.Bind(session, this);
         // Z7: no attachment, so that no effect of the session's earlier writes is taken for a reply.
@@ -277,8 +276,8 @@ internal sealed partial class ZooConnection
             return (new AttachRecord(asked.Session, hash, timeout, _services.Identity.Id), asked.Password);
         }
 
-        ImmutableArray<byte> password = [.. RandomNumberGenerator.GetBytes(ConnectResponse.PasswordSize)];
-        return (new CreateSessionRecord(FrontEndIdentity.Draw(), Credentials.HashOf(password.AsSpan()), timeout,
+        var password = _services.Identity.DrawPassword();
+        return (new CreateSessionRecord(_services.Identity.Draw(), Credentials.HashOf(password.AsSpan()), timeout,
             _services.Identity.Id), password);
     }
 

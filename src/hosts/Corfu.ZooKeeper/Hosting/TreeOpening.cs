@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using Corfu.ZooKeeper.Serving;
 
 namespace Corfu.ZooKeeper.Hosting;
@@ -19,8 +20,8 @@ internal static class TreeOpening
         // The first record counts, of whatever process.
         if (root.Level == 0)
         {
-            await tree.UpdateAsync(new BeginRecord(
-                (ulong)FrontEndIdentity.Draw(), TreeLevel.Newest, new TreeSettings()), cancellationToken)
+            var seed = (ulong)FrontEndIdentity.Draw(RandomNumberGenerator.Fill);
+            await tree.UpdateAsync(new BeginRecord(seed, TreeLevel.Newest, new TreeSettings()), cancellationToken)
                 .ConfigureAwait(false);
         }
 

@@ -11,7 +11,8 @@ namespace Corfu.ZooKeeper.Serving;
 /// <param name="hosted">Mounts that are played from the start; default: all. Others are once a client needs
 /// them.</param>
 internal sealed class FrontEndPartitions(
-    TangoRuntime runtime, TreePartitions trees, IPlayedPartitions played, ImmutableArray<string> hosted) : IDisposable
+    TangoRuntime runtime, TreePartitions trees, IPlayedPartitions played, FrontEndIdentity identity,
+    ImmutableArray<string> hosted) : IDisposable
 {
     // A record that no partition took because of a mount is sent again: more mounts than this come one after the other.
     private const int MaxAttempts = 20;
@@ -53,15 +54,15 @@ internal sealed class FrontEndPartitions(
             root = played.Root;
         }
 
-        await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await _turn.WaitAsync(cancellationToken);
         try
         {
-            root ??= await trees.Root.ReadAsync(cancellationToken).ConfigureAwait(false);
-            await trees.RefreshAsync(root, cancellationToken).ConfigureAwait(false);
+            root ??= await trees.Root.ReadAsync(cancellationToken);
+            await trees.RefreshAsync(root, cancellationToken);
             var wanted = hosted.IsDefault ? root.Mounts.Select(static mount => mount.Path) : hosted;
-            if (await trees.HostAsync(wanted, cancellationToken).ConfigureAwait(false))
-                await ObserveAsync(cancellationToken).ConfigureAwait(false);
-            foreach (var (_, tree) in trees.Hosted) await tree.ReadAsync(cancellationToken).ConfigureAwait(false);
+            if (await trees.HostAsync(wanted, cancellationToken))
+                await ObserveAsync(cancellationToken);
+            foreach (var (_, tree) in trees.Hosted) await tree.ReadAsync(cancellationToken);
         }
         finally
         {
@@ -75,11 +76,11 @@ internal sealed class FrontEndPartitions(
     public async Task HostAsync(IReadOnlyCollection<string> mounts, CancellationToken cancellationToken)
     {
         if (mounts.Count == 0) return;
-        await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        await _turn.WaitAsync(cancellationToken);
         try
         {
-            if (await trees.HostAsync(mounts, cancellationToken).ConfigureAwait(false))
-                await ObserveAsync(cancellationToken).ConfigureAwait(false);
+            if (await trees.HostAsync(mounts, cancellationToken))
+                await ObserveAsync(cancellationToken);
         }
         finally
         {
@@ -93,11 +94,11 @@ internal sealed class FrontEndPartitions(
         for (var attempt = 1; ; attempt++)
         {
             var result = HasMounts
-                ? await AppendAsync(record, cancellationToken).ConfigureAwait(false)
-                : await trees.Root.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+                ? await AppendAsync(record, cancellationToken)
+                : await trees.Root.UpdateAsync(record, cancellationToken);
             // Something was mounted meanwhile.
             if (result.Error != ZooKeeperError.OperationTimeout || attempt == MaxAttempts) return result;
-            await PrepareAsync(cancellationToken).ConfigureAwait(false);
+            await PrepareAsync(cancellationToken);
         }
     }
 
@@ -107,7 +108,7 @@ internal sealed class FrontEndPartitions(
     {
         try
         {
-            return await trees.DecideAsync(header, multi, limit, cancellationToken).ConfigureAwait(false);
+            return await trees.DecideAsync(header, multi, limit, cancellationToken);
         }
         catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {
@@ -128,17 +129,17 @@ internal sealed class FrontEndPartitions(
         lock (played.Gate)
         {
             // Front ends draw their tickets: none has another's.
-            ticket = _tickets = _tickets == 0 ? FrontEndIdentity.Draw() : _tickets + 1;
+            ticket = _tickets = _tickets == 0 ? identity.Draw() : _tickets + 1;
             _awaited.Add(ticket, result);
         }
 
         try
         {
-            await trees.AppendAsync(record, ticket, cancellationToken).ConfigureAwait(false);
+            await trees.AppendAsync(record, ticket, cancellationToken);
             // Plays the record. The front end hears of it before.
-            await trees.Root.ReadAsync(cancellationToken).ConfigureAwait(false);
+            await trees.Root.ReadAsync(cancellationToken);
             return result.Task.IsCompletedSuccessfully
-                ? await result.Task.ConfigureAwait(false)
+                ? await result.Task
                 : throw new TangoException("A record is in the log, and the front end has missed what it came to");
         }
         finally
@@ -152,7 +153,7 @@ internal sealed class FrontEndPartitions(
     {
         var all = trees.Hosted.ToImmutableArray();
         var next = await runtime.ObserveAsync([.. all.Select(static pair => pair.Value)],
-            played.NewObserver(), cancellationToken).ConfigureAwait(false);
+            played.NewObserver(), cancellationToken);
         lock (played.Gate) _observed = [.. all.Select(static pair => pair.Key)];
         Interlocked.Exchange(ref _observation, next)?.Dispose();
     }

@@ -6,8 +6,15 @@ namespace Corfu.ZooKeeper.Serving;
 
 /// <summary>Parts that the connections of a front end share.</summary>
 internal sealed record FrontEndServices(Dispatcher Dispatcher, FrontEndPartitions Partitions, SyncWaiters Sync,
-    Credentials Credentials, FrontEndIdentity Identity, RequestCounters Figures, ILogger Logger, TimeProvider Time)
+    Credentials Credentials, FrontEndIdentity Identity, RequestCounters Figures, ILogger Logger,
+    FrontEndEnvironment Environment)
 {
+    public TimeProvider Time => Environment.Time;
+
+    public LoopContext Loops => Environment.Loops;
+
+    public FrontEndTimes Times => Environment.Times;
+
     /// <summary>Four-letter words that clients may send.</summary>
     public ImmutableArray<string> OpenWords { get; init; } = Words.Default;
 

@@ -6,7 +6,7 @@ internal static class QuietPosts
     /// <summary>Sends a record of sessions or front ends.</summary>
     public static void Send(FrontEndServices services, TreeRecord record)
     {
-        if (services.Partitions.HasMounts) LoopContext.Pool.Start(() => UpdateAsync(services, record));
+        if (services.Partitions.HasMounts) services.Loops.Start(() => UpdateAsync(services, record));
         else Send(services, NodePath.Root, record);
     }
 
@@ -27,7 +27,7 @@ internal static class QuietPosts
     {
         try
         {
-            await services.Partitions.UpdateAsync(record, services.Stopped).ConfigureAwait(false);
+            await services.Partitions.UpdateAsync(record, services.Stopped);
         }
         catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {

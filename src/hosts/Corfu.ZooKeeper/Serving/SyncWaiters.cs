@@ -7,7 +7,8 @@ namespace Corfu.ZooKeeper.Serving;
 /// check that fails closes them.
 /// </summary>
 internal sealed class SyncWaiters(
-    Dispatcher dispatcher, ZooKeeperTree tree, FrontEndPartitions partitions, CancellationToken stop)
+    Dispatcher dispatcher, ZooKeeperTree tree, FrontEndPartitions partitions, LoopContext loops,
+    CancellationToken stop)
 {
     // Guarded by the gate.
     private readonly List<ZooConnection> _next = [];
@@ -20,7 +21,7 @@ internal sealed class SyncWaiters(
         _next.Add(connection);
         if (_isChecking) return;
         _isChecking = true;
-        LoopContext.Pool.Start(CheckAsync);
+        loops.Start(CheckAsync);
     }
 
     /// <summary>Tells those whose check the newest root has. Called under the gate.</summary>
@@ -54,8 +55,8 @@ internal sealed class SyncWaiters(
 
             try
             {
-                await partitions.HostAsync(missing, stop).ConfigureAwait(false);
-                var zxid = (await tree.ReadAsync(stop).ConfigureAwait(false)).LastZxid;
+                await partitions.HostAsync(missing, stop);
+                var zxid = (await tree.ReadAsync(stop)).LastZxid;
                 lock (dispatcher.Gate)
                 {
                     if (!_played.TryGetValue(zxid, out var waiters)) _played.Add(zxid, waiters = []);

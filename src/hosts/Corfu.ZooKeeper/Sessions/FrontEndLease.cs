@@ -3,16 +3,11 @@ using Corfu.ZooKeeper.Serving;
 namespace Corfu.ZooKeeper.Sessions;
 
 /// <summary>
-/// Beats of this front end, one a second. Without a beat that was confirmed and sent within the lease, it answers
+/// Beats of this front end. Without a beat that was confirmed and sent within the lease, it answers
 /// nothing: its clients' sessions may have ended elsewhere (Z10).
 /// </summary>
 internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tracker, string address)
 {
-    public static readonly TimeSpan BeatInterval = TimeSpan.FromSeconds(1);
-
-    /// <summary>As long as an observer waits beyond a session's time-out.</summary>
-    public static readonly TimeSpan Length = TimeSpan.FromSeconds(4);
-
     private readonly TaskCompletionSource _first = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     // Guarded by the gate.
@@ -39,9 +34,9 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
     {
         while (!stop.IsCancellationRequested)
         {
-            await BeatAsync(stop).ConfigureAwait(false);
-            await Task.Delay(BeatInterval, services.Time, stop)
-                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await BeatAsync(stop);
+            await Task.Delay(services.Times.Beat, services.Time, stop).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 
@@ -52,7 +47,7 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         lock (Dispatcher.Gate) record = new FrontEndDownRecord(services.Identity.Id, _beat);
         try
         {
-            await services.Partitions.UpdateAsync(record, cancellationToken).ConfigureAwait(false);
+            await services.Partitions.UpdateAsync(record, cancellationToken);
         }
         catch (Exception e) when (LogFaults.IsFault(e) || e is OperationCanceledException)
         {
@@ -65,11 +60,11 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         TreeRecord? record = null;
         try
         {
-            await services.Partitions.PrepareAsync(stop).ConfigureAwait(false);
+            await services.Partitions.PrepareAsync(stop);
             lock (Dispatcher.Gate) record = Next();
             if (record is null) return;
             var sent = services.Time.GetTimestamp();
-            var result = await services.Partitions.UpdateAsync(record, stop).ConfigureAwait(false);
+            var result = await services.Partitions.UpdateAsync(record, stop);
             lock (Dispatcher.Gate) OnAnswer(record, sent, result.Error);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
@@ -114,7 +109,7 @@ internal sealed class FrontEndLease(FrontEndServices services, SessionTracker tr
         if (record is BeatRecord beat) _beat = beat.Beat;
         // A lease that is over ends with its clients and its clocks, also where this answer comes before the timer.
         var wasServing = Dispatcher.MayAnswer();
-        if (services.Time.GetElapsedTime(sent) > Length) return;
+        if (services.Time.GetElapsedTime(sent) > services.Times.Lease) return;
         Dispatcher.Serve(sent);
         if (!Dispatcher.IsServing) return;
         if (!wasServing && !Planted.Is("pause-is-silence")) tracker.Reset();

@@ -7,7 +7,8 @@ namespace Corfu.ZooKeeper.Sessions;
 /// only, and begins anew with the lease: a pause, or a log that was away, is no silence of a client (Z9, Z11). Guarded
 /// by the front end's gate.
 /// </summary>
-internal sealed class SessionTracker(FrontEndServices services)
+/// <param name="send">Sends a record about sessions, or front ends, that were silent.</param>
+internal sealed class SessionTracker(FrontEndServices services, Action<TreeRecord> send)
 {
     private const int MostInRecord = 64;
 
@@ -30,8 +31,8 @@ internal sealed class SessionTracker(FrontEndServices services)
         var now = services.Time.GetTimestamp();
         var elapsed = services.Time.GetElapsedTime(_last == 0 ? now : _last, now);
         // A tick counts no more than two intervals.
-        if (elapsed > 2 * FrontEndLease.BeatInterval && !Planted.Is("pause-is-silence"))
-            elapsed = 2 * FrontEndLease.BeatInterval;
+        if (elapsed > 2 * services.Times.Beat && !Planted.Is("pause-is-silence"))
+            elapsed = 2 * services.Times.Beat;
         _last = now;
         TakeDownSilent(root, elapsed);
         ExpireSilent(root, elapsed);
@@ -46,8 +47,8 @@ internal sealed class SessionTracker(FrontEndServices services)
             if (row.IsDown || row.Id == services.Identity.Id) continue;
             var silence = Next(_frontEnds, row.Id, 0, row.Beat, elapsed);
             silences.Add(row.Id, silence);
-            if (silence.Length > 2 * FrontEndLease.Length)
-                QuietPosts.Send(services, new FrontEndDownRecord(row.Id, row.Beat));
+            if (silence.Length > 2 * services.Times.Lease)
+                send(new FrontEndDownRecord(row.Id, row.Beat));
         }
 
         _frontEnds = silences;
@@ -67,7 +68,7 @@ internal sealed class SessionTracker(FrontEndServices services)
                 silence = silence with { Length = TimeSpan.Zero };
             silences.Add(session.Id, silence);
             // Sockets are read between two ticks: what came during a pause of this process is heard before the second.
-            var margin = isOwn && !Planted.Is("pause-is-silence") ? elapsed : FrontEndLease.Length;
+            var margin = isOwn && !Planted.Is("pause-is-silence") ? elapsed : services.Times.Lease;
             if (silence.Length > TimeSpan.FromMilliseconds(session.Timeout) + margin) silent.Add(session);
         }
 
@@ -81,7 +82,7 @@ internal sealed class SessionTracker(FrontEndServices services)
             var beat = root.FindFrontEnd(group.Key)?.Beat ?? 0;
             foreach (var chunk in group.Chunk(MostInRecord))
             {
-                QuietPosts.Send(services, new ExpireRecord(group.Key, beat,
+                send(new ExpireRecord(group.Key, beat,
                     [.. chunk.Select(static session => new ExpiredSession(session.Id, session.Attachment))]));
             }
         }
