@@ -81,4 +81,7 @@ public static class CheckerNames
     public const string ZooKeeperEphemeral = "zk-ephemeral";
     public const string ZooKeeperMulti = "zk-multi";
     public const string ZooKeeperSequence = "zk-sequence";
+    public const string ZooKeeperOrder = "zk-order";
+    public const string ZooKeeperWatch = "zk-watch";
+    public const string ZooKeeperSilence = "zk-silence";
 }

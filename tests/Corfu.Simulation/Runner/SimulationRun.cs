@@ -37,7 +37,7 @@ public sealed class SimulationRun
         {
             WorkloadKind.Log => new LogProgram(World, plan, Log, Cluster.Monitor, Ledger, workers),
             WorkloadKind.ZooKeeper =>
-                new ZooKeeperProgram(World, ZooKeeperPlan.Of(plan.Seed), Cluster.Monitor, Ledger, workers),
+                new ZooKeeperProgram(World, ZooKeeperPlan.Of(plan.Seed), Cluster, Log, Ledger),
             WorkloadKind.Tango => new TangoProgram(World, plan, Cluster, Ledger, Log, workers),
             _ => new CoordinationProgram(World, plan, Cluster.Monitor, Ledger, workers),
         };

@@ -1,15 +1,18 @@
+using System.Net;
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
 using Corfu.Simulation.Workload;
 using Corfu.Simulation.Workload.Objects;
+using Corfu.ZooKeeper.Hosting;
+using Corfu.ZooKeeper.Serving;
 using Tango;
 using Tango.ZooKeeper;
 
 namespace Corfu.Simulation.ZooKeeper;
 
-/// <summary>A front end without its sockets: it hosts partitions of the tree, mounts some, beats, and ends sessions
-/// that were silent, by what it has seen.</summary>
-internal sealed class SimFrontEnd : IApplyObserver
+/// <summary>The product's front end in a process of the simulator, and acts of operators beside it: mounts, checkpoints
+/// and trims.</summary>
+internal sealed class SimFrontEnd
 {
     public const string Ephemerals = "/e";
     public const string Sequences = "/s";
@@ -19,46 +22,34 @@ internal sealed class SimFrontEnd : IApplyObserver
 
     private const int CheckpointEvery = 25;
     private const double MountsAtBeat = 0.05;
+    private const double TrimsAtBeat = 0.1;
     private const string Service = "main";
 
+    private readonly SimClientNode _node;
     private readonly ZooKeeperPlan _plan;
     private readonly ZooKeeperMonitor _monitor;
     private readonly SimRandom _random;
-    private readonly string _name;
-    private readonly HashSet<long> _heard = [];
-    private Dictionary<long, Seen> _sessions = [];
-    private Dictionary<long, Seen> _frontEnds = [];
-    private readonly Dictionary<string, TreeRoot> _roots = [];
-    private readonly Dictionary<long, TreeResult?> _shared = [];
+    private readonly World _world;
+    private TangoRuntime _runtime = null!;
+    private ZooKeeperTree _tree = null!;
     private TreePartitions _partitions = null!;
-    private long _played;
-    private long _beat;
 
-    private SimFrontEnd(SimClientNode node, ZooKeeperPlan plan, ZooKeeperMonitor monitor, SimRandom random)
+    private SimFrontEnd(SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor)
     {
-        (_plan, _monitor, _random, _name) = (plan, monitor, random, $"{node.Name} {node.Process!.Id}");
-        Time = node.Process.Time;
+        (_node, _plan, _world, _monitor) = (node, plan, world, monitor);
+        _random = world.Random.Split($"front end {node.Name} {node.Process!.Id}");
     }
-
-    public TimeProvider Time { get; }
-
-    public long Id { get; private set; }
-
-    /// <summary>The root partition.</summary>
-    public ZooKeeperTree Tree { get; private set; } = null!;
-
-    /// <summary>Mounts of the partitions that are played here; the root partition's first.</summary>
-    public IReadOnlyList<string> Hosted { get; private set; } = [];
 
     /// <summary>Nodes that sessions set.</summary>
     public static IReadOnlyList<string> Registers { get; } = ["/d0", "/d1", "/d2"];
 
-    /// <param name="hostsAll">Play all partitions; else those that the front end draws.</param>
+    private TimeProvider Time => _node.Process!.Time;
+
+    /// <summary>Opens the tree, without a front end yet.</summary>
     public static async Task<SimFrontEnd> OpenAsync(
-        SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor, bool hostsAll = false)
+        SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor)
     {
-        SimRandom random = world.Random.Split($"front end {node.Name} {node.Process!.Id}");
-        var frontEnd = new SimFrontEnd(node, plan, monitor, random);
+        var frontEnd = new SimFrontEnd(node, plan, world, monitor);
         var options = new TangoOptions
         {
             MaxAppendsInFlight = 1,
@@ -68,176 +59,127 @@ internal sealed class SimFrontEnd : IApplyObserver
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = false }
                 : null,
         };
-        var runtime = new TangoRuntime(node.Log!, node.OpenCursor, node.Process.Time, node.Entropy, options,
+        frontEnd._runtime = new TangoRuntime(node.Log!, node.OpenCursor, node.Process!.Time, node.Entropy, options,
             new SimLogger(world, node.Name), TangoClient.LoopsHere());
-        await frontEnd.PatientlyAsync(async () =>
-        {
-            frontEnd.Tree = await runtime.OpenAsync<ZooKeeperTree>(
-                TreePartitions.NameOf(Service), OpenMode.Create);
-            if ((await frontEnd.Tree.ReadAsync()).Level == 0)
-            {
-                await frontEnd.Tree.UpdateAsync(new BeginRecord(
-                    random.NextUInt64(), TreeLevel.Newest, new TreeSettings()));
-            }
+        await frontEnd.PatientlyAsync(frontEnd.BeginAsync);
+        return frontEnd;
+    }
 
-            frontEnd._partitions = TreePartitions.Of(runtime, Service, frontEnd.Tree, node.Process.Time);
-            if (!plan.Mounts.IsEmpty) await runtime.Log.RaiseLevelAsync(RuntimeLog.KeyListLevel);
-        });
-        if (!hostsAll && random.Chance(0.5)) await frontEnd.PatientlyAsync(frontEnd.MountAsync);
-        await frontEnd.PatientlyAsync(async () =>
+    /// <summary>Serves clients until the workload is done.</summary>
+    public async Task ServeAsync(ZooNetwork network, Func<bool> isDone)
+    {
+        if (_random.Chance(0.5)) await PatientlyAsync(MountAsync);
+        PortlessFrontEnd? frontEnd = null;
+        await PatientlyAsync(async () =>
         {
-            await frontEnd.RefreshAsync();
-            await frontEnd._partitions.HostAsync(plan.Mounts.Where(_ => hostsAll || random.Chance(0.8)));
-            await runtime.ObserveAsync([.. frontEnd._partitions.Hosted.Select(pair => pair.Value)], frontEnd);
-            frontEnd.Hosted = [.. frontEnd._partitions.Hosted.Select(pair => pair.Key)];
+            var next = new PortlessFrontEnd(_runtime, _tree, Options(), Environment(), Send);
+            try
+            {
+                await next.StartAsync(default);
+                frontEnd = next;
+            }
+            finally
+            {
+                if (frontEnd is null) await EndAsync(next);
+            }
         });
         foreach (string path in (string[])[Ephemerals, Sequences, Marks, .. Registers])
         {
             var create = new CreateOp(path, [], [new AclEntry((Permissions)31, "world", "anyone")],
                 CreateFlags.Persistent);
-            await frontEnd.PatientlyAsync(async () => await frontEnd.Tree.UpdateAsync(
+            await PatientlyAsync(async () => await _tree.UpdateAsync(
                 new RequestRecord(new RequestHeader(0, 0, 0, 0, []), create)));
         }
 
-        await frontEnd.UpAsync();
-        return frontEnd;
-    }
-
-    /// <summary>From 1 to 2^61.</summary>
-    public static long Draw(SimRandom random) => (long)(random.NextUInt64() >> 3) + 1;
-
-    /// <summary>A client of the session was heard here.</summary>
-    public void Hear(long session) => _heard.Add(session);
-
-    /// <summary>Beats, and ends what was silent, until the workload is done.</summary>
-    public async Task BeatAsync(Func<bool> isDone)
-    {
+        network.Listen(_node.Process!, frontEnd!.ServeAsync);
         while (!isDone())
         {
             await Task.Delay(_plan.BeatInterval, Time);
-            try
-            {
-                if (_random.Chance(MountsAtBeat)) await MountAsync();
-                var result = await ShareAsync(new BeatRecord(Id, ++_beat));
-                if (result.Error == ZooKeeperError.Ok)
-                {
-                    await ExpireAsync();
-                    continue;
-                }
-
-                _monitor.Mark("zookeeper front end taken for dead");
-                await UpAsync();
-            }
-            catch (Exception e) when (IsExpected(e))
-            {
-                // The next number is above this one in any case.
-                _monitor.Mark("zookeeper beat lost");
-            }
+            if (_random.Chance(MountsAtBeat)) await TryAsync(MountAsync);
+            if (_plan.Overtakes && _random.Chance(TrimsAtBeat)) await TryAsync(TrimAsync);
         }
+
+        network.Close(_node.Process!);
+        await EndAsync(frontEnd);
     }
 
-    /// <summary>The newest states of all partitions that are played here, by mount. Linearizable.</summary>
-    public async Task<Dictionary<string, TreeRoot>> ReadAsync()
+    /// <summary>The last states of all partitions, by mount.</summary>
+    public async Task<Dictionary<string, TreeRoot>> ReadAllAsync()
     {
-        var roots = new Dictionary<string, TreeRoot>();
-        foreach (var (mount, tree) in _partitions.Hosted) roots.Add(mount, await tree.ReadAsync());
+        Dictionary<string, TreeRoot> roots = [], before = [];
+        await PatientlyAsync(async () =>
+        {
+            await _partitions.RefreshAsync(await _tree.ReadAsync());
+            await _partitions.HostAsync(_plan.Mounts);
+            do
+            {
+                (before, roots) = (roots, []);
+                foreach (var (mount, tree) in _partitions.Hosted) roots.Add(mount, await tree.ReadAsync());
+            }
+            while (roots.Any(pair => before.GetValueOrDefault(pair.Key) != pair.Value));
+        });
         return roots;
     }
 
-    /// <summary>Sends a request of a partition that is played here.</summary>
-    public async Task<TreeResult> UpdateAsync(RequestRecord record)
+    private static async Task EndAsync(PortlessFrontEnd frontEnd)
     {
-        if (record.Op is CloseSessionOp) return await ShareAsync(record);
-        var mounts = TreePartitions.PartitionsOf(_roots[NodePath.Root], record.Op);
-        return await _partitions.ToWrite(mounts.Single()).UpdateAsync(record);
+        await frontEnd.StopAsync();
+        await frontEnd.DisposeAsync();
     }
 
-    /// <summary>Sends a record that concerns all partitions (Z13).</summary>
-    public async Task<TreeResult> ShareAsync(TreeRecord record)
+    private async Task BeginAsync()
     {
-        while (true)
-        {
-            TreeResult? result;
-            if (_partitions.MountCount == 0)
-            {
-                result = await Tree.UpdateAsync(record);
-            }
-            else
-            {
-                long ticket = Draw(_random);
-                _shared.Add(ticket, null);
-                try
-                {
-                    await _partitions.AppendAsync(record, ticket);
-                    await Tree.ReadAsync();
-                    // A tree that was loaded anew has missed the effect.
-                    result = _shared[ticket] ?? throw new MissedException();
-                }
-                finally
-                {
-                    _shared.Remove(ticket);
-                }
-            }
+        _tree = await _runtime.OpenAsync<ZooKeeperTree>(TreePartitions.NameOf(Service), OpenMode.Create);
+        if ((await _tree.ReadAsync()).Level == 0)
+            await _tree.UpdateAsync(new BeginRecord(_random.NextUInt64(), TreeLevel.Newest, new TreeSettings()));
+        _partitions = TreePartitions.Of(_runtime, Service, _tree, Time);
+        if (!_plan.Mounts.IsEmpty) await _runtime.Log.RaiseLevelAsync(RuntimeLog.KeyListLevel);
+    }
 
-            if (result.Error != ZooKeeperError.OperationTimeout) return result;
-            _monitor.Mark("zookeeper record lost to a mount");
-            await RefreshAsync();
+    private ZooKeeperFrontEndOptions Options() => new(new IPEndPoint(IPAddress.Loopback, 0))
+    {
+        Service = Service,
+        Host = [.. _plan.Mounts.Where(_ => _random.Chance(0.8))],
+        Limits = new ZooKeeperLimits { MaxConnectionsPerAddress = 0 },
+    };
+
+    private FrontEndEnvironment Environment() => new(Time)
+    {
+        Loops = _node.Process!.Loops,
+        Fill = _random.Fill,
+        Times = new FrontEndTimes
+        {
+            Beat = _plan.BeatInterval,
+            Lease = _plan.Lease,
+            Look = _plan.BeatInterval / 4,
+            ShortestTimeout = TimeSpan.FromMilliseconds(1),
+            LongestTimeout = _plan.Timeout,
+        },
+        Observe = played => new ObservedPartitions(played, _monitor, $"{_node.Name} {_node.Process!.Id}"),
+    };
+
+    private void Send(FrontEndServices services, TreeRecord record)
+    {
+        if (record is ExpireRecord expire) _monitor.Sent(expire, isOwn: expire.FrontEnd == services.Identity.Id);
+        else _monitor.Mark("zookeeper front end taken for dead");
+        // The log is slow, and so may this process be.
+        bool isLate = record is ExpireRecord && _random.Chance(_plan.LateExpiries);
+        if (isLate) _node.Process!.Start("late expiry", LateAsync);
+        else QuietPosts.Send(services, record);
+
+        async Task LateAsync()
+        {
+            // Behind the next beat, or before it.
+            TimeSpan most = _random.Chance(0.5) ? _plan.Timeout : _plan.BeatInterval;
+            await Task.Delay(most * _random.NextDouble(), Time);
+            QuietPosts.Send(services, record);
         }
-    }
-
-    /// <summary>Sends a multi of several partitions, which are played here.</summary>
-    /// <param name="isOnce">Give it up where another write comes between.</param>
-    public async Task<CrossResult> DecideAsync(RequestRecord record, bool isOnce)
-    {
-        await RefreshAsync();
-        return await _partitions.DecideAsync(record.Header, (MultiOp)record.Op, isOnce ? TimeSpan.Zero : _plan.Timeout);
-    }
-
-    public static bool IsExpected(Exception e) =>
-        e is TangoInDoubtException or MissedException || LogRefusal.Is(e);
-
-    void IApplyObserver.OnReset(TangoObject handle, ObservedView view)
-    {
-        TreeRoot root = ZooKeeperTree.RootIn(view);
-        _roots[root.Home] = root;
-    }
-
-    void IApplyObserver.OnApplied(TangoObject handle, RecordVersion version, object effect)
-    {
-        var applied = (TreeEffect)effect;
-        string home = applied.Root.Home;
-        if (applied.Zxid < _played)
-            _monitor.Found(CheckerNames.ZooKeeperZxid, $"{_name}: {applied.Zxid:x} of {home} behind {_played:x}");
-        _played = applied.Zxid;
-        _monitor.Applied($"{_name} {home}", _roots[home], applied);
-        _roots[home] = applied.Root;
-        if (home == NodePath.Root && _shared.ContainsKey(applied.Ticket)) _shared[applied.Ticket] = applied.Result;
-    }
-
-    void IApplyObserver.OnPublished(LogPosition end)
-    {
-        foreach (TreeRoot root in _roots.Values) _monitor.Published(_name, root);
-    }
-
-    void IApplyObserver.OnStopped(TangoObject handle, Exception reason) =>
-        _monitor.Found(CheckerNames.ZooKeeperViews, $"{_name}: the tree has stopped: {reason.Message}");
-
-    private async Task UpAsync()
-    {
-        await PatientlyAsync(async () =>
-        {
-            Id = Draw(_random);
-            _beat = 0;
-            await ShareAsync(new FrontEndUpRecord(Id, TreeLevel.Newest, _name));
-        });
-        _sessions.Clear();
-        _frontEnds.Clear();
     }
 
     // Another front end may have mounted the path, or another path, meanwhile.
     private async Task MountAsync()
     {
-        TreeRoot root = await Tree.ReadAsync();
+        TreeRoot root = await _tree.ReadAsync();
         if (_plan.Mounts.FirstOrDefault(path => root.Mounts.All(mount => mount.Path != path)) is not { } next) return;
         try
         {
@@ -250,7 +192,27 @@ internal sealed class SimFrontEnd : IApplyObserver
         }
     }
 
-    private async Task RefreshAsync() => await _partitions.RefreshAsync(await Tree.ReadAsync());
+    // A front end that has not played so far loads its trees anew.
+    private async Task TrimAsync()
+    {
+        TreeRoot root = await _tree.ReadAsync();
+        LogPosition below = await _runtime.Checkpoints.WriteDirectoryAsync();
+        foreach (string name in root.Mounts.Select(static mount => mount.ObjectName).Prepend(_tree.ObjectName))
+            below = LogPosition.Min(below, await _runtime.Checkpoints.WriteAsync(name));
+        await _monitor.TrimAsync(_world, _node, below);
+    }
+
+    private async Task TryAsync(Func<Task> work)
+    {
+        try
+        {
+            await work();
+        }
+        catch (Exception e) when (IsExpected(e))
+        {
+            _monitor.Mark("zookeeper operator gave up");
+        }
+    }
 
     private async Task PatientlyAsync(Func<Task> work)
     {
@@ -268,58 +230,7 @@ internal sealed class SimFrontEnd : IApplyObserver
         }
     }
 
-    private async Task ExpireAsync()
-    {
-        TreeRoot root = _roots[NodePath.Root];
-        var now = Time.GetTimestamp();
-        foreach (FrontEnd silent in SilentFrontEnds(root, now))
-            await ShareAsync(new FrontEndDownRecord(silent.Id, silent.Beat));
-        foreach (var group in SilentSessions(root, now).GroupBy(session => session.FrontEnd))
-        {
-            var record = new ExpireRecord(group.Key, root.FindFrontEnd(group.Key)?.Beat ?? 0,
-                [.. group.Select(session => new ExpiredSession(session.Id, session.Attachment))]);
-            _monitor.Sent(record);
-            // The log is slow, and so may this process be.
-            if (_random.Chance(_plan.LateExpiries)) await Task.Delay(_plan.Timeout * _random.NextDouble(), Time);
-            await ShareAsync(record);
-        }
-    }
-
-    private List<FrontEnd> SilentFrontEnds(TreeRoot root, long now)
-    {
-        var others = root.AllFrontEnds.Where(row => !row.IsDown && row.Id != Id).ToList();
-        _frontEnds = others.ToDictionary(row => row.Id, row => Next(_frontEnds, row.Id, 0, row.Beat, now));
-        return [.. others.Where(row => Time.GetElapsedTime(_frontEnds[row.Id].Since, now) > 2 * _plan.Lease)];
-    }
-
-    private List<ZooKeeperSession> SilentSessions(TreeRoot root, long now)
-    {
-        var seen = new Dictionary<long, Seen>();
-        var silent = new List<ZooKeeperSession>();
-        foreach (ZooKeeperSession session in root.AllSessions())
-        {
-            bool isOwn = session.FrontEnd == Id;
-            long beat = isOwn ? 0 : root.FindFrontEnd(session.FrontEnd)?.Beat ?? 0;
-            Seen last = Next(_sessions, session.Id, session.Attachment, beat, now);
-            if (isOwn && _heard.Contains(session.Id)) last = last with { Since = now };
-            seen.Add(session.Id, last);
-            TimeSpan margin = isOwn ? TimeSpan.Zero : _plan.Lease;
-            if (Time.GetElapsedTime(last.Since, now) > TimeSpan.FromMilliseconds(session.Timeout) + margin)
-                silent.Add(session);
-        }
-
-        _heard.Clear();
-        _sessions = seen;
-        return silent;
-    }
-
-    private static Seen Next(Dictionary<long, Seen> before, long id, int attachment, long beat, long now) =>
-        before.TryGetValue(id, out Seen last) && last.Attachment == attachment && last.Beat == beat
-            ? last
-            : new Seen(attachment, beat, now);
-
-    /// <summary>A record is in the log, and what it came to was not heard.</summary>
-    private sealed class MissedException : Exception;
-
-    private readonly record struct Seen(int Attachment, long Beat, long Since);
+    // Trims overtake trees that are opened, and checkpoints that are written.
+    private bool IsExpected(Exception e) =>
+        e is TangoInDoubtException || LogRefusal.Is(e) || _plan.Overtakes && e is TangoException;
 }

@@ -1,13 +1,16 @@
 using System.Collections.Immutable;
 using System.Globalization;
 using Corfu.Simulation.Cluster;
+using Corfu.Simulation.Kernel;
+using Corfu.ZooKeeper.Client;
+using Corfu.ZooKeeper.Wire;
 using Tango.ZooKeeper;
 
 namespace Corfu.Simulation.ZooKeeper;
 
 /// <summary>All effects that front ends have played, and all replies that clients got. Looks at each as it
 /// comes.</summary>
-internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
+internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory history)
 {
     // A digest reads the whole tree.
     private const int DigestEvery = 8;
@@ -19,34 +22,82 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
 
     // The place of a write is one, whatever partitions it concerns.
     private readonly Dictionary<Write, long> _places = [];
-    private readonly Dictionary<Write, TreeResult> _results = [];
-    private readonly Dictionary<Write, TreeResult> _replies = [];
-    private readonly Dictionary<CrossMulti, CrossResult?> _multis = [];
+    private readonly Dictionary<long, (RequestHeader Caller, TreeResult Result)> _results = [];
+    private readonly List<ZooAnswer> _answers = [];
+    private readonly Dictionary<CrossMulti, ErrorCode?> _multis = [];
+    private readonly NodeChanges _changes = new();
+    private readonly List<(string Client, IReadOnlyList<WatchPacket> Packets)> _connections = [];
     private readonly HashSet<(long FrontEnd, long Beat, long Session, int Attachment)> _seen = [];
+
+    // A front end may still answer a client whose silence it has told itself.
+    private readonly HashSet<(long Session, int Attachment)> _endedByOwn = [];
+    private readonly HashSet<long> _endedByOthers = [];
+
+    /// <summary>A front end is about to end a session.</summary>
+    public event Action<long>? Expiring;
 
     public void Mark(string situation) => monitor.Mark(situation);
 
     public void Found(string checker, string what) => monitor.Found(checker, what);
 
     /// <summary>An expiry, with what its sender has seen.</summary>
-    public void Sent(ExpireRecord record)
+    /// <param name="isOwn">The sender serves the sessions.</param>
+    public void Sent(ExpireRecord record, bool isOwn)
     {
         foreach (ExpiredSession one in record.Sessions)
+        {
             _seen.Add((record.FrontEnd, record.Beat, one.Session, one.Attachment));
+            if (isOwn) _endedByOwn.Add((one.Session, one.Attachment));
+            Expiring?.Invoke(one.Session);
+        }
+    }
+
+    /// <summary>A front end gives packets for a client to its socket.</summary>
+    // Z10: a session that others have ended is another client's loss by now.
+    public void Given(long session)
+    {
+        if (_endedByOthers.Contains(session))
+            Found(CheckerNames.ZooKeeperSilence, $"session {session:x} is answered behind its end");
+    }
+
+    /// <summary>The newest mounts that a front end has played.</summary>
+    public IReadOnlyList<string> Mounts { get; private set; } = [];
+
+    /// <summary>Trims the log, by the client's own hand.</summary>
+    public async Task TrimAsync(World world, SimClientNode node, LogPosition below)
+    {
+        int slot = history.Trims.Count;
+        history.Trims.Add(new TrimOp(node.Number, below.Offset, true, world.Steps, LogHistory.Never));
+        await node.Log!.TrimPrefixAsync(below);
+        history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
+        Mark("zookeeper log trimmed");
     }
 
     public void Began(CrossMulti multi) => _multis[multi] = null;
 
-    public void Ended(CrossMulti multi, CrossResult outcome)
+    /// <param name="error">Null: the outcome is in doubt.</param>
+    public void Ended(CrossMulti multi, ErrorCode? error)
     {
-        _multis[multi] = outcome;
-        Mark(outcome.IsInDoubt ? "zookeeper multi across partitions in doubt"
-            : outcome.Failure is not { } failure ? "zookeeper multi across partitions committed"
-            : failure.Error == ZooKeeperError.OperationTimeout ? "zookeeper multi across partitions aborted"
-            : "zookeeper multi across partitions failed");
+        _multis[multi] = error;
+        Mark(error switch
+        {
+            null => "zookeeper multi across partitions in doubt",
+            ErrorCode.Ok => "zookeeper multi across partitions committed",
+            (ErrorCode)ZooKeeperError.OperationTimeout => "zookeeper multi across partitions aborted",
+            _ => "zookeeper multi across partitions failed",
+        });
     }
 
-    public void Replied(Write write, TreeResult result) => _replies[write] = result;
+    public void Answered(ZooAnswer answer) => _answers.Add(answer);
+
+    /// <summary>A client has a connection, whose packets are added as they come.</summary>
+    public void Connected(string client, IReadOnlyList<WatchPacket> packets) => _connections.Add((client, packets));
+
+    /// <summary>A front end shows a state of which it has not told the effects.</summary>
+    public void Loaded(TreeRoot root)
+    {
+        foreach (ZNode node in root.Subtree(NodePath.Root)) _changes.Note(node.Path, root.LastZxid, true);
+    }
 
     public void Applied(string frontEnd, TreeRoot before, TreeEffect effect)
     {
@@ -65,6 +116,12 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
             return;
         }
 
+        _changes.Add(effect.Changes.Select(
+            one => new NodeChange(effect.Zxid, (NodeChangeKind)one.Kind, one.Path)));
+        if (effect.Root.MountCount > Mounts.Count)
+            Mounts = [.. effect.Root.Mounts.Select(static mount => mount.Path)];
+        if (effect is { Ticket: not 0, Result.Error: ZooKeeperError.OperationTimeout })
+            Mark("zookeeper record lost to a mount");
         LookAtCaller(before, effect);
         LookAtSessions(before, effect);
         LookAtNodes(before, effect);
@@ -103,29 +160,48 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
     }
 
     // A multi has taken effect in all its partitions, by one record, or in none.
-    private void LookAtMulti(CrossMulti multi, CrossResult? outcome, IReadOnlyDictionary<string, TreeRoot> roots)
+    private void LookAtMulti(CrossMulti multi, ErrorCode? outcome, IReadOnlyDictionary<string, TreeRoot> roots)
     {
         var zxids = multi.Homes.Zip(multi.Marks, (home, path) => roots[home].Find(path)?.Stat.Czxid ?? 0).ToList();
         if (zxids.Distinct().Count() > 1)
-            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} stands at {string.Join(", ", zxids)}");
-        bool hasFailed = outcome?.Failure is not null;
-        if (hasFailed && zxids[0] != 0)
-            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} was answered {outcome!.Failure}, and has taken effect");
-        if (outcome is { Failure: null, IsInDoubt: false } && !multi.IsEphemeral && zxids[0] == 0)
-            Found(CheckerNames.ZooKeeperMulti, $"{multi.Write} was answered, and has no effect");
+            Found(CheckerNames.ZooKeeperMulti, $"multi {multi.Id} stands at {string.Join(", ", zxids)}");
+        if (outcome is not (null or ErrorCode.Ok) && zxids[0] != 0)
+            Found(CheckerNames.ZooKeeperMulti, $"multi {multi.Id} was answered {outcome}, and has taken effect");
+        if (outcome is ErrorCode.Ok && !multi.IsEphemeral && zxids[0] == 0)
+            Found(CheckerNames.ZooKeeperMulti, $"multi {multi.Id} was answered, and has no effect");
     }
 
-    /// <summary>Replies are those of the log.</summary>
-    public IEnumerable<Violation> Verdicts()
+    /// <summary>Replies are those of the log, and events those of its changes.</summary>
+    public IEnumerable<Violation> Verdicts() => _answers.Select(VerdictOn).OfType<Violation>()
+        .Concat(_connections.Select(one => WatchChecker.Check(one.Client, one.Packets, _changes)).OfType<Violation>())
+        .Concat(VerdictsOfOrder());
+
+    // The reply to a write is what its record came to, and names the record (Z2, Z6).
+    private Violation? VerdictOn(ZooAnswer answer)
     {
-        foreach (var (write, reply) in _replies)
+        var (session, number, request, head, frame) = answer;
+        if (!_results.TryGetValue(head.Zxid, out var decided)
+            || (decided.Caller.Session, decided.Caller.Number) != (session, number))
         {
-            if (!_results.TryGetValue(write, out var applied)) continue;
-            if (!applied.Equals(reply))
-                yield return new(CheckerNames.ZooKeeperReply, $"{write} is {applied}, and was answered {reply}");
+            // A request that fails on a snapshot has no record.
+            bool hasFailed = head.Error != ErrorCode.Ok || request is MultiRequest;
+            return hasFailed && !IsSuccess(answer) ? null : Wrong("no record");
         }
 
-        foreach (Violation violation in VerdictsOfOrder()) yield return violation;
+        using var expected = new JuteWriter();
+        ReplyWriter.Write(expected, head.Xid, head.Zxid, request, decided.Result);
+        return expected.Written[sizeof(int)..].SequenceEqual(frame) ? null : Wrong($"{decided.Result}");
+
+        Violation Wrong(string applied) => new(CheckerNames.ZooKeeperReply,
+            $"write {number} of {session:x} is {applied}, and was answered {Convert.ToHexString(frame)}");
+    }
+
+    private static bool IsSuccess(ZooAnswer answer)
+    {
+        var reader = new JuteReader(answer.Frame);
+        ReplyReader.TryReadHead(ref reader, out _);
+        return ReplyReader.ReadBody(answer.Request.Code, answer.Head, ref reader) is { Error: ErrorCode.Ok } reply
+            && reply.Parts.All(static part => part.Error == ErrorCode.Ok);
     }
 
     // The writes of an attachment stand in the order of its client, across partitions too.
@@ -151,8 +227,8 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
         if (effect.Result.Error == ZooKeeperError.OperationTimeout) return;
         string home = effect.Root.Home;
         var write = new Write(caller.Session, caller.Attachment, caller.Number);
-        // A record of all partitions is answered by the root partition's effect.
-        if (effect.Ticket == 0 || home == NodePath.Root) _results.TryAdd(write, effect.Result);
+        // A record of all partitions is answered by the root partition's effect, and parts are one multi's.
+        if (effect.Ticket == 0 || home == NodePath.Root) Note(caller, effect);
         if (!_places.TryAdd(write, effect.Zxid) && _places[write] != effect.Zxid)
             Found(CheckerNames.ZooKeeperOnce, $"{write} at {effect.Zxid:x}, and at {_places[write]:x}");
         var client = (home, caller.Session, caller.Attachment);
@@ -167,6 +243,21 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
                 + $"{session?.Attachment ?? 0}");
     }
 
+    private void Note(RequestHeader caller, TreeEffect effect)
+    {
+        if (effect.Result is not PartResult part)
+        {
+            _results.TryAdd(effect.Zxid, (caller, effect.Result));
+            return;
+        }
+
+        var parts = _results.GetValueOrDefault(effect.Zxid).Result is MultiResult before
+            ? before.Parts.ToArray()
+            : new OpResult[part.Total];
+        for (int i = 0; i < part.Parts.Length; i++) parts[part.Indexes[i]] = part.Parts[i];
+        _results[effect.Zxid] = (caller, new MultiResult(ZooKeeperError.Ok, [.. parts]));
+    }
+
     // Z8, Z12: a session ends as its observer has seen it, and with all its nodes.
     private void LookAtSessions(TreeRoot before, TreeEffect effect)
     {
@@ -174,6 +265,7 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
         {
             Mark("zookeeper session expired");
             var session = before.FindSession(id)!;
+            if (!_endedByOwn.Contains((id, session.Attachment))) _endedByOthers.Add(id);
             var beat = before.FindFrontEnd(session.FrontEnd)!.Beat;
             if (!_seen.Contains((session.FrontEnd, beat, id, session.Attachment)))
                 Found(CheckerNames.ZooKeeperAlive, $"session {id:x} expires at {effect.Zxid:x}, in attachment "
@@ -259,11 +351,11 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
 
 /// <summary>A multi across partitions, which creates a node in each.</summary>
 /// <param name="Homes">Mounts of its partitions.</param>
-internal sealed record CrossMulti(Write Write, bool IsEphemeral, IReadOnlyList<string> Homes)
+internal sealed record CrossMulti(long Id, bool IsEphemeral, IReadOnlyList<string> Homes)
 {
     /// <summary>The nodes, in the order of the partitions.</summary>
     public IEnumerable<string> Marks => Homes.Select(home =>
-        $"{(home == NodePath.Root ? SimFrontEnd.Marks : home)}/{Write.Session:x}-{Write.Attachment}-{Write.Number}");
+        $"{(home == NodePath.Root ? SimFrontEnd.Marks : home)}/{Id}");
 }
 
 /// <summary>A client's write.</summary>

@@ -22,10 +22,17 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
     /// <summary>Paths that front ends mount while others serve, in this order; none: a tree of one partition.</summary>
     public required ImmutableArray<string> Mounts { get; init; }
 
+    /// <summary>Clients, each with one session at a time.</summary>
+    public required int Sessions { get; init; }
+
+    /// <summary>The log is trimmed behind checkpoints, also under front ends that have not played so far.</summary>
+    public required bool Overtakes { get; init; }
+
     public static ZooKeeperPlan Of(ulong seed)
     {
         SimRandom random = new SimRandom(seed).Split("zookeeper");
         SeedPlan log = SeedPlan.Of(seed);
+        bool checkpoints = random.Chance(0.5);
         var beat = TimeSpan.FromMilliseconds(random.Pick([10, 30]));
         return new ZooKeeperPlan(log with
         {
@@ -34,7 +41,7 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
             // Only agents notice that a disk is gone.
             Faults = [.. log.Faults.Where(fault => fault != FaultKind.LoseDisk)],
             Trims = false,
-            Checkpoints = random.Chance(0.5),
+            Checkpoints = checkpoints,
             TwoVersions = false,
             Stumbles = false,
             Spills = false,
@@ -43,7 +50,7 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
             Grows = false,
             Indexes = false,
             Clients = random.Between(2, 4),
-            Workers = random.Between(2, 4),
+            Workers = 1,
             Operations = random.Between(250, 500),
         })
         {
@@ -51,6 +58,8 @@ internal sealed record ZooKeeperPlan(SeedPlan Log)
             BeatInterval = beat,
             Lease = 4 * beat,
             Timeout = beat * random.Between(3, 10),
+            Sessions = random.Between(3, 8),
+            Overtakes = checkpoints && random.Chance(0.6),
             LateExpiries = random.Pick([0.1, 0.5]),
         };
     }

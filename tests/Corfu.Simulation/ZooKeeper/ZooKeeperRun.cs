@@ -14,7 +14,6 @@ internal static class ZooKeeperRun
 
     private static readonly string[] s_situations =
     [
-        "zookeeper beat lost",
         "zookeeper ephemerals ended",
         "zookeeper expiry lost to a sign of life",
         "zookeeper front end taken for dead",
@@ -24,10 +23,15 @@ internal static class ZooKeeperRun
         "zookeeper multi failed",
         "zookeeper path mounted",
         "zookeeper record lost to a mount",
+        "zookeeper log trimmed",
         "zookeeper sequence",
         "zookeeper session created",
         "zookeeper session expired",
         "zookeeper session moved",
+        "zookeeper tree loaded anew",
+        "zookeeper tree overtaken by a trim",
+        "zookeeper watch heard",
+        "zookeeper watches set again",
         "zookeeper write in doubt",
         "zookeeper write of a moved session",
     ];
