@@ -231,7 +231,7 @@ public sealed class VolumeRulesTests
         _volume.Must(VolumeRules.Lack(
             _volume.State, 2, [1], new ShownBatch(Batch(1, 10), Root(10)), [1, 2]));
         _volume.Must(VolumeRules.AcceptLoss(_volume.State, 2, Batch(1, 10), Root(10), "me", 1));
-        // It looks into its log for its last batch.
+        // The region looks into its log for its last batch.
         Assert.Null(_volume.State.Head.Decision!.Lasts[1]);
     }
 

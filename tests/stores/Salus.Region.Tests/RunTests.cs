@@ -343,7 +343,7 @@ public sealed class RunTests
         await driver.CommitAsync((0, 1, 0));
         var answer = await driver.TrySendAsync(driver.Make((0, 2, 2)).Parts[0]);
         Assert.Equal(Status.NoSpace, answer!.Status);
-        // What was discarded frees its space by a file without it.
+        // The next file does without the block, and its space goes.
         await world.WaitAsync(static state => state.Regions[0].Newest.Number > 0);
     }
 

@@ -1,5 +1,5 @@
 namespace Salus.Region.Body;
 
-/// <summary>What this member has of the region is not what its members have agreed upon, and no second attempt makes it
-/// so: the member must be replaced.</summary>
+/// <summary>This member's copy of the region differs from what the members have agreed upon. No second attempt helps:
+/// the member must be replaced.</summary>
 internal sealed class DivergedBodyException(string message, Exception? inner = null) : Exception(message, inner);

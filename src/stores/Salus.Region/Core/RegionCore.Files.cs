@@ -86,7 +86,7 @@ internal sealed partial class RegionCore
     }
 
     // The log of a store is freed from its front: a region that writes little holds back the others. On a full disk,
-    // what was discarded frees its space by the next file.
+    // discarded blocks free their space by the next file.
     private bool IsCutDue => _body.IsCutDue || (_body.Unwritten > 0
         && (_services.Log.Bytes > _services.Options.LogBytes || Free < _services.Options.SpaceMargin));
 
