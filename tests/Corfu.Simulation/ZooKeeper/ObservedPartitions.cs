@@ -21,6 +21,9 @@ internal sealed class ObservedPartitions(IPlayedPartitions played, ZooKeeperMoni
     private sealed class Observer(ObservedPartitions partitions, IApplyObserver inner) : IApplyObserver
     {
         private readonly Dictionary<string, TreeRoot> _roots = [];
+
+        // Partitions that the newest record has changed, and its zxid.
+        private readonly List<string> _changed = [];
         private long _played;
 
         private ZooKeeperMonitor Monitor => partitions.Monitor;
@@ -44,10 +47,27 @@ internal sealed class ObservedPartitions(IPlayedPartitions played, ZooKeeperMoni
                     $"{partitions.Name}: {applied.Zxid:x} of {home} behind {_played:x}");
             }
 
+            CheckWhole(applied.Zxid);
             _played = applied.Zxid;
+            _changed.Add(home);
             Monitor.Applied($"{partitions.Name} {home}", _roots[home], applied);
             _roots[home] = applied.Root;
             inner.OnApplied(handle, version, effect);
+        }
+
+        // A read may come between two effects of a record, and sees no part of it.
+        private void CheckWhole(long zxid)
+        {
+            if (zxid != _played) _changed.Clear();
+            lock (partitions.Gate)
+            {
+                foreach (string home in _changed)
+                {
+                    if (partitions.RootOf(home)?.LastZxid != zxid) continue;
+                    Monitor.Found(CheckerNames.ZooKeeperMulti,
+                        $"{partitions.Name}: {home} has {zxid:x} before all partitions have it");
+                }
+            }
         }
 
         public void OnPublished(LogPosition end)

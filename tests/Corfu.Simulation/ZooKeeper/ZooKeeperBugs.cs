@@ -32,6 +32,7 @@ internal static class ZooKeeperBugs
         new("multi-is-overtaken", "Z16", "writes go on beside a multi across partitions", CheckerNames.ZooKeeperZxid,
             1002),
         new("reload-goes-on", "Z18", "a tree is loaded anew, and its clients stay", CheckerNames.ZooKeeperWatch, 1004),
+        new("parts-one-by-one", "Z23", "a read may see a part of a record", CheckerNames.ZooKeeperMulti, 1002),
         new("failed-multi-counts", "Z14", "a multi that failed leaves the changes before its failure",
             CheckerNames.ZooKeeperMulti, 1),
     };

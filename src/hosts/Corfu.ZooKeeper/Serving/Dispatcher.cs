@@ -230,6 +230,10 @@ internal sealed class Dispatcher(
     {
         // Handles whose effects have begun.
         private readonly HashSet<TangoObject> _begun = [];
+
+        // Z23: effects of one record, in several partitions. The next record, or the end, shows that none is missing.
+        private readonly List<TreeEffect> _record = [];
+        private RecordVersion _version;
         private bool _isOver;
 
         /// <summary>Begins, in place of another one.</summary>
@@ -244,6 +248,7 @@ internal sealed class Dispatcher(
         {
             lock (dispatcher.Gate)
             {
+                TakeRecord();
                 var begins = _begun.Add(handle);
                 if (dispatcher.IsCurrent(this, begins)) dispatcher.OnReset(ZooKeeperTree.RootIn(view), begins);
             }
@@ -253,7 +258,10 @@ internal sealed class Dispatcher(
         {
             lock (dispatcher.Gate)
             {
-                if (dispatcher.IsCurrent(this, false)) dispatcher.OnApplied((TreeEffect)effect);
+                if (version != _version) TakeRecord();
+                _version = version;
+                _record.Add((TreeEffect)effect);
+                if (Planted.Is("parts-one-by-one")) TakeRecord();
             }
         }
 
@@ -261,6 +269,7 @@ internal sealed class Dispatcher(
         {
             lock (dispatcher.Gate)
             {
+                TakeRecord();
                 if (dispatcher.IsCurrent(this, false)) dispatcher.OnPublished();
             }
         }
@@ -269,8 +278,15 @@ internal sealed class Dispatcher(
         {
             lock (dispatcher.Gate)
             {
+                TakeRecord();
                 if (dispatcher.IsCurrent(this, false)) dispatcher.OnStopped(reason);
             }
+        }
+
+        private void TakeRecord()
+        {
+            if (dispatcher.IsCurrent(this, false)) _record.ForEach(dispatcher.OnApplied);
+            _record.Clear();
         }
     }
 }
