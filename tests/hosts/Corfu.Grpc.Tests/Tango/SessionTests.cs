@@ -52,8 +52,16 @@ public sealed class SessionTests
         await WaitForLineAsync(front, 2);
 
         var stopped = stops ? first.StopAsync() : Task.CompletedTask;
-        // The reason is lost when the connection closes before the caller has read its trailers.
-        if (stops) Assert.Equal(StatusCode.Unavailable, (await TangoFrontEnd.FailureOf(session.NextAsync)).Code);
+        if (stops)
+        {
+            var (code, reason) = await TangoFrontEnd.FailureOf(session.NextAsync);
+            // The reason is lost when the connection closes before the caller has read its trailers. HTTP/2's code for
+            // that close decides about the status, then.
+            if (reason.StartsWith("no reason", StringComparison.Ordinal))
+                Assert.True(code is StatusCode.Unavailable or StatusCode.Internal, reason);
+            else Assert.Equal(StatusCode.Unavailable, code);
+        }
+
         // The front end closes its connections when their callers have ended their streams too.
         await session.DisposeAsync();
         await stopped;

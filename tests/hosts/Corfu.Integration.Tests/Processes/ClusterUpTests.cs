@@ -74,20 +74,27 @@ public sealed class ClusterUpTests
         Assert.Equal(["sequencer", "sequencer-1", "spare-0", "unit-0", "unit-1", "unit-2"],
             (await cluster.ProcessIdsAsync()).Keys.Order());
 
-        // Both commands report the same of a role.
-        var status = (await CorfuTool.RunAsync("status", "--connect", cluster.ConnectionString, "--json")).Require();
-        var nodes = JsonNode.Parse(status.Output)!["nodes"]!.AsArray().Where(node => (string)node!["role"]! != "agent");
-        var manifest = ClusterFolder.Open(cluster.Folder).Manifest;
-        var names = manifest.Nodes.ToDictionary(node => node.Endpoint.ToString(), node => node.Name);
-        Assert.Equal(duties,
-            nodes.ToDictionary(node => $"{names[(string)node!["endpoint"]!]} {(string)node["role"]!}",
-                node => (string)node!["duty"]!));
+        // Both commands report the same of a role, once every node has played the newest membership.
+        var names = ClusterFolder.Open(cluster.Folder).Manifest.Nodes
+            .ToDictionary(node => node.Endpoint.ToString(), node => node.Name);
+        while (!(await StatedAsync()).ToHashSet().SetEquals(await DutiesAsync(cluster)))
+            await Task.Delay(100, TestContext.Current.CancellationToken);
 
         var fewer = await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder, "--units", "1");
         Assert.Equal(2, fewer.ExitCode);
         fewer = await CorfuTool.RunAsync("cluster", "up", "--dir", cluster.Folder, "--units", "2");
         Assert.Equal(1, fewer.ExitCode);
         Assert.Contains("remove-unit", fewer.Error, StringComparison.Ordinal);
+
+        async Task<IEnumerable<KeyValuePair<string, string>>> StatedAsync()
+        {
+            var status = (await CorfuTool.RunAsync("status", "--connect", cluster.ConnectionString, "--json"))
+                .Require();
+            return JsonNode.Parse(status.Output)!["nodes"]!.AsArray()
+                .Where(static node => (string)node!["role"]! != "agent")
+                .Select(node => KeyValuePair.Create(
+                    $"{names[(string)node!["endpoint"]!]} {(string)node["role"]!}", (string)node["duty"]!));
+        }
     }
 
     [Fact]
