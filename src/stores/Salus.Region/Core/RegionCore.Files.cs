@@ -31,6 +31,9 @@ internal sealed partial class RegionCore
     // The last batch is a marker, and no cut stands behind it: no batch may come in between (S22).
     private bool _isMarkerUncut;
 
+    // The last batch found less space than the margin. Not asked for in each turn: the file system is.
+    private bool _isShort;
+
     // The driver waits for a checkpoint of all that is committed.
     private bool _isCutAsked;
 
@@ -88,7 +91,7 @@ internal sealed partial class RegionCore
     // The log of a store is freed from its front: a region that writes little holds back the others. On a full disk,
     // discarded blocks free their space by the next file.
     private bool IsCutDue => _body.IsCutDue || (_body.Unwritten > 0
-        && (_services.Log.Bytes > _services.Options.LogBytes || Free < _services.Options.SpaceMargin));
+        && (_services.Log.Bytes > _services.Options.LogBytes || _isShort));
 
     private bool IsCutEarly(TimeSpan pause) => _uncut < LeastCut && _services.Behind(-pause) < _cutAt;
 

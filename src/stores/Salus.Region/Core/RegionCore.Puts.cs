@@ -146,9 +146,11 @@ internal sealed partial class RegionCore
     }
 
     // Blocks that become empty free space: they are taken as long as the log has room.
-    private bool IsFull(SubBatch batch) => batch.Payload.IsEmpty
-        ? !_services.Log.TakesDiscards
-        : Free - batch.Payload.Length < _services.Options.SpaceMargin;
+    private bool IsFull(SubBatch batch)
+    {
+        _isShort = Free - batch.Payload.Length < _services.Options.SpaceMargin;
+        return batch.Payload.IsEmpty ? !_services.Log.TakesDiscards : _isShort;
+    }
 
     // The leader's answer is the commit; elsewhere it is that the batch is prepared.
     private bool IsAnswered(PlacedBatch batch) =>
