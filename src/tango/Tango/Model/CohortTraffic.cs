@@ -35,6 +35,10 @@ internal sealed class CohortTraffic
         set => Volatile.Write(ref _checkpointSize, value);
     }
 
+    /// <summary>What was applied since the newest checkpoint, about as it stands in the log.</summary>
+    public long BytesSinceCheckpoint =>
+        Bytes - Volatile.Read(ref _bytesDone) + ((Updates - Volatile.Read(ref _updatesDone)) * BytesOfRecord);
+
     private bool IsDue
     {
         get
@@ -43,7 +47,7 @@ internal sealed class CohortTraffic
             var updates = Updates - Volatile.Read(ref _updatesDone);
             var bytes = Bytes - Volatile.Read(ref _bytesDone);
             return (updates >= policy.Updates || bytes >= policy.Bytes)
-                && bytes + (updates * BytesOfRecord) >= CheckpointSize / 2;
+                && BytesSinceCheckpoint >= CheckpointSize / 2;
         }
     }
 

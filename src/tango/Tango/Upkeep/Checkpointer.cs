@@ -100,8 +100,16 @@ internal sealed class Checkpointer(
                 end = _lookedAt;
             }
 
-            if (cohort is not null) end = await TryCheckpointAsync(cohort, Known(cohort));
-            if (end is { } played) await TryRaiseTrimPointAsync(played);
+            var density = 1L;
+            if (cohort is not null)
+            {
+                var known = Known(cohort);
+                var (begin, bytes) = (known ?? FindClaim(cohort).Forget, cohort.Traffic.BytesSinceCheckpoint);
+                end = await TryCheckpointAsync(cohort, known);
+                if (end > begin) density = Math.Max(1, bytes / BytesOfPosition / (end.Value - begin));
+            }
+
+            if (end is { } played) await TryRaiseTrimPointAsync(played, density);
         }
     }
 
@@ -109,7 +117,9 @@ internal sealed class Checkpointer(
     /// Cohorts with few updates, and those that no runtime has open: without a new checkpoint now and then, they would
     /// hold the trim point. In the order of what they need, the oldest first.
     /// </summary>
-    private async ValueTask CheckpointBehindAsync(LogPosition end)
+    /// <param name="density">How many usual positions (<see cref="BytesOfPosition"/>) one holds lately: entries of many
+    /// updates would fill a disk before their positions are many.</param>
+    private async ValueTask CheckpointBehindAsync(LogPosition end, long density)
     {
         if (directory.Claims is not { } claims) return;
         // Others hold the log: it costs as much, and frees nothing.
@@ -121,32 +131,32 @@ internal sealed class Checkpointer(
             var claim = claims.Cohorts[id];
             if (FindWatched(id) is { } cohort)
             {
-                if (!IsBehind(cohort, claim, end)) continue;
+                if (!IsBehind(cohort, claim, end, density)) continue;
                 await TryCheckpointAsync(cohort, claim.Checkpoint);
                 made++;
             }
-            else if (policy!.TrimsLog && !isHeld && IsPinned(id, end))
+            else if (policy!.TrimsLog && !isHeld && IsPinned(id, end, density))
             {
-                made += await TryCheckpointUnhostedAsync(id, end);
-                isHeld = IsPinned(id, end);
+                made += await TryCheckpointUnhostedAsync(id, end, density);
+                isHeld = IsPinned(id, end, density);
             }
         }
     }
 
-    private bool IsBehind(Cohort cohort, CohortClaim claim, LogPosition end)
+    private bool IsBehind(Cohort cohort, CohortClaim claim, LogPosition end, long density)
     {
         // A large one waits longer, as with updates of its own: about as many bytes of the log as it has itself.
-        var patience = Math.Max(policy!.Updates, cohort.Traffic.CheckpointSize / BytesOfPosition);
+        var patience = Math.Max(policy!.Updates, cohort.Traffic.CheckpointSize / BytesOfPosition) / density;
         return end - (claim.Checkpoint ?? claim.Forget) > patience
             && cohort.Objects.All(static member => member.Stopped is null || member.IsRemoved);
     }
 
     /// <summary>Whether a cohort that is not open here holds too much. Hosts make their checkpoints twice as
     /// early.</summary>
-    private bool IsPinned(ObjectId id, LogPosition end)
+    private bool IsPinned(ObjectId id, LogPosition end, long density)
     {
         if (directory.Claims is not { } claims || !claims.Cohorts.TryGetValue(id, out var claim)) return false;
-        var patience = 2 * policy!.SpreadFor(runtime, id).Updates;
+        var patience = 2 * policy!.SpreadFor(runtime, id).Updates / density;
         // Values in the log may have been replaced since the newest checkpoint; that one tells no more of them.
         var (held, slack) = claim is { IsHeldByValues: true, Checkpoint: { } newest }
             ? (newest, 0)
@@ -156,12 +166,12 @@ internal sealed class Checkpointer(
 
     /// <summary>Usually no runtime has it open.</summary>
     /// <returns>How many were made.</returns>
-    private async ValueTask<int> TryCheckpointUnhostedAsync(ObjectId id, LogPosition end)
+    private async ValueTask<int> TryCheckpointUnhostedAsync(ObjectId id, LogPosition end, long density)
     {
         // A claim rises to the last checkpoint but one. If it does not, an undecided record holds it.
         for (var made = 0; made < MaxOfUnhosted; made++)
         {
-            if (!IsPinned(id, end) || maker.FindUnhosted(id) is not { } members) return made;
+            if (!IsPinned(id, end, density) || maker.FindUnhosted(id) is not { } members) return made;
             try
             {
                 await maker.MakeUnhostedAsync(members, lifetime);
@@ -178,13 +188,13 @@ internal sealed class Checkpointer(
         return MaxOfUnhosted;
     }
 
-    private async ValueTask TryRaiseTrimPointAsync(LogPosition end)
+    private async ValueTask TryRaiseTrimPointAsync(LogPosition end, long density)
     {
         try
         {
             if (directory.Claims is null) return;
             lock (_gate) _lookedAt = LogPosition.Max(_lookedAt ?? end, end);
-            await CheckpointBehindAsync(end);
+            await CheckpointBehindAsync(end, density);
             if (policy!.TrimsLog) await trimmer.TrimAsync(lifetime);
         }
         catch (Exception e)

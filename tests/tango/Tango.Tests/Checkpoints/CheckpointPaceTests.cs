@@ -48,6 +48,26 @@ public class CheckpointPaceTests
         }
     });
 
+    /// <summary>The directory held the log for as many positions as one of small entries would have had: with entries
+    /// of many updates, gigabytes.</summary>
+    [Fact]
+    public void The_directory_is_checkpointed_after_bytes_too() => SeededContext.Run(3, async time =>
+    {
+        await using var world = new World(time: time);
+        var policy = new CheckpointPolicy { Updates = 1000, Bytes = 50_000 };
+        await using var runtime = new TangoRuntime(world.Log, world.Log.OpenCursor, time, new SeededEntropy(1),
+            new TangoOptions { Checkpoints = policy }, loops: SeededContext.Loops);
+        var accounts = await runtime.OpenAsync<Accounts>("accounts", OpenMode.Create);
+        var large = new string('k', 5000);
+        for (var i = 0; i < 300; i++)
+        {
+            await accounts.SetAsync(large, i);
+            if (i % 10 == 0) await Task.Delay(TimeSpan.FromSeconds(1), time);
+        }
+
+        Assert.NotEmpty(await world.CheckpointEntriesAsync(ObjectId.Directory.Value));
+    });
+
     [Fact]
     public void One_of_several_hosts_makes_each_checkpoint() => SeededContext.Run(2, async time =>
     {
