@@ -95,9 +95,9 @@ public sealed record SeedPlan
 
     public bool ForgetsVersions => VersionAge < 100;
 
-    /// <summary>Largest payload of one entry: with <see cref="Spills"/>, hardly enough to create the group of
-    /// objects.</summary>
-    public int MaxPayload => Spills ? 236 : EntryLimits.DefaultMaxPayload;
+    /// <summary>Largest payload of one entry, which a page of a unit's log holds: with <see cref="Spills"/>, hardly
+    /// enough to create the group of objects.</summary>
+    public int MaxPayload => Spills ? 236 : Page / 2;
 
     /// <summary>Profile of each client, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
@@ -130,6 +130,9 @@ public sealed record SeedPlan
     public AgentPlan? Agents { get; init; }
 
     public long MaxClockSkew { get; init; }
+
+    // Of the units' logs.
+    private const int Page = 16 << 10;
 
     private const double ShareWithAgents = 0.25;
     private const double ShareWithDecay = 0.1;
@@ -291,7 +294,6 @@ public sealed record SeedPlan
 
     private static PageStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
     {
-        const int Page = 16 << 10;
         return new PageStoreOptions
         {
             LogPageSize = Page,
