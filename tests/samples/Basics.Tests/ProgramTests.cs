@@ -47,11 +47,13 @@ public sealed partial class ProgramTests
             Checkout.Folders("samples/Basics"),
             Heading().Matches(s_page).Select(match => match.Groups[1].Value).Order());
 
-    /// <summary>README shows parts of these programs, so that its code is compiled and run here.</summary>
-    [Fact]
-    public void Code_of_the_front_page_stands_in_the_named_program()
+    /// <summary>Pages show parts of these programs, so that their code is compiled and run here.</summary>
+    [Theory]
+    [InlineData("README.md")]
+    [InlineData("docs/zookeeper.md")]
+    public void Code_of_a_page_stands_in_the_named_program(string page)
     {
-        var blocks = Block().Matches(Checkout.Read("README.md"));
+        var blocks = Block().Matches(Checkout.Read(page));
         Assert.NotEmpty(blocks);
         foreach (Match block in blocks)
             Assert.Contains(block.Groups[2].Value, Checkout.Read(block.Groups[1].Value), StringComparison.Ordinal);
