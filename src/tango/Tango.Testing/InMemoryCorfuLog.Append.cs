@@ -128,9 +128,11 @@ public sealed partial class InMemoryCorfuLog
                     return new AppendResult(AppendOutcome.NotAppended, At(_pages.Count), origin);
                 var position = Grant(streams);
                 if (fault is AppendFault.None or AppendFault.WrittenButUnknown) Write(position, origin, payload);
-                if (fault is AppendFault.None) return new AppendResult(AppendOutcome.Appended, position, origin);
+                var headers = _options.TellHeaders ? _pages[(int)position.Offset].Headers : default;
+                if (fault is AppendFault.None)
+                    return new AppendResult(AppendOutcome.Appended, position, origin) { Headers = headers };
                 if (fault is not AppendFault.LeaveHole)
-                    return new AppendResult(AppendOutcome.Unknown, position, origin);
+                    return new AppendResult(AppendOutcome.Unknown, position, origin) { Headers = headers };
             }
         }
     }

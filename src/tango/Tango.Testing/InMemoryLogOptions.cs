@@ -32,6 +32,9 @@ public sealed record InMemoryLogOptions
     /// is.</summary>
     public bool Decide { get; init; } = true;
 
+    /// <summary>Whether appends tell the stream headers that were written; false: as a log over gRPC.</summary>
+    public bool TellHeaders { get; init; } = true;
+
     public TimeProvider Time { get; init; } = TimeProvider.System;
 }
 

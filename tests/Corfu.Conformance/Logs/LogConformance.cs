@@ -18,6 +18,9 @@ public abstract partial class LogConformance
     /// <summary>The log under test, empty.</summary>
     protected abstract Task<ICorfuLog> OpenAsync();
 
+    /// <summary>Whether appends tell the stream headers of their entries.</summary>
+    protected virtual bool TellsHeaders => true;
+
     /// <summary>Another view of the same log, as another process has it.</summary>
     protected abstract Task<ICorfuLog> OpenAnotherAsync();
 
@@ -49,6 +52,27 @@ public abstract partial class LogConformance
         Assert.Equal(result.Origin, read.Entry!.Origin);
         Assert.Equal(result.Position, read.Entry.Position);
         Assert.Equal([A, B], read.Entry.Streams.Select(s => s.Stream));
+    }
+
+    [Fact]
+    public async Task Append_tells_the_headers_that_a_read_of_the_entry_returns()
+    {
+        var log = await OpenAsync();
+        List<LogPosition> before = [];
+        for (var i = 0; i < StreamHeader.MaxBackpointers + 2; i++)
+        {
+            if (i == 2) before.Insert(0, await LeaveHoleAsync([A]));
+            var result = await log.AppendAsync(Bytes("x"), [B, A]);
+            var read = (await log.ReadManyAsync([result.Position], ReadDetail.Headers))[0];
+            Assert.Equal(TellsHeaders, !result.Headers.IsDefault);
+            if (TellsHeaders)
+            {
+                Assert.Equal(read.Entry!.Streams.AsEnumerable(), result.Headers);
+                Assert.Equal(before.Take(StreamHeader.MaxBackpointers), result.Headers[1].Backpointers);
+            }
+
+            before.Insert(0, result.Position);
+        }
     }
 
     /// <summary>Raw streams and objects shared their ids: a raw append stopped the object of the stream.</summary>

@@ -50,3 +50,31 @@ public sealed class InMemoryLogConformance : LogConformance
         return (await _log.AppendAsync(default, streams)).Position;
     }
 }
+
+/// <summary>As a log that tells no headers, such as one over gRPC.</summary>
+public sealed class SilentLogConformance : LogConformance
+{
+    private readonly Queue<AppendFault> _faults = new();
+    private readonly InMemoryCorfuLog _log;
+
+    public SilentLogConformance()
+    {
+        _log = new InMemoryCorfuLog(new InMemoryLogOptions
+        {
+            NextAppendFault = () => _faults.TryDequeue(out var fault) ? fault : AppendFault.None,
+            TellHeaders = false,
+        });
+    }
+
+    protected override bool TellsHeaders => false;
+
+    protected override Task<ICorfuLog> OpenAsync() => Task.FromResult<ICorfuLog>(_log);
+
+    protected override Task<ICorfuLog> OpenAnotherAsync() => OpenAsync();
+
+    protected override async Task<LogPosition> LeaveHoleAsync(ImmutableArray<StreamId> streams)
+    {
+        _faults.Enqueue(AppendFault.LostAndUnknown);
+        return (await _log.AppendAsync(default, streams)).Position;
+    }
+}

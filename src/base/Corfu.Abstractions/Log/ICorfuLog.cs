@@ -97,6 +97,16 @@ public readonly record struct AppendResult(AppendOutcome Outcome, LogPosition Po
 {
     public bool IsAppended => Outcome == AppendOutcome.Appended;
 
+    /// <summary>The entry's streams with their newest positions below it, as the grant of <see cref="Position"/> told
+    /// them: what a read of the entry would answer. Default: this log does not tell; read the entry. They follow from
+    /// the position, and do not count for equality.</summary>
+    public ImmutableArray<StreamHeader> Headers { get; init; }
+
+    public bool Equals(AppendResult other) =>
+        (Outcome, Position, Origin) == (other.Outcome, other.Position, other.Origin);
+
+    public override int GetHashCode() => HashCode.Combine(Outcome, Position, Origin);
+
     /// <summary>The position, or an exception for callers that treat the third outcome as an error.</summary>
     public LogPosition Require() => IsAppended ? Position : throw new AppendUnknownException(this);
 }

@@ -193,7 +193,7 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
             outcome = AppendOutcome.Unknown;
         }
 
-        var result = new AppendResult(outcome, grant.Position, origin);
+        var result = new AppendResult(outcome, grant.Position, origin) { Headers = grant.Headers };
         switch (outcome)
         {
             case AppendOutcome.Appended:

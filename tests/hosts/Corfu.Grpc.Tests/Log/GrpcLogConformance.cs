@@ -19,6 +19,8 @@ public sealed class GrpcLogConformance : LogConformance, IAsyncDisposable
         NextAppendFault = () => _faults.TryDequeue(out var fault) ? fault : AppendFault.None,
     });
 
+    protected override bool TellsHeaders => false;
+
     protected override async Task<ICorfuLog> OpenAsync()
     {
         _frontEnd ??= await FrontEnd.StartAsync(
