@@ -43,6 +43,13 @@ collision-hides-the-older-key log/Corfu.Sequencer.Tests    Corfu.Sequencer.Tests
 retry-keeps-its-ruling     log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
 silence-is-a-ruling        log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
 position-passed-on         log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
+fence-not-looked-for       services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+foreign-grant-ignored      services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+acknowledged-out-of-order  services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+unknown-sent-again         services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+ledger-by-slot             services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+trimmed-is-no-fence        services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
+ledgers-claim-nothing      services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerTrimTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 '
 

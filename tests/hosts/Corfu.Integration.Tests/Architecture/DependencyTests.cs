@@ -24,7 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
-        ["services"] = [["Corfu.StateMachines", "Tango.ZooKeeper"]],
+        ["services"] = [["Corfu.StateMachines", "Tango.Ledgers", "Tango.ZooKeeper"]],
         ["stores"] =
         [
             ["Craq.Protocol", "Salus.Protocol"], ["Salus.Coordination"],
@@ -57,7 +57,7 @@ public sealed class DependencyTests
         ["Corfu.Abstractions", "Corfu.Protocol", "Corfu.Storage", "Corfu.Register", "Corfu.Detection", "Corfu.Unit",
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
             "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
-            "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region", "Tango.ZooKeeper",
+            "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region", "Tango.Ledgers", "Tango.ZooKeeper",
             "Corfu.StateMachines"];
 
     // The only way to a node of CRAQ is the role that its host serves.
