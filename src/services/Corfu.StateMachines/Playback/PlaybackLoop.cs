@@ -139,20 +139,42 @@ internal sealed class PlaybackLoop(
         catch (LogTrimmedException e)
         {
             _waiters.Again(turn);
-            await ReloadAsync(e, _stopping.Token);
-            Wake();
-            return true;
+            return await TryReloadAsync(e);
         }
         catch (CorfuException e) when (e is not MachineException)
         {
             turn.Fail(e);
             return false;
         }
+        catch (Exception e)
+        {
+            // The loop ends, and no other turn takes over these callers.
+            turn.Fail(new MachineStoppedException(e.Message, e));
+            throw;
+        }
 
         foreach (var capture in turn.Captures) Capture(capture);
         turn.Complete();
         Listener.OnTurn(_state);
         return true;
+    }
+
+    /// <returns>False: the log could not be reached. The next turn meets the trim again.</returns>
+    private async Task<bool> TryReloadAsync(LogTrimmedException trimmed)
+    {
+        try
+        {
+            await ReloadAsync(trimmed, _stopping.Token);
+            return true;
+        }
+        catch (CorfuException e) when (e is not MachineException)
+        {
+            return false;
+        }
+        finally
+        {
+            Wake();
+        }
     }
 
     private async Task PlayAsync(ReadConsistency consistency, CancellationToken cancellationToken)

@@ -80,8 +80,9 @@ public sealed class ReplicaRuleTests
         await world.AddAsync(right, "clock");
         await world.AddAsync(right, "a");
 
-        Assert.IsType<MachineDivergedException>(await world.Do(wrong.Stopped));
+        // The turn of this query, or one before it, meets the digest.
         await Assert.ThrowsAsync<MachineStoppedException>(() => world.ShowAsync(wrong));
+        Assert.IsType<MachineDivergedException>(await world.Do(wrong.Stopped));
         Assert.Equal("a=1\n", await world.ShowAsync(right));
     }
 
@@ -117,6 +118,17 @@ public sealed class ReplicaRuleTests
                 replica.QueryAsync(machine => machine.Show(), QueryAs.Local).AsTask());
             await Assert.ThrowsAsync<MachineStoppedException>(() => world.Do(replica.ProposeAsync(s_a)));
         }
+    }
+
+    [Fact]
+    public async Task M10_query_whose_turn_meets_the_exception_ends()
+    {
+        await using var world = new World();
+        world.Options = world.Options with { PollInterval = TimeSpan.FromDays(1) };
+        var writer = await world.OpenAsync();
+        var reader = await world.OpenAsync();
+        await world.Do(writer.ProposeAsync(SumMachine.Bytes("throw")));
+        await Assert.ThrowsAsync<MachineStoppedException>(() => world.ShowAsync(reader));
     }
 
     [Fact]

@@ -98,6 +98,25 @@ public sealed class SnapshotRuleTests
     }
 
     [Fact]
+    public async Task M5_replica_goes_on_from_a_snapshot_that_was_unreachable_at_first()
+    {
+        await using var world = new World();
+        var gate = new GatedLog(world.Log);
+        var slow = await world.OpenAsync(log: gate);
+        var fast = await world.OpenAsync();
+        gate.HoldChecks();
+        for (var i = 0; i < 10; i++) await world.AddAsync(fast, "a");
+        await world.Log.TrimPrefixAsync(await world.Do(fast.SnapshotAsync().AsTask()));
+        var chunks = await world.EntriesAsync(World.Chunks);
+        var refused = 0;
+        gate.IsUnreachable = position => chunks.Exists(chunk => chunk.Position == position) && refused++ < 3;
+        gate.LetChecksGo();
+
+        Assert.Equal("a=10\n", await world.ShowAsync(slow));
+        Assert.True(refused > 3);
+    }
+
+    [Fact]
     public async Task M5_replica_without_a_snapshot_beyond_a_trim_stops()
     {
         await using var world = new World();

@@ -17,6 +17,9 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
     /// <summary>Changes the fates that are found, in place of the log's answer.</summary>
     public Func<AppendOutcome, AppendOutcome> Fate { get; set; } = outcome => outcome;
 
+    /// <summary>Positions whose reads fail.</summary>
+    public Func<LogPosition, bool> IsUnreachable { get; set; } = _ => false;
+
     /// <summary>Checks are not answered until they are let go: the process plays nothing meanwhile.</summary>
     public void HoldChecks() => _checks = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -55,8 +58,9 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
 
     public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(ImmutableArray<LogPosition> positions,
         ReadDetail detail = ReadDetail.Full, ReadMode mode = ReadMode.CloseHoles,
-        CancellationToken cancellationToken = default) =>
-        log.ReadManyAsync(positions, detail, mode, cancellationToken);
+        CancellationToken cancellationToken = default) => positions.Any(IsUnreachable)
+            ? throw new LogUnavailableException("as asked")
+            : log.ReadManyAsync(positions, detail, mode, cancellationToken);
 
     public async ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams,
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)
