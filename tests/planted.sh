@@ -51,6 +51,13 @@ ledger-by-slot             services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.L
 trimmed-is-no-fence        services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
 ledgers-claim-nothing      services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerTrimTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
+duplicate-runs             services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SessionRuleTests
+gone-session-is-new        services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SessionRuleTests
+sessions-not-saved         services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SessionRuleTests
+one-snapshot-is-enough     services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SnapshotRuleTests
+skipped-is-applied         services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SnapshotRuleTests
+digest-ignored             services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.ReplicaRuleTests
+unchecked-query            services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.ReplicaRuleTests
 '
 
 run() { # BUG PROJECT CLASS; an empty bug: the product as it is. The output has the runner's summary.

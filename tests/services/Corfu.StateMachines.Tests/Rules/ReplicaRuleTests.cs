@@ -33,7 +33,7 @@ public sealed class ReplicaRuleTests
         var before = gate.Checks;
         gate.HoldChecks();
         var first = reader.QueryAsync(machine => machine.Show()).AsTask();
-        while (gate.Checks == before) await Task.Yield();
+        await gate.CheckedAsync(before);
 
         // The first query's check is under way: the second one needs another.
         var second = reader.QueryAsync(machine => machine.Show()).AsTask();
@@ -52,7 +52,7 @@ public sealed class ReplicaRuleTests
         var before = gate.Checks;
         gate.HoldChecks();
         List<Task<string>> queries = [reader.QueryAsync(machine => machine.Show()).AsTask()];
-        while (gate.Checks == before) await Task.Yield();
+        await gate.CheckedAsync(before);
         for (var i = 0; i < 50; i++) queries.Add(reader.QueryAsync(machine => machine.Show()).AsTask());
         gate.LetChecksGo();
         await world.Do(Task.WhenAll(queries));

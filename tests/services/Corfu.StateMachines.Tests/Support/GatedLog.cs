@@ -30,6 +30,17 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
         held?.TrySetResult();
     }
 
+    /// <summary>Waits for a linearizable check beyond a number of them.</summary>
+    public async Task CheckedAsync(int before)
+    {
+        const int MostTurns = 1_000_000;
+        for (var turn = 0; Checks <= before; turn++)
+        {
+            Assert.True(turn < MostTurns, "No check was asked for.");
+            await Task.Yield();
+        }
+    }
+
     /// <summary>Appends take no position until they are let go.</summary>
     public void HoldAppends() =>
         _appends = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
