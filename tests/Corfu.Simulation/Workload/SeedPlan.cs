@@ -131,7 +131,7 @@ public sealed record SeedPlan
 
     public long MaxClockSkew { get; init; }
 
-    // Of the units' logs.
+    // A page of the units' logs.
     private const int Page = 16 << 10;
 
     private const double ShareWithAgents = 0.25;

@@ -35,7 +35,7 @@ internal sealed class CohortTraffic
         set => Volatile.Write(ref _checkpointSize, value);
     }
 
-    /// <summary>What was applied since the newest checkpoint, about as it stands in the log.</summary>
+    /// <summary>Size in the log, about, of all updates since the newest checkpoint.</summary>
     public long BytesSinceCheckpoint =>
         Bytes - Volatile.Read(ref _bytesDone) + ((Updates - Volatile.Read(ref _updatesDone)) * BytesOfRecord);
 
