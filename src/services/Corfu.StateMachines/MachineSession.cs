@@ -33,7 +33,7 @@ public sealed class MachineSession
         ArgumentOutOfRangeException.ThrowIfNegative(answeredBelow);
         ArgumentOutOfRangeException.ThrowIfLessThan(number, answeredBelow);
         CommandOutcome? doubt = null;
-        for (var attempt = 1;; attempt++)
+        for (var attempt = 1; ; attempt++)
         {
             try
             {

@@ -74,7 +74,7 @@ internal sealed class ReplicaCore : IPlaybackListener
         if (inDoubt.Call is not CommandCall call) return inDoubt;
         if (call.Owner != Proposals)
             throw new ArgumentException("Another replica sent the command.", nameof(inDoubt));
-        for (var isSecond = false;; isSecond = true)
+        for (var isSecond = false; ; isSecond = true)
         {
             if (await Proposals.ResolveAsync(call, cancellationToken) is { } found) return found;
             if (isSecond) return inDoubt;

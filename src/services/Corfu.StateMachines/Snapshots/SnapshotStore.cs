@@ -157,7 +157,7 @@ internal sealed class SnapshotStore(ICorfuLog log, string name, ReplicaOptions o
     private async ValueTask<LogPosition> AppendAsync(
         ReadOnlyMemory<byte> payload, StreamId stream, CancellationToken cancellationToken)
     {
-        for (var attempt = 1;; attempt++)
+        for (var attempt = 1; ; attempt++)
         {
             var result = await log.AppendAsync(payload, [stream], cancellationToken);
             if (result.IsAppended) return result.Position;
