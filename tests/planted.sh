@@ -50,6 +50,7 @@ unknown-sent-again         services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.L
 ledger-by-slot             services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
 trimmed-is-no-fence        services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
 ledgers-claim-nothing      services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerTrimTests
+older-spine-followed       services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerSpineTests
 reap-by-path               services/Tango.ZooKeeper.Tests  Tango.ZooKeeper.Tests.ReapTests
 duplicate-runs             services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SessionRuleTests
 gone-session-is-new        services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SessionRuleTests

@@ -10,7 +10,8 @@ public enum LedgerError
     /// <summary>There is no such ledger, or it was deleted.</summary>
     LedgerNotFound = -7,
 
-    /// <summary>The writer has closed the ledger, or was disposed.</summary>
+    /// <summary>The writer has closed the ledger, was disposed, or has ended since the log refused an entry for too
+    /// long: the inner exception says why. The ledger may be open still; then recover it.</summary>
     LedgerClosed = -11,
 
     /// <summary>The ledger has no such entry.</summary>
@@ -31,11 +32,13 @@ public enum LedgerError
     /// <summary>Not BookKeeper's: the entry does not fit into an entry of the log.</summary>
     EntryTooLarge = -1001,
 
-    /// <summary>Not BookKeeper's: the outcome of a write to the log could not be learnt. The writer has ended; recover
-    /// the ledger to learn which entries it has.</summary>
+    /// <summary>Not BookKeeper's: the outcome of a write to the log could not be learnt, or the call that made it was
+    /// cancelled. A writer has ended; recover the ledger to learn which entries it has. A close or recovery may be
+    /// repeated.</summary>
     LedgerInDoubt = -1002,
 
-    /// <summary>Not BookKeeper's: too many bytes wait to be sent. Nothing was done; slow down and try again.</summary>
+    /// <summary>Not BookKeeper's: too many bytes wait to be sent, each entry counting 128 more; or a given id is more
+    /// than 65,536 above the last acknowledged one. Nothing was done; slow down and try again.</summary>
     WriterBusy = -1003,
 }
 

@@ -20,7 +20,8 @@ public sealed record LedgerOptions
     /// <summary>Bytes of entries that a writer has under way at once. Default 16 MiB.</summary>
     public int MaxBytesInFlight { get; init; } = 16 << 20;
 
-    /// <summary>Bytes of entries that may wait to be sent; above, appends are refused. Default 64 MiB.</summary>
+    /// <summary>Bytes of entries that may wait to be sent, each counting 128 more; above, appends are refused. Default
+    /// 64 MiB.</summary>
     public int MaxBytesWaiting { get; init; } = 64 << 20;
 
     /// <summary>How often all followers of the store together ask whether open ledgers have grown. Default 10

@@ -72,6 +72,7 @@ public sealed class LedgerReader
     }
 
     /// <summary>Waits for an entry to be confirmed.</summary>
+    /// <param name="timeout">Bounds the wait. Questions to the log have limits of their own.</param>
     /// <returns>Null: it was not in time, or the ledger is closed below it.</returns>
     public async ValueTask<LedgerEntry?> WaitForAsync(
         long entry, TimeSpan timeout, CancellationToken cancellationToken = default)
@@ -184,10 +185,14 @@ public sealed class LedgerReader
 
     private async ValueTask PlayAsync(CancellationToken cancellationToken)
     {
+        LedgerState state;
+        Spine? spine = null;
         try
         {
             _player ??= await SlotPlayer.OpenAsync(_log, _stream, _view.Row.Key, _spines, cancellationToken);
             await _player.PlayAsync(cancellationToken);
+            state = _player.State;
+            if (state.End is { Spine: { } closing }) spine = await _spines.ReadAsync(closing, cancellationToken);
         }
         catch (LogTrimmedException)
         {
@@ -196,11 +201,16 @@ public sealed class LedgerReader
             if (!await ReloadAsync(cancellationToken)) throw;
             return;
         }
-
-        var state = _player.State;
-        if (state.End is { Spine: { } closing })
+        catch (Exception e) when (e is not (OperationCanceledException or LogUnavailableException))
         {
-            var spine = await _spines.ReadAsync(closing, cancellationToken);
+            // The player has passed the record that it could not decode, which may be the end (B2): the next question
+            // meets it again.
+            _player = null;
+            throw;
+        }
+
+        if (spine is not null)
+        {
             _view = new View(_view.Row, spine, state.Last, state.Length, true, []);
         }
         else if (state is { IsHandedOn: true, End: null })

@@ -8,7 +8,7 @@ public sealed record LedgerSpec
     /// <summary>Characters of all names and values of <see cref="Metadata"/>.</summary>
     public const int MaxMetadata = 32 << 10;
 
-    /// <summary>Null: the store chooses one that no ledger had before.</summary>
+    /// <summary>Null: the store chooses one that no ledger had before, above all that ledgers had below 2^62.</summary>
     public LedgerId? Id { get; init; }
 
     /// <summary>Needed to open or recover the ledger. It guards against mistakes: who can read the log can read the

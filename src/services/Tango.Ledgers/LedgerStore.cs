@@ -20,6 +20,9 @@ public sealed class LedgerStore : IAsyncDisposable
 {
     private const int ListPage = 256;
 
+    // Room for each spine that a writer or a recovery writes.
+    private const int LeastPayload = 64 << 10;
+
     private readonly ICorfuLog _log;
     private readonly LedgerDirectory _directory;
     private readonly LedgerOptions _options;
@@ -32,13 +35,14 @@ public sealed class LedgerStore : IAsyncDisposable
     {
         (_log, _directory, _options, _loops) = (log, directory, options, loops);
         _polls = new SlotPolls(log, options.Time, loops, options.PollInterval);
-        _mover = new LedgerMover(log, directory);
+        _mover = new LedgerMover(log, directory, options.Time);
         _remains = new LedgerRemains(log, loops);
     }
 
     /// <summary>Opens the store of that name, and creates it if there is none.</summary>
     /// <param name="log">The log that <paramref name="tango"/> is over.</param>
-    /// <exception cref="ArgumentException">An option is out of its range; all of them are named.</exception>
+    /// <exception cref="ArgumentException">An option is out of its range; all of them are named. Or entries of the log
+    /// have room for less than 64 KiB.</exception>
     public static ValueTask<LedgerStore> OpenAsync(ICorfuLog log, TangoRuntime tango, string name = "ledgers",
         LedgerOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync(log, tango, name, options, LoopContext.Pool, cancellationToken);
@@ -51,6 +55,9 @@ public sealed class LedgerStore : IAsyncDisposable
         options ??= new LedgerOptions();
         if (options.Faults() is { Count: > 0 } faults)
             throw new ArgumentException(string.Join(" ", faults), nameof(options));
+        if (log.MaxPayload < LeastPayload)
+            throw new ArgumentException(
+                $"An entry of the log has room for {log.MaxPayload} bytes; ledgers need {LeastPayload}.", nameof(log));
         var directory = await tango.OpenAsync<LedgerDirectory>(name, OpenMode.Create, cancellationToken);
         return new LedgerStore(log, directory, options, loops);
     }
@@ -76,7 +83,8 @@ public sealed class LedgerStore : IAsyncDisposable
 
     /// <summary>Ends a ledger and opens it for reading. Its writer, if it still lives, gets nothing acknowledged any
     /// more; what it was acknowledged is in the ledger.</summary>
-    /// <exception cref="LedgerException">There is no such ledger, or its password is another one.</exception>
+    /// <exception cref="LedgerException">There is no such ledger, or its password is another one. Or the call is in
+    /// doubt, also since it was cancelled: repeat it.</exception>
     public async ValueTask<LedgerReader> RecoverAsync(
         LedgerId id, ReadOnlyMemory<byte> password = default, CancellationToken cancellationToken = default)
     {
@@ -107,7 +115,7 @@ public sealed class LedgerStore : IAsyncDisposable
         }
     }
 
-    /// <summary>Deletes a ledger. An open one is fenced first.</summary>
+    /// <summary>Deletes a ledger. An open one is recovered first, which fails if its records are damaged.</summary>
     /// <returns>False: there is no such ledger.</returns>
     public async ValueTask<bool> DeleteAsync(LedgerId id, CancellationToken cancellationToken = default)
     {
@@ -132,6 +140,7 @@ public sealed class LedgerStore : IAsyncDisposable
     /// <remarks>A call that fails or is cancelled may be repeated. An open ledger keeps the log until it is
     /// closed.</remarks>
     /// <returns>How many ledgers were moved.</returns>
+    /// <exception cref="TangoException">The other ledgers were moved, and those that it names could not be.</exception>
     public async ValueTask<int> MoveAsync(LogPosition below, CancellationToken cancellationToken = default)
     {
         RequireNoTransaction();
@@ -149,7 +158,10 @@ public sealed class LedgerStore : IAsyncDisposable
         var row = await _directory.CreateAsync(
             spec.Id?.Value, [.. SHA256.HashData(spec.Password.Span)], spec.Properties(),
             _options.Time.GetUtcNow().ToUnixTimeMilliseconds(), cancellationToken);
-        if (row is null) throw new LedgerException(LedgerError.LedgerExists, $"There is a ledger {spec.Id} already.");
+        if (row is null)
+            throw new LedgerException(LedgerError.LedgerExists, spec.Id is { } id
+                ? $"There is a ledger {id} already."
+                : "No id is left to choose: a ledger had the highest one.");
         var slot = SlotOf(row);
         var window = new AppendWindow(slot, row.Key, _options, _loops);
         return new LedgerWriterCore(_directory, slot, row, window, ReaderOf(row));
@@ -175,7 +187,7 @@ public sealed class LedgerStore : IAsyncDisposable
     private LedgerReader ReaderOf(LedgerRow row) => new(_log, _directory, _polls, _options.Time, row);
 
     private SlotLog SlotOf(LedgerRow row) =>
-        new(_log, LedgerStreams.OfSlot(_directory.ObjectId, row.Slot), row.LedgerId);
+        new(_log, LedgerStreams.OfSlot(_directory.ObjectId, row.Slot), row.LedgerId, _options.Time);
 
     private void RequireNoTransaction()
     {

@@ -31,8 +31,9 @@ public sealed class LedgerWriter : IAsyncDisposable
     /// every replica, and no recovery can miss them.</summary>
     /// <param name="cancellationToken">Ends the wait. The entry goes on.</param>
     /// <returns>The entry's id.</returns>
-    /// <exception cref="LedgerException">The ledger was fenced, or the writer has ended. The entry may be in the
-    /// ledger.</exception>
+    /// <exception cref="LedgerException">The entry is too large, or too many bytes wait
+    /// (<see cref="LedgerError.WriterBusy"/>): nothing was done, and the writer goes on. Or the ledger was fenced, or
+    /// the writer has ended: then the entry may be in the ledger.</exception>
     public async ValueTask<long> AppendAsync(
         ReadOnlyMemory<byte> data, CancellationToken cancellationToken = default) =>
         await _core.Window.AppendAsync(null, data).WaitOrCancelAsync(cancellationToken);
@@ -40,7 +41,7 @@ public sealed class LedgerWriter : IAsyncDisposable
     /// <summary>Closes the ledger behind the last acknowledged entry. Entries that are under way fail. May be
     /// repeated.</summary>
     /// <exception cref="LedgerException">Another process has closed the ledger, with more entries than are acknowledged
-    /// here, or deleted it.</exception>
+    /// here, or deleted it. Or the call is in doubt, also since it was cancelled: repeat it.</exception>
     public ValueTask<LedgerMetadata> CloseAsync(CancellationToken cancellationToken = default) =>
         _core.CloseAsync(cancellationToken);
 
@@ -72,19 +73,23 @@ public sealed class OrderedLedgerWriter : IAsyncDisposable
     /// <summary>Adds an entry under an id. Acknowledged once it and all entries with lower ids are at every replica,
     /// and no recovery can miss them.</summary>
     /// <param name="cancellationToken">Ends the wait. The entry goes on.</param>
-    /// <exception cref="LedgerException">The id was given before; or the ledger was fenced, or the writer has ended:
-    /// then the entry may be in the ledger.</exception>
+    /// <exception cref="LedgerException">The id was given before, the entry is too large, or too many bytes wait or the
+    /// id is too far ahead (<see cref="LedgerError.WriterBusy"/>): nothing was done, and the writer goes on. Or the
+    /// ledger was fenced, or the writer has ended: then the entry may be in the ledger.</exception>
     public async ValueTask<long> WriteAsync(
         long entry, ReadOnlyMemory<byte> data, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(entry);
+
+        // Readers take no record after whose entries no id is left.
+        ArgumentOutOfRangeException.ThrowIfEqual(entry, long.MaxValue);
         return await _core.Window.AppendAsync(entry, data).WaitOrCancelAsync(cancellationToken);
     }
 
     /// <summary>Closes the ledger behind the last acknowledged entry: where an id is lacking, before it. Entries that
     /// are not acknowledged fail. May be repeated.</summary>
     /// <exception cref="LedgerException">Another process has closed the ledger, with more entries than are acknowledged
-    /// here, or deleted it.</exception>
+    /// here, or deleted it. Or the call is in doubt, also since it was cancelled: repeat it.</exception>
     public ValueTask<LedgerMetadata> CloseAsync(CancellationToken cancellationToken = default) =>
         _core.CloseAsync(cancellationToken);
 
@@ -144,7 +149,7 @@ internal sealed class LedgerWriterCore
     private async ValueTask<LedgerRow?> TryCloseAsync(Spine spine, CancellationToken cancellationToken)
     {
         if (await Window.CloseAsync(spine, cancellationToken) is not { } position) return null;
-        var end = new LedgerEnd(spine.Through, spine.Length, spine.Through < 0 ? null : position);
+        var end = new LedgerEnd(spine.Through, spine.Length, spine.Through < 0 ? null : position, position);
         return await LedgerRecovery.CloseAsync(_directory, _row, end, cancellationToken);
     }
 }

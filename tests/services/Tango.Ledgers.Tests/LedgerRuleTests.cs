@@ -147,7 +147,7 @@ public sealed class LedgerRuleTests : IAsyncDisposable
         var reader = await store.OpenAsync(writer.Id);
         while (await TryReadAsync(reader, 1) is null) await Task.Yield();
         for (var i = 0; i < 50; i++) await Task.Yield();
-        refuse.SetException(new LogUnavailableException("The log takes nothing."));
+        refuse.SetException(new LogIsMirrorException("The entry"));
         Assert.Equal(LedgerError.LedgerClosed, await RefusalAsync(() => first));
         Assert.Equal(LedgerError.LedgerClosed, await RefusalAsync(() => second));
         Assert.Equal(LedgerError.LedgerClosed, await RefusalAsync(async () => await writer.AppendAsync(Bytes("c"))));
@@ -187,7 +187,9 @@ public sealed class LedgerRuleTests : IAsyncDisposable
             process.Connection.Lose();
             return ValueTask.CompletedTask;
         };
-        Assert.Equal(LedgerError.LedgerInDoubt, await RefusalAsync(async () => await writer.AppendAsync(Bytes("b"))));
+        var refusal = RefusalAsync(async () => await writer.AppendAsync(Bytes("b")));
+        await _world.Host.Time.AdvanceUntilAsync(refusal, TimeSpan.FromSeconds(1));
+        Assert.Equal(LedgerError.LedgerInDoubt, await refusal);
         Assert.Equal(LedgerError.LedgerInDoubt, await RefusalAsync(async () => await writer.AppendAsync(Bytes("c"))));
         _around = static () => ValueTask.CompletedTask;
         Assert.Equal("a b", await ReadAllAsync(await (await _world.OpenAsync()).RecoverAsync(writer.Id)));
@@ -222,6 +224,37 @@ public sealed class LedgerRuleTests : IAsyncDisposable
         Assert.Equal(LedgerError.LedgerFenced, await RefusalAsync(() => closing));
         await Assert.ThrowsAsync<LedgerException>(() => second);
         Assert.Equal("a b", await ReadAllAsync(await store.OpenAsync(writer.Id)));
+    }
+
+    // B13: an entry above a gap is in the log, and so is the one below it, of which the writer has not heard.
+    [Fact]
+    public async Task Close_behind_a_fence_hides_no_entry_that_was_in_the_log_above_a_gap()
+    {
+        var store = await _world.OpenAsync(s_alone with { MaxAppendsInFlight = 1 });
+        var writer = await store.CreateOrderedAsync();
+        await writer.WriteAsync(0, Bytes("a"));
+        var (stream, key) = (await _world.StreamAsync(writer.Id), (await _world.RowAsync(writer.Id)).Key);
+
+        // The fourth turn is behind the second append, which begins once the first one was accounted for.
+        var (turns, held, answer) = (0, new TaskCompletionSource(), new TaskCompletionSource());
+        _around = () =>
+        {
+            if (++turns < 4) return ValueTask.CompletedTask;
+            held.TrySetResult();
+            return new ValueTask(answer.Task);
+        };
+        var third = writer.WriteAsync(2, Bytes("c")).AsTask();
+        var second = writer.WriteAsync(1, Bytes("b")).AsTask();
+        await held.Task;
+        _around = static () => ValueTask.CompletedTask;
+        await _world.AppendAsync(stream, new FenceRecord(key));
+        var closing = writer.CloseAsync().AsTask();
+        answer.SetResult();
+        Assert.Equal(LedgerError.LedgerFenced, await RefusalAsync(() => closing));
+        await Assert.ThrowsAsync<LedgerException>(() => second);
+        await Assert.ThrowsAsync<LedgerException>(() => third);
+        Assert.Equal(2, (await _world.RowAsync(writer.Id)).Last);
+        Assert.Equal("a b c", await ReadAllAsync(await store.OpenAsync(writer.Id)));
     }
 
     [Fact]

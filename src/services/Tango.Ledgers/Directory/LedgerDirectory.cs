@@ -10,7 +10,10 @@ internal sealed partial class LedgerDirectory : TangoObject, ITangoIndex
     private ImmutableSortedSet<int> _free = ImmutableSortedSet<int>.Empty;
     private int _slots;
 
-    // Above every id that was chosen here.
+    // Ids from here on are callers' alone, so that a very high one leaves ids to choose.
+    private const long FirstGiven = 1L << 62;
+
+    // Above each id below FirstGiven that a ledger had.
     private long _next;
 
     LogPlace? ITangoIndex.LowestPlace
@@ -31,7 +34,7 @@ internal sealed partial class LedgerDirectory : TangoObject, ITangoIndex
     public bool IsCalledInTransaction => IsInTransaction;
 
     /// <param name="id">Null: one is chosen.</param>
-    /// <returns>Null: the id is another ledger's.</returns>
+    /// <returns>Null: the id is another ledger's, or none is left to choose.</returns>
     [Mutator(1)]
     public partial ValueTask<LedgerRow?> CreateAsync(long? id, ImmutableArray<byte> password,
         ImmutableArray<LedgerProperty> properties, long created, CancellationToken cancellationToken = default);
@@ -71,9 +74,8 @@ internal sealed partial class LedgerDirectory : TangoObject, ITangoIndex
         long created, LogPlace place)
     {
         var chosen = id ?? _next;
-        while (id is null && _ledgers.ContainsKey(chosen)) chosen++;
-        if (_ledgers.ContainsKey(chosen)) return null;
-        if (id is null) _next = chosen + 1;
+        if (_ledgers.ContainsKey(chosen) || (id is null && chosen == FirstGiven)) return null;
+        if (chosen < FirstGiven) _next = Math.Max(_next, chosen + 1);
         var slot = _free.IsEmpty ? _slots++ : _free.Min;
         _free = _free.Remove(slot);
         var row = new LedgerRow(

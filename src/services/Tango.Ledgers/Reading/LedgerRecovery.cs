@@ -59,7 +59,8 @@ internal static class LedgerRecovery
         var spine = end.Spine;
         if (spine is null && end.Last >= 0)
         {
-            var record = new SpineRecord(row.Key, state.Edge.ToSpine(default));
+            // A recovery that begins at this spine reads from the end on, and finds the same one.
+            var record = new SpineRecord(row.Key, state.Edge.ToSpine(end.At));
             spine = (await RepeatAsync(() => slot.AppendAsync(record, cancellationToken), cancellationToken)).Position;
         }
 

@@ -41,9 +41,9 @@ internal sealed class LedgerRemains(ICorfuLog log, LoopContext loops)
                 await log.TrimAsync(position);
             await log.TrimAsync(root);
         }
-        catch (Exception e) when (e is CorfuException or TangoFormatException)
+        catch (Exception)
         {
-            // Trimmed already, or the log cannot be reached.
+            // Trimmed already, or the log cannot be reached, or is disposed. A failure here would end all later trims.
         }
     }
 }

@@ -43,7 +43,7 @@ internal sealed class SlotPlayer
     {
         if (State.End is not null) return;
         await _cursor.SyncAsync(ReadConsistency.Linearizable, cancellationToken);
-        while (await _cursor.ReadNextAsync(cancellationToken) is { } entry)
+        while (State.End is null && await _cursor.ReadNextAsync(cancellationToken) is { } entry)
         {
             var record = LedgerRecord.Decode(entry.Payload);
             State.Play(entry.Position, record);

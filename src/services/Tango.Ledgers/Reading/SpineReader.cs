@@ -32,17 +32,27 @@ internal sealed class SpineReader(ICorfuLog log, LogPlace key)
         return found;
     }
 
-    /// <summary>All records of a spine: batches, and the spines below it.</summary>
+    /// <summary>All records of a spine: batches, and then the spines below it, each once. A caller may release each
+    /// as it comes: two ranges may lead to one spine, and all have been read by then.</summary>
     public async IAsyncEnumerable<LogPosition> ListAsync(
         Spine spine, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
     {
         var open = new Stack<(SpineRange Range, int Level)>();
+        var below = new HashSet<LogPosition>();
         Push(spine, Spine.LevelCount);
         while (open.TryPop(out var next))
         {
-            if (next.Level > 0) Push(await ReadAsync(next.Range.Position, cancellationToken), next.Level);
-            yield return next.Range.Position;
+            if (next.Level == 0)
+            {
+                yield return next.Range.Position;
+                continue;
+            }
+
+            below.Add(next.Range.Position);
+            Push(await ReadAsync(next.Range.Position, cancellationToken), next.Level);
         }
+
+        foreach (var position in below) yield return position;
 
         void Push(Spine node, int levels)
         {

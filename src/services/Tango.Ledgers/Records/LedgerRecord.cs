@@ -83,8 +83,10 @@ internal abstract record LedgerRecord(LogPlace Key)
 
     private protected static LogPosition ReadPosition(ref MessagePackReader reader) => new(reader.ReadInt64());
 
+    // A spine that no reader takes would stop the ledger, and the next ones of its slot, for good.
     private protected static void WriteSpine(ref MessagePackWriter writer, Spine spine)
     {
+        RequireDense(spine);
         writer.Write(spine.Through);
         writer.Write(spine.Length);
         writer.Write(spine.Floor.Offset);

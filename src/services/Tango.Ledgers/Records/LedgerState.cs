@@ -3,15 +3,20 @@ namespace Tango.Ledgers.Records;
 /// <summary>The end of a ledger.</summary>
 /// <param name="Last">-1: it is empty.</param>
 /// <param name="Spine">Position of the record that names all entries; null: none does.</param>
-internal sealed record LedgerEnd(long Last, long Length, LogPosition? Spine);
+/// <param name="At">Position of the fence or close.</param>
+internal sealed record LedgerEnd(long Last, long Length, LogPosition? Spine, LogPosition At);
 
 /// <summary>The state of a ledger whose records are played in the order of the log. Pure.</summary>
 // B2: a ledger is a function of its own records, from its creation on; the first fence or close ends it for every
 // reader. Else two recoverers find two ends.
 internal sealed class LedgerState(LogPlace key)
 {
-    // Above a gap, by first id.
-    private readonly SortedDictionary<long, (EntriesRecord Record, LogPosition Position)> _ahead = [];
+    // Records above a gap, by first id. Their data is left out: a gap may stay for long.
+    private readonly SortedDictionary<long, (SpineRange Range, long Bytes)> _ahead = [];
+
+    // Invariant (B13): Through of the newest spine that was begun from or followed. An older one, which a replay from
+    // the floor meets, names less: followed, it would lose what only the newer one names.
+    private long _named = -1;
 
     /// <summary>Names the entries 0 to <see cref="Last"/>.</summary>
     public SpineEdge Edge { get; } = new();
@@ -30,11 +35,14 @@ internal sealed class LedgerState(LogPlace key)
     public bool IsHandedOn { get; private set; }
 
     /// <summary>Records above a gap, which no reader confirms.</summary>
-    public IEnumerable<SpineRange> Ahead =>
-        _ahead.Values.Select(static a => new SpineRange(a.Record.First, a.Record.Data.Length, a.Position));
+    public IEnumerable<SpineRange> Ahead => _ahead.Values.Select(static ahead => ahead.Range);
 
     /// <summary>Begins above what a spine names.</summary>
-    public void Begin(Spine spine, LogPosition position) => Edge.Follow(spine, position);
+    public void Begin(Spine spine, LogPosition position)
+    {
+        Edge.Follow(spine, position);
+        _named = spine.Through;
+    }
 
     public void Play(LogPosition position, LedgerRecord record)
     {
@@ -50,14 +58,15 @@ internal sealed class LedgerState(LogPlace key)
             case EntriesRecord entries:
                 Add(position, entries);
                 break;
-            case SpineRecord { Spine: var spine } when spine.Through <= Edge.Through:
-                Edge.Follow(spine, position);
+            case SpineRecord { Spine: var spine } when spine.Through <= Edge.Through
+                && (spine.Through > _named || Planted.Is("older-spine-followed")):
+                Begin(spine, position);
                 break;
             case FenceRecord:
-                End = new LedgerEnd(Edge.Through, Edge.Length, null);
+                End = new LedgerEnd(Edge.Through, Edge.Length, null, position);
                 break;
             case CloseRecord { Spine: var spine }:
-                End = new LedgerEnd(spine.Through, spine.Length, position);
+                End = new LedgerEnd(spine.Through, spine.Length, position, position);
                 break;
         }
     }
@@ -65,8 +74,13 @@ internal sealed class LedgerState(LogPlace key)
     private void Add(LogPosition position, EntriesRecord record)
     {
         // An id is in one record only (B6), but for what a spine has named already.
-        if (record.First > Edge.Through) _ahead.TryAdd(record.First, (record, position));
+        if (record.First > Edge.Through)
+        {
+            var range = new SpineRange(record.First, record.Data.Length, position);
+            _ahead.TryAdd(record.First, (range, record.Bytes));
+        }
+
         while (_ahead.Remove(Edge.Through + 1, out var next))
-            Edge.Add(next.Record.Data.Length, next.Position, next.Record.Bytes);
+            Edge.Add(next.Range.Count, next.Range.Position, next.Bytes);
     }
 }

@@ -54,8 +54,11 @@ internal sealed class SpineEdge
     /// <summary>Bytes of all that is named.</summary>
     public long Length { get; private set; }
 
+    /// <summary>Batches that no record of the spine names.</summary>
+    public int Batches => _levels[0].Count;
+
     /// <summary>Whether a record of the spine is due.</summary>
-    public bool IsFull => _levels[0].Count >= Spine.FanOut;
+    public bool IsFull => Batches >= Spine.FanOut;
 
     public void Add(long count, LogPosition position, long bytes)
     {

@@ -15,6 +15,13 @@ internal sealed class AppendWindow
 {
     private const int MaxBatchEntries = 4096;
 
+    // Memory of an entry beside its data, roughly.
+    private const int EntryCost = 128;
+
+    // A given id is at most so far above the last acknowledged one: each above a gap takes memory here, at readers and
+    // in a recovery.
+    private const int MaxAhead = 1 << 16;
+
     private readonly Lock _gate = new();
     private readonly SlotLog _slot;
     private readonly LogPlace _key;
@@ -38,6 +45,9 @@ internal sealed class AppendWindow
     private long _bytesWaiting;
     private LogPosition? _spine;
     private bool _isWritingSpine;
+
+    // Batches that no spine names, when the next is written: above 256 after a failure, which would repeat at once.
+    private int _spineDue = Spine.FanOut;
     private bool _isReading;
 
     // B5: not null: nothing is acknowledged any more. Else 6 is acknowledged, 5 is lost, and a recovery ends at 4.
@@ -92,15 +102,18 @@ internal sealed class AppendWindow
         lock (_gate)
         {
             if (_end is not null) throw new LedgerException(_end.Error, _end.Message, _end);
-            if (_bytesWaiting > 0 && _bytesWaiting + data.Length > _options.MaxBytesWaiting)
+            if (_bytesWaiting > 0 && _bytesWaiting + data.Length + EntryCost > _options.MaxBytesWaiting)
                 throw new LedgerException(LedgerError.WriterBusy,
                     $"Ledger {_slot.Id}: {_bytesWaiting} bytes wait to be sent already.");
             var next = id ?? LastPushed + 1;
             if (next <= _edge.Through || _taken.ContainsKey(next))
                 throw new LedgerException(
                     LedgerError.DuplicateEntry, $"Ledger {_slot.Id}: entry {next} was handed over before.");
+            if (id is not null && next - _edge.Through > MaxAhead)
+                throw new LedgerException(LedgerError.WriterBusy,
+                    $"Ledger {_slot.Id}: entry {next} is more than {MaxAhead} above the last acknowledged one.");
             LastPushed = Math.Max(LastPushed, next);
-            _bytesWaiting += data.Length;
+            _bytesWaiting += data.Length + EntryCost;
 
             // The caller may be cancelled, and use its buffer again, while the entry is still under way.
             var answer = BatchFor(next, id is null, data.Length).Add(data.ToArray());
@@ -174,7 +187,7 @@ internal sealed class AppendWindow
             if (_open == batch) _open = null;
             _inFlight++;
             _bytesInFlight += batch.Bytes;
-            _bytesWaiting -= batch.Bytes;
+            _bytesWaiting -= batch.Bytes + ((long)EntryCost * batch.Count);
             batch.Above = _watch.Known;
             var number = _watch.Begin();
             var record = new EntriesRecord(_key, batch.First, _spine, batch.Take());
@@ -247,7 +260,7 @@ internal sealed class AppendWindow
         }
 
         // Step 5.
-        if (_end is not null || _isWritingSpine || !_edge.IsFull) return;
+        if (_end is not null || _isWritingSpine || _edge.Batches < _spineDue) return;
         _isWritingSpine = true;
         var spine = _edge.ToSpine(Floor());
         var number = _watch.Begin();
@@ -274,7 +287,7 @@ internal sealed class AppendWindow
         {
             at = await _slot.AppendAsync(new SpineRecord(_key, spine));
         }
-        catch (Exception e) when (e is CorfuException or LedgerException or OperationCanceledException)
+        catch (Exception)
         {
             // Readers go on from the last one; a later one names all.
         }
@@ -287,10 +300,12 @@ internal sealed class AppendWindow
                 _watch.End(number, written.Position, written.Before);
                 _edge.Follow(spine, written.Position);
                 _spine = written.Position;
+                _spineDue = Spine.FanOut;
             }
             else
             {
                 _watch.Lose(number);
+                _spineDue = _edge.Batches + Spine.FanOut;
             }
 
             Advance();

@@ -5,24 +5,39 @@ using Tango.Ledgers.Records;
 namespace Tango.Ledgers.Writing;
 
 /// <summary>Writes closed ledgers again, above the part of the log that is to be trimmed.</summary>
-internal sealed class LedgerMover(ICorfuLog log, LedgerDirectory directory)
+internal sealed class LedgerMover(ICorfuLog log, LedgerDirectory directory, TimeProvider time)
 {
     private const int Page = 256;
 
     public async ValueTask<int> MoveAsync(LogPosition below, CancellationToken cancellationToken)
     {
         var moved = 0;
+        var failed = new List<(long Id, Exception Reason)>();
         for (var next = 0L; ;)
         {
             var rows = await directory.ListAsync(next, Page, cancellationToken);
             foreach (var row in rows)
             {
-                if (row.IsClosed && row.Place.Position < below && await MoveAsync(row, cancellationToken)) moved++;
+                if (!row.IsClosed || row.Place.Position >= below) continue;
+                try
+                {
+                    if (await MoveAsync(row, cancellationToken)) moved++;
+                }
+                catch (Exception e) when (e is TangoFormatException or CorfuException and not LogUnavailableException)
+                {
+                    // A damaged ledger keeps the log; the others are moved all the same.
+                    failed.Add((row.Id, e));
+                }
             }
 
-            if (rows.Length < Page || rows[^1].Id == long.MaxValue) return moved;
+            if (rows.Length < Page || rows[^1].Id == long.MaxValue) break;
             next = rows[^1].Id + 1;
         }
+
+        if (failed.Count == 0) return moved;
+        throw new TangoException(
+            $"{moved} ledgers were moved, and these could not be: {string.Join(", ", failed.Select(f => f.Id))}",
+            failed[0].Reason);
     }
 
     private async ValueTask<bool> MoveAsync(LedgerRow row, CancellationToken cancellationToken)
@@ -49,7 +64,7 @@ internal sealed class LedgerMover(ICorfuLog log, LedgerDirectory directory)
     /// <returns>The position of the spine of the copies.</returns>
     private async ValueTask<LogPosition> CopyAsync(LedgerRow row, LogPosition old, CancellationToken cancellationToken)
     {
-        var target = new SlotLog(log, LedgerStreams.OfMoved(directory.ObjectId), row.LedgerId);
+        var target = new SlotLog(log, LedgerStreams.OfMoved(directory.ObjectId), row.LedgerId, time);
         var spines = new SpineReader(log, row.Key);
         var root = await spines.ReadAsync(old, cancellationToken);
         var edge = new SpineEdge();

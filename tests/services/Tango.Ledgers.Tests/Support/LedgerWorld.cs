@@ -25,6 +25,18 @@ internal sealed class LedgerWorld(InMemoryLogOptions? options = null) : IAsyncDi
         await LedgerStore.OpenAsync(process.Connection, process.Runtime,
             options: (options ?? new LedgerOptions()) with { Time = Host.Time });
 
+    /// <summary>A store over a log that fails as the test wants; its directory is that of another connection.</summary>
+    public async Task<LedgerStore> OpenAsync(HookedLog log, LedgerOptions? options = null) =>
+        await LedgerStore.OpenAsync(log, Start().Runtime,
+            options: (options ?? new LedgerOptions()) with { Time = Host.Time });
+
+    /// <summary>Tells the directory of an end whose record is none of the ledger.</summary>
+    public async Task CloseWronglyAsync(LedgerId id)
+    {
+        var row = await RowAsync(id);
+        await (await DirectoryAsync()).CloseAsync(row.Id, row.Key, 0, 1, row.Key.Position.Offset);
+    }
+
     /// <summary>A ledger as the directory has it.</summary>
     public async Task<LedgerRow> RowAsync(LedgerId id) => (await (await DirectoryAsync()).FindAsync(id.Value))!;
 
