@@ -3,15 +3,16 @@
 #   bench/zookeeper-nodes.sh [--no-build] [--nodes N] [--rounds N] [--dir DIR]
 # N nodes (1,000,000) of 100 bytes, in a real ZooKeeper and in ours, one after the other; each server is then ended and started again.
 # Memory is the server's resident set; of the front end it is shown behind its start too, where nothing is left of the writes.
-# Behind that, --rounds (8) rounds of 50,000 ephemeral sequential nodes each in a new service, made and deleted by sessions that end: each prints
-# the disk used. Checkpoints and trims come by themselves, after 50,000 updates; so the disk is flat from the third round on.
+# Behind that, --rounds (26) rounds of 50,000 ephemeral sequential nodes each in a new service, made and deleted by sessions that end: each prints
+# the disk used. Checkpoints and trims come by themselves. The log keeps 16,384 positions below a checkpoint, the span of spilled transactions, which
+# are some 18 rounds: the disk is flat from the 20th on. disk_first is that of round 20.
 # Needs gcc and Debian's packages zookeeper, default-jre-headless, libzookeeper-mt-dev, python3-kazoo.
 # The last line: bytes_node=N zookeeper_bytes_node=N start_ms=N zookeeper_start_ms=N disk_first=N disk_last=N (MiB).
 set -eu -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 MSBUILDTERMINALLOGGER=off
 
-build=yes nodes=1000000 rounds=8 folder=/var/tmp
+build=yes nodes=1000000 rounds=26 folder=/var/tmp
 while [ $# -gt 0 ]; do
     case $1 in
         --no-build) build=no ;;
@@ -139,7 +140,7 @@ client.stop()
 sys.exit(f"{left} ephemeral nodes are left" if left else 0)
 PYTHON
     last=$(disk)
-    [ "$round" != 3 ] || first=$last
+    [ "$round" != 20 ] || first=$last
     printf 'round %s: disk %s MiB, front end %s MiB\n' "$round" "$last" $(($(resident "$pid") / 1024))
 done
 printf 'bytes_node=%s zookeeper_bytes_node=%s start_ms=%s zookeeper_start_ms=%s disk_first=%s disk_last=%s\n' \
