@@ -9,11 +9,11 @@ public enum CommandStatus
     /// <summary>The session's number had run before. The result is that of the run; this time nothing ran.</summary>
     AppliedBefore,
 
-    /// <summary>The command took effect, and this replica did not compute its result: it went on from a snapshot.
-    /// A command of a session is sent again for it.</summary>
+    /// <summary>The command, which has no session, took effect, and this replica did not compute its result: it went on
+    /// from a snapshot. A command of a session is in doubt then.</summary>
     ResultLost,
 
-    /// <summary>The command never takes effect.</summary>
+    /// <summary>This attempt never takes effect. An attempt of the session's number before it may have.</summary>
     NotApplied,
 
     /// <summary>Not resolved: the command may have taken effect, or may yet.</summary>
@@ -42,6 +42,8 @@ public sealed record CommandOutcome(CommandStatus Status, ReadOnlyMemory<byte> R
     public bool HasResult => Status is CommandStatus.Applied or CommandStatus.AppliedBefore;
 
     /// <summary>The call that is in doubt, for the queue that made it; null of other outcomes.</summary>
+    // Invariant: null of a session's. The session has sent several calls, and the fate of one is not the number's
+    // (M1).
     internal object? Call { get; init; }
 
     /// <summary>The result, for callers that treat every other fate as an error.</summary>

@@ -20,7 +20,8 @@ public sealed class MachineDivergedException(LogPosition position, ulong own, ul
     public ulong ToldDigest { get; } = told;
 }
 
-/// <summary>The stream belongs to another machine, or to another version of this one. Nothing was written.</summary>
+/// <summary>The stream belongs to another machine, or to another version of this one. At most a first record was
+/// written, which came second and does not count.</summary>
 public sealed class MachineMismatchException(string message) : MachineException(message);
 
 /// <summary>As many commands wait as may. Nothing was sent.</summary>

@@ -25,7 +25,8 @@ public sealed class MachineSession
     /// <param name="answeredBelow">The client has the answers of all numbers below, and sends none of them any more:
     /// their results are forgotten. At most the number.</param>
     /// <returns>In doubt after <see cref="ReplicaOptions.Attempts"/>, or when the call is cancelled after the command
-    /// was sent: the client sends it again, here or elsewhere.</returns>
+    /// was sent: the client sends it again, here or elsewhere. Once the log has acknowledged an attempt, the call waits
+    /// for playback, however long it takes.</returns>
     /// <exception cref="CorfuException">No attempt of this call is in the log.</exception>
     public async ValueTask<CommandOutcome> ProposeAsync(long number, ReadOnlyMemory<byte> command, long answeredBelow,
         CancellationToken cancellationToken = default)
@@ -39,7 +40,7 @@ public sealed class MachineSession
             {
                 var outcome = await _core.Proposals.ProposeAsync(
                     new Command(Id, number, answeredBelow, command), cancellationToken);
-                if (outcome.Status is CommandStatus.InDoubt or CommandStatus.ResultLost) doubt = outcome;
+                if (outcome.Status == CommandStatus.InDoubt) doubt = outcome with { Call = null };
                 else if (outcome.Status is not CommandStatus.NotApplied) return outcome;
                 if (attempt == _core.Options.Attempts || cancellationToken.IsCancellationRequested)
                     return doubt ?? outcome;

@@ -16,6 +16,7 @@ public readonly record struct QueryAs
     internal LogPosition? Position { get; }
 
     /// <summary>A state that has the entry at this position and all below, a command's
-    /// <see cref="CommandOutcome.Place"/> for example. Waits until the replica has come so far.</summary>
+    /// <see cref="CommandOutcome.Place"/> for example. Waits until the replica has come so far. The entry may be of
+    /// another stream.</summary>
     public static QueryAs AtLeast(LogPosition position) => new(false, position);
 }

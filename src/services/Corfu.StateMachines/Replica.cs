@@ -39,7 +39,8 @@ public sealed class Replica<TMachine> : IAsyncDisposable
         return new Replica<TMachine>(core);
     }
 
-    /// <summary>Sends a command without a session. Concurrent commands are not ordered by call order.</summary>
+    /// <summary>Sends a command without a session. Concurrent commands are not ordered by call order. Once the log has
+    /// acknowledged the command, the call waits for playback, however long it takes.</summary>
     /// <returns>The outcome. Cancelled after the command was sent, and after <see cref="ReplicaOptions.Attempts"/>, the
     /// command is in doubt: <see cref="ResolveAsync"/> says more, and to send it again may run it twice.</returns>
     /// <exception cref="ReplicaBusyException">Nothing was sent.</exception>
@@ -52,25 +53,35 @@ public sealed class Replica<TMachine> : IAsyncDisposable
             new Command(Command.NoSession, 0, 0, command), cancellationToken);
 
     /// <summary>Looks for the fate of a command in doubt that this replica sent. Never sends it again.</summary>
-    /// <returns>The outcome, which may still be in doubt.</returns>
+    /// <returns>The outcome, which may still be in doubt. A session's always is: its command is sent again.</returns>
+    /// <exception cref="MachineStoppedException">The replica stopped before it knew.</exception>
     public ValueTask<CommandOutcome> ResolveAsync(
         CommandOutcome inDoubt, CancellationToken cancellationToken = default) =>
         _core.ResolveAsync(inDoubt, cancellationToken);
 
     /// <summary>Opens a session, whose commands run once, however often and through whichever replica they are
     /// sent.</summary>
-    /// <exception cref="LogUnavailableException">No session came into the log in
-    /// <see cref="ReplicaOptions.Attempts"/>.</exception>
+    /// <exception cref="LogUnavailableException">No session is known to be open after
+    /// <see cref="ReplicaOptions.Attempts"/>. Some may be, and go as sessions that are not used.</exception>
+    /// <exception cref="OperationCanceledException">A session may be open.</exception>
     public async ValueTask<MachineSession> OpenSessionAsync(CancellationToken cancellationToken = default)
     {
         for (var attempt = 1; attempt <= _core.Options.Attempts; attempt++)
         {
             // A session in doubt is left to be removed as one that is not used.
-            var outcome = await _core.Proposals.ProposeAsync(static key => new OpenRecord(key), cancellationToken);
-            if (outcome is { Place: { } place }) return new MachineSession(_core, place.Offset);
+            var session = 0L;
+            var outcome = await _core.Proposals.ProposeAsync(
+                key =>
+                {
+                    var record = new OpenRecord(key);
+                    session = record.Session;
+                    return record;
+                },
+                cancellationToken);
+            if (outcome.Place is not null) return new MachineSession(_core, session);
         }
 
-        throw new LogUnavailableException("No session came into the log.");
+        throw new LogUnavailableException("No session is known to be open; some may be.");
     }
 
     /// <summary>A session that was opened before, here or at another replica. Asks nothing: a session that is gone
@@ -84,6 +95,7 @@ public sealed class Replica<TMachine> : IAsyncDisposable
     /// <summary>Runs a query on the machine. It changes nothing and keeps nothing of the machine: commands run as soon
     /// as it has returned.</summary>
     /// <exception cref="MachineStoppedException">The replica has stopped.</exception>
+    /// <exception cref="CorfuException">The log cannot be reached, or a page is damaged.</exception>
     public async ValueTask<T> QueryAsync<T>(Func<TMachine, T> query, QueryAs at = default,
         CancellationToken cancellationToken = default)
     {
@@ -97,6 +109,7 @@ public sealed class Replica<TMachine> : IAsyncDisposable
     public async ValueTask<LogPosition> SnapshotAsync(CancellationToken cancellationToken = default) =>
         await _core.SnapshotAsync(cancellationToken);
 
-    /// <summary>Stops the replica. Commands that were sent are in doubt.</summary>
+    /// <summary>Stops the replica. Commands that were sent are in doubt. A snapshot that is being written is given up,
+    /// and may end after the call.</summary>
     public ValueTask DisposeAsync() => _core.DisposeAsync();
 }

@@ -12,12 +12,13 @@ public sealed record ReplicaOptions
         .AtLeast(o => o.MaxBatchBytes, 1)
         .Between(o => o.MaxAppends, 1, 1_024)
         .AtLeast(o => o.MaxWaiting, 1)
-        .Above(o => o.PollInterval, TimeSpan.Zero)
+        // Timers take no longer one.
+        .Between(o => o.PollInterval, TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(49))
         .AtLeast(o => o.SnapshotCommands, 1)
         .AtLeast(o => o.SnapshotBytes, 1)
-        .Above(o => o.SnapshotPatience, TimeSpan.Zero)
-        .AtLeast(o => o.MaxSessions, 1)
-        .AtLeast(o => o.MaxResultBytes, 1)
+        .Between(o => o.SnapshotPatience, TimeSpan.FromMilliseconds(1), TimeSpan.FromDays(365))
+        .Between(o => o.MaxSessions, 1, 1 << 20)
+        .Between(o => o.MaxResultBytes, 1, 256 << 20)
         .AtLeast(o => o.Attempts, 1);
 
     /// <summary>Name of the machine's kind, recorded: replicas of another kind are refused.</summary>
@@ -47,10 +48,12 @@ public sealed record ReplicaOptions
     /// <summary>Bytes of commands after which a snapshot is due.</summary>
     public long SnapshotBytes { get; init; } = 64 << 20;
 
-    /// <summary>How long a replica leaves another to finish a snapshot before it writes one itself.</summary>
+    /// <summary>How long a replica leaves another to finish a snapshot before it writes one itself; twice as long each
+    /// further time, until one is finished.</summary>
     public TimeSpan SnapshotPatience { get; init; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>Most sessions, recorded. Beyond them the one that was least recently used goes.</summary>
+    /// <summary>Most sessions, recorded. Beyond them, and beyond 1 GiB of results of all, the one that was least
+    /// recently used goes.</summary>
     public int MaxSessions { get; init; } = 4_096;
 
     /// <summary>Bytes of results that a session keeps before further commands are refused, recorded.</summary>
@@ -61,7 +64,8 @@ public sealed record ReplicaOptions
     public int Attempts { get; init; } = 8;
 
     /// <summary>Told that the machine needs no history below a position: two snapshots beyond it were read back. It may
-    /// be told a lower position than before. Null: nothing is told, and the log keeps everything.</summary>
+    /// be told a lower position than before. What it throws counts as a failure of the snapshot. Null: nothing is told,
+    /// and the log keeps everything.</summary>
     public Func<LogPosition, CancellationToken, ValueTask>? Retain { get; init; }
 
     public TimeProvider Time { get; init; } = TimeProvider.System;

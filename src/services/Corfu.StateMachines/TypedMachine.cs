@@ -1,6 +1,7 @@
 namespace Corfu.StateMachines;
 
-/// <summary>A machine whose commands and results are values, which MessagePack writes and reads.</summary>
+/// <summary>A machine whose commands and results are values, which MessagePack writes and reads. Bytes that are no
+/// command stop every replica, as an exception of <see cref="IStateMachine.Apply"/> does.</summary>
 /// <param name="serializer">Has formatters for both types. The same in every process, for ever: the log keeps the
 /// bytes.</param>
 public abstract class TypedMachine<TCommand, TResult>(MessagePackSerializerOptions serializer) : IStateMachine

@@ -24,6 +24,12 @@ internal sealed class PlaybackLoop(
     private int _isToldStopped;
     private long _applied;
 
+    // Tail of the newest turn. The loop alone uses this, and what is below.
+    private LogPosition _tail;
+
+    // Turns in a row that met a damaged page.
+    private int _corruptTurns;
+
     /// <summary>Hears of entries, on the loop. Set before the loop starts.</summary>
     public IPlaybackListener Listener { get; set; } = null!;
 
@@ -131,15 +137,23 @@ internal sealed class PlaybackLoop(
     private async Task<bool> TakeTurnAsync()
     {
         var turn = _waiters.Begin();
+
+        // A position below the tail that playback has not come to may be of another stream: a check says whether.
+        var isLinearizable = turn.IsLinearizable || _waiters.IsWaitingBelow(_tail);
         try
         {
-            await PlayAsync(turn.IsLinearizable ? ReadConsistency.Linearizable : ReadConsistency.Session,
-                _stopping.Token);
+            await PlayAsync(
+                isLinearizable ? ReadConsistency.Linearizable : ReadConsistency.Session, _stopping.Token);
         }
         catch (LogTrimmedException e)
         {
             _waiters.Again(turn);
             return await TryReloadAsync(e);
+        }
+        catch (PageCorruptException e)
+        {
+            turn.Fail(e);
+            return await TryPassOverAsync(e);
         }
         catch (CorfuException e) when (e is not MachineException)
         {
@@ -153,6 +167,7 @@ internal sealed class PlaybackLoop(
             throw;
         }
 
+        _corruptTurns = 0;
         foreach (var capture in turn.Captures) Capture(capture);
         turn.Complete();
         Listener.OnTurn(_state);
@@ -177,11 +192,43 @@ internal sealed class PlaybackLoop(
         }
     }
 
+    /// <summary>Goes on from a snapshot beyond a damaged page, or waits for its repair.</summary>
+    /// <returns>False: there is none, or it cannot be reached.</returns>
+    /// <exception cref="MachineStoppedException">The page was damaged too often.</exception>
+    private async Task<bool> TryPassOverAsync(PageCorruptException corrupt)
+    {
+        if (++_corruptTurns > options.Attempts)
+            throw new MachineStoppedException(
+                $"{corrupt.Message} No snapshot beyond {_state.Played.End} can be read.", corrupt);
+
+        // The cursor keeps the page as it was read: another one sees the repair.
+        _cursor = new StreamCursor(log, stream, _state.Played.End);
+        try
+        {
+            if (await snapshots.LoadAsync(_state.Played.End, _stopping.Token) is not { } loaded) return false;
+            GoOnFrom(loaded);
+            _corruptTurns = 0;
+            return true;
+        }
+        catch (CorfuException e) when (e is not MachineException)
+        {
+            return false;
+        }
+        finally
+        {
+            Wake();
+        }
+    }
+
     private async Task PlayAsync(ReadConsistency consistency, CancellationToken cancellationToken)
     {
-        await _cursor.SyncAsync(consistency, cancellationToken);
+        _tail = await _cursor.SyncAsync(consistency, cancellationToken);
         while (await _cursor.ReadNextAsync(cancellationToken) is { } entry) Play(entry);
         Advance(LogPosition.Max(_cursor.Position, _state.Played.End));
+
+        // An entry below this tail is in the log for good, whatever its stream: no later epoch begins below it. All of
+        // this stream's that stand below it are played. Of a weaker check's tail that does not hold.
+        if (consistency == ReadConsistency.Linearizable) _waiters.Reach(_tail);
     }
 
     private void Play(LogEntry entry)
@@ -216,9 +263,11 @@ internal sealed class PlaybackLoop(
 
     private void Capture(TaskCompletionSource<CapturedState> capture)
     {
+        if (capture.Task.IsCompleted) return;
         try
         {
-            capture.TrySetResult(_state.Capture());
+            var captured = _state.Capture();
+            if (!capture.TrySetResult(captured)) captured.Machine.Dispose();
         }
         catch (Exception e)
         {

@@ -38,7 +38,12 @@ internal sealed class TurnWaiters
     /// <summary>The turn has failed, and its callers wait for the next one.</summary>
     public void Again(Turn turn)
     {
-        lock (_gate) _next.Take(turn);
+        lock (_gate)
+        {
+            // No turn follows a stop.
+            if (_stopped is not null) turn.Fail(_stopped);
+            else _next.Take(turn);
+        }
     }
 
     /// <summary>Waits for a turn that begins after the call.</summary>
@@ -87,6 +92,12 @@ internal sealed class TurnWaiters
         }
     }
 
+    /// <summary>Whether a caller waits for a position below.</summary>
+    public bool IsWaitingBelow(LogPosition end)
+    {
+        lock (_gate) return _positions.Exists(waiter => waiter.Position < end && !waiter.Promise.Task.IsCompleted);
+    }
+
     public void Reach(LogPosition applied)
     {
         lock (_gate)
@@ -114,7 +125,8 @@ internal sealed class TurnWaiters
     /// <summary>A turn, and the callers that wait for its end.</summary>
     internal sealed class Turn
     {
-        private readonly List<Turn> _others = [];
+        // Callers of turns before. A flat list: a log that is not reached for long makes many turns.
+        private readonly List<TaskCompletionSource> _taken = [];
         private TaskCompletionSource? _linearizable;
 
         /// <summary>Completes at the turn's end. To ask for it makes the turn's check linearizable.</summary>
@@ -122,26 +134,27 @@ internal sealed class TurnWaiters
 
         public List<TaskCompletionSource<CapturedState>> Captures { get; } = [];
 
-        public bool IsLinearizable => _linearizable is not null || _others.Exists(turn => turn.IsLinearizable);
+        public bool IsLinearizable => _linearizable is not null || _taken.Count > 0;
 
         /// <summary>Takes over the callers of a turn before.</summary>
         public void Take(Turn turn)
         {
-            _others.Add(turn);
-            Captures.AddRange(turn.Captures);
+            _taken.AddRange(turn._taken);
+            if (turn._linearizable is { } linearizable) _taken.Add(linearizable);
+            Captures.AddRange(turn.Captures.Where(static capture => !capture.Task.IsCompleted));
         }
 
         public void Complete()
         {
             _linearizable?.TrySetResult();
-            foreach (var turn in _others) turn.Complete();
+            foreach (var promise in _taken) promise.TrySetResult();
         }
 
         public void Fail(Exception reason)
         {
             _linearizable?.TrySetException(reason);
             foreach (var capture in Captures) capture.TrySetException(reason);
-            foreach (var turn in _others) turn.Fail(reason);
+            foreach (var promise in _taken) promise.TrySetException(reason);
         }
     }
 }

@@ -27,6 +27,12 @@ internal sealed class Proposal(
         foreach (var call in calls) call.Decide(outcome);
     }
 
+    /// <summary>The entry is in the log, and this replica does not play it.</summary>
+    public void Lose(LogPosition place)
+    {
+        foreach (var call in calls) call.Lose(place);
+    }
+
     /// <summary>The calls stop waiting; their fate may be found later.</summary>
     public void Doubt()
     {
@@ -65,6 +71,10 @@ internal sealed class CommandCall(ProposalQueue owner, Command command)
         Decided ??= outcome;
         _answer.TrySetResult(Decided);
     }
+
+    // A session's command has had no effect if its session was gone, full or had the number: playback alone knows (M8).
+    public void Lose(LogPosition place) =>
+        Decide(Command.HasSession ? CommandOutcome.InDoubt(this) : CommandOutcome.Lost(place));
 
     public void Doubt() => _answer.TrySetResult(CommandOutcome.InDoubt(this));
 

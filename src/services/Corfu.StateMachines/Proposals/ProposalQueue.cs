@@ -55,7 +55,8 @@ internal sealed class ProposalQueue(
     public async Task<CommandOutcome> ProposeAsync(
         Func<ProposalKey, MachineRecord> record, CancellationToken cancellationToken)
     {
-        var call = new CommandCall(this, default);
+        cancellationToken.ThrowIfCancellationRequested();
+        var call = new CommandCall(this, new Command(Command.NoSession, 0, 0, default));
         Proposal proposal;
         lock (_gate)
         {
@@ -77,8 +78,8 @@ internal sealed class ProposalQueue(
         AppendResult append;
         lock (_gate)
         {
-            ThrowIfStopped();
             if (call.Decided is { } decided) return decided;
+            ThrowIfStopped();
             if (call.Proposal?.Append is not { } known) return CommandOutcome.InDoubt(call);
             append = known;
         }
@@ -119,9 +120,9 @@ internal sealed class ProposalQueue(
     }
 
     /// <summary>Takes that this replica went on from a snapshot, so that it does not play what is below.</summary>
-    // Invariant: no proposal below waits for playback any more. One that is known to be in the log has taken effect
-    // with a result that was not computed here; all others are in doubt until the log says more. Else a caller waits
-    // for ever, or is given a result that this replica never had (M8).
+    // Invariant: no proposal below waits for playback any more. A command without a session that is known to be in the
+    // log has taken effect with a result that was not computed here; all others are in doubt. Else a caller waits for
+    // ever, or is given a result that this replica never had (M8).
     public void OnPassedOver(LogPosition end)
     {
         lock (_gate)
@@ -132,7 +133,7 @@ internal sealed class ProposalQueue(
                 if (proposal.Append is not { } append || append.Position >= end) continue;
                 if (Planted.Is("skipped-is-applied"))
                     Decide(proposal, new CommandOutcome(CommandStatus.Applied, default, append.Position));
-                else if (append.IsAppended) Decide(proposal, CommandOutcome.Lost(append.Position));
+                else if (append.IsAppended) Lose(proposal, append.Position);
                 else proposal.Doubt();
             }
         }
@@ -145,7 +146,7 @@ internal sealed class ProposalQueue(
         {
             if (_stopped is not null) return;
             _stopped = reason;
-            foreach (var call in _waiting) call.Fail(reason);
+            foreach (var call in _waiting) call.Fail(new MachineStoppedException(reason.Message, reason));
             _waiting.Clear();
             foreach (var proposal in _sent.Values) proposal.Doubt();
             _sent.Clear();
@@ -156,7 +157,7 @@ internal sealed class ProposalQueue(
 
     private void ThrowIfStopped()
     {
-        if (_stopped is not null) throw new MachineStoppedException(_stopped.Message, _stopped.InnerException);
+        if (_stopped is not null) throw new MachineStoppedException(_stopped.Message, _stopped);
     }
 
     private void Cancel(CommandCall call, CancellationToken cancellationToken)
@@ -315,7 +316,13 @@ internal sealed class ProposalQueue(
     {
         if (outcome == AppendOutcome.NotAppended) Decide(proposal, CommandOutcome.NotApplied);
         else if (outcome == AppendOutcome.Appended && proposal.Append is { } append && append.Position < _passedOver)
-            Decide(proposal, CommandOutcome.Lost(append.Position));
+            Lose(proposal, append.Position);
+    }
+
+    private void Lose(Proposal proposal, LogPosition place)
+    {
+        _sent.Remove(proposal.Sequence);
+        proposal.Lose(place);
     }
 
     private void Decide(Proposal proposal, CommandOutcome outcome)

@@ -1,3 +1,6 @@
+using System.Buffers.Binary;
+using System.IO.Hashing;
+
 namespace Corfu.StateMachines.Records;
 
 /// <summary>A record of a machine's stream. Numbers of kinds are part of the format and never used again.</summary>
@@ -20,8 +23,21 @@ internal abstract record ProposalRecord(ProposalKey Key) : MachineRecord;
 internal sealed record CommandsRecord(ProposalKey Key, LogPosition Applied, ulong Digest,
     ImmutableArray<Command> Commands) : ProposalRecord(Key);
 
-/// <summary>Opens a session, whose id is the record's position.</summary>
-internal sealed record OpenRecord(ProposalKey Key) : ProposalRecord(Key);
+internal sealed record OpenRecord(ProposalKey Key) : ProposalRecord(Key)
+{
+    /// <summary>The session's id, from the key: no two records have it. A position would do only in one log: a promoted
+    /// mirror grants the positions beyond its copy anew, and two clients would share a session (M1).</summary>
+    public long Session
+    {
+        get
+        {
+            Span<byte> key = stackalloc byte[24];
+            Key.Replica.TryWriteBytes(key, bigEndian: true, out _);
+            BinaryPrimitives.WriteInt64LittleEndian(key[16..], Key.Sequence);
+            return (long)(XxHash3.HashToUInt64(key) & long.MaxValue);
+        }
+    }
+}
 
 internal sealed record CloseRecord(ProposalKey Key, long Session) : ProposalRecord(Key);
 

@@ -8,7 +8,12 @@ namespace Corfu.StateMachines.Snapshots;
 /// <param name="Check">XXH3 of the content.</param>
 /// <param name="Chunks">In order of the content.</param>
 internal sealed record SnapshotRecord(
-    LogPosition End, ulong Digest, long Length, ulong Check, ImmutableArray<LogPosition> Chunks);
+    LogPosition End, ulong Digest, long Length, ulong Check, ImmutableArray<LogPosition> Chunks)
+{
+    /// <summary>Whether an append in doubt, sent again, has left the same record twice.</summary>
+    public bool IsCopyOf(SnapshotRecord other) =>
+        End == other.End && Check == other.Check && Chunks.AsSpan().SequenceEqual(other.Chunks.AsSpan());
+}
 
 /// <summary>
 /// Bytes of a snapshot's entries, MessagePack: chunk <c>[1, 6, CRC-32C, bytes]</c>, the check being over the chunk's
@@ -19,6 +24,9 @@ internal static class SnapshotCodec
 {
     // Bytes of a chunk's entry around the chunk.
     public const int ChunkOverhead = 16;
+
+    // Bytes of a snapshot's entry beside the positions, at most.
+    public const int RecordOverhead = 44;
 
     private const int ChunkKind = 6;
     private const int SnapshotKind = 7;
@@ -71,6 +79,17 @@ internal static class SnapshotCodec
         writer.Flush();
         return buffer.WrittenMemory;
     }
+
+    /// <summary>Bytes of a chunk's position in a snapshot's entry.</summary>
+    public static int LengthOf(LogPosition chunk, LogPosition before) =>
+        (chunk - before) switch
+        {
+            < 128 => 1,
+            <= byte.MaxValue => 2,
+            <= ushort.MaxValue => 3,
+            <= uint.MaxValue => 5,
+            _ => 9,
+        };
 
     /// <exception cref="MachineFormatException">The bytes are no snapshot's.</exception>
     public static SnapshotRecord Read(ReadOnlyMemory<byte> entry) =>

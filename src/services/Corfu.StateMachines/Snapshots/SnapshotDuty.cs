@@ -8,6 +8,12 @@ namespace Corfu.StateMachines.Snapshots;
 internal sealed class SnapshotDuty(
     SnapshotStore store, ProposalQueue proposals, ReplicaOptions options, CancellationToken stopping)
 {
+    private static readonly TimeSpan s_pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_longestPause = TimeSpan.FromMinutes(1);
+
+    // Times that the patience is doubled at most.
+    private const int MostTakeovers = 10;
+
     // Invariant: a process writes a snapshot at a time.
     private readonly SemaphoreSlim _writing = new(1);
     private readonly Lock _gate = new();
@@ -18,6 +24,15 @@ internal sealed class SnapshotDuty(
     private long _intentSeen;
     private bool _isDone = true;
     private bool _isIntending;
+
+    // Times that this replica has taken over since it knew of a finished snapshot. Each doubles its patience. Else a
+    // write that takes longer than the patience is taken over without end, by writes that take as long.
+    private int _takeovers;
+
+    // Intents that failed in a row, and the pause that follows the newest.
+    private int _failures;
+    private long _failed;
+    private TimeSpan _pause;
 
     /// <summary>Why the newest snapshot that was due here is not written; null: it is.</summary>
     public Exception? Failure { get; private set; }
@@ -52,7 +67,9 @@ internal sealed class SnapshotDuty(
         bool isLate;
         lock (_gate)
         {
-            isLate = !_isDone && options.Time.GetElapsedTime(_intentSeen) >= options.SnapshotPatience;
+            var patience = options.SnapshotPatience * (1 << _takeovers);
+            isLate = !_isDone && options.Time.GetElapsedTime(_intentSeen) >= patience;
+            if (_failures > 0 && options.Time.GetElapsedTime(_failed) < _pause) return;
             if (_isIntending || (!isDue && !isLate) || _writing.CurrentCount == 0) return;
             _isIntending = true;
             if (isLate) _intentSeen = options.Time.GetTimestamp();
@@ -132,11 +149,22 @@ internal sealed class SnapshotDuty(
             if (mustLook && behind is { } intent
                 && (await store.NewestAsync(stopping)).Any(snapshot => snapshot.End > intent))
                 Finish(intent);
-            else await proposals.ProposeAsync(key => new IntentRecord(key, behind), stopping);
+            else
+            {
+                if (mustLook) TakeOver();
+                await proposals.ProposeAsync(key => new IntentRecord(key, behind), stopping);
+            }
+
+            lock (_gate) _failures = 0;
         }
-        catch (Exception e) when (e is CorfuException or OperationCanceledException)
+        catch (OperationCanceledException)
         {
-            // Nothing was sent, or the replica has stopped: the next turn looks again.
+            // The replica has stopped.
+        }
+        catch (CorfuException e)
+        {
+            // Nothing was sent: a turn after the pause looks again.
+            Pause(e);
         }
         finally
         {
@@ -144,8 +172,28 @@ internal sealed class SnapshotDuty(
         }
     }
 
+    private void TakeOver()
+    {
+        lock (_gate) _takeovers = Math.Min(_takeovers + 1, MostTakeovers);
+    }
+
+    private void Pause(Exception reason)
+    {
+        lock (_gate)
+        {
+            Failure = reason;
+            _failed = options.Time.GetTimestamp();
+            _pause = BackOff.After(++_failures, s_pause, s_longestPause, options.Entropy);
+        }
+    }
+
     private void Finish(LogPosition intent)
     {
-        lock (_gate) _isDone |= _lastIntent == intent;
+        lock (_gate)
+        {
+            if (_lastIntent != intent) return;
+            _isDone = true;
+            _takeovers = 0;
+        }
     }
 }

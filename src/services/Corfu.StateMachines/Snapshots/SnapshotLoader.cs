@@ -37,6 +37,8 @@ internal sealed class SnapshotLoader(SnapshotStore store, Func<IStateMachine> cr
         {
             content = await store.ReadAsync(snapshot, cancellationToken);
             saved = await SnapshotStore.ReadHeadAsync(content, cancellationToken);
+            if (saved.End != snapshot.End || saved.Digest != snapshot.Digest)
+                throw new MachineFormatException($"The snapshot below {snapshot.End} has another state than it says");
         }
         catch (CorfuException e) when (e is LogTrimmedException or MachineFormatException)
         {

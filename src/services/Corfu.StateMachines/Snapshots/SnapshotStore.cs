@@ -5,8 +5,8 @@ using Corfu.StateMachines.State;
 namespace Corfu.StateMachines.Snapshots;
 
 /// <summary>
-/// A machine's snapshots in the log. Chunks have a stream of their own, so that the newest snapshots are found by one
-/// check, however large they are. Content: the length of the saved state in four bytes, the saved state, the machine.
+/// A machine's snapshots in the log. Chunks have a stream of their own, so that the newest snapshots are found without
+/// reading a chunk. Content: the length of the saved state in four bytes, the saved state, the machine.
 /// </summary>
 internal sealed class SnapshotStore(ICorfuLog log, string name, ReplicaOptions options)
 {
@@ -21,17 +21,22 @@ internal sealed class SnapshotStore(ICorfuLog log, string name, ReplicaOptions o
     private static readonly TimeSpan s_pause = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan s_longestPause = TimeSpan.FromSeconds(1);
 
+    /// <summary>Longest content of a snapshot: its loader has it in one array.</summary>
+    public long MostBytes { get; init; } = Array.MaxLength;
+
     private readonly StreamId _snapshots = StreamId.FromName($"machine/{name}/snapshots");
     private readonly StreamId _chunks = StreamId.FromName($"machine/{name}/chunks");
 
     /// <summary>Writes a snapshot.</summary>
     /// <exception cref="CorfuException">The log has no complete snapshot of this call, or one that is not known
     /// here.</exception>
+    /// <exception cref="MachineException">The content is too long to be loaded again.</exception>
     public async Task<SnapshotRecord> WriteAsync(CapturedState captured, CancellationToken cancellationToken)
     {
         var positions = ImmutableArray.CreateBuilder<LogPosition>();
         var check = new XxHash3();
         var length = 0L;
+        var recordBytes = SnapshotCodec.RecordOverhead;
         var stream = new ChunkStream(
             Math.Min(ChunkBytes, log.MaxPayload - SnapshotCodec.ChunkOverhead), AppendChunkAsync);
         var head = new byte[sizeof(int)];
@@ -45,12 +50,20 @@ internal sealed class SnapshotStore(ICorfuLog log, string name, ReplicaOptions o
         await AppendAsync(SnapshotCodec.Write(record), _snapshots, cancellationToken);
         return record;
 
+        // Invariant: a snapshot that is in the log can be loaded. Else history goes below one that cannot (M5).
         async ValueTask AppendChunkAsync(ReadOnlyMemory<byte> bytes, CancellationToken token)
         {
             check.Append(bytes.Span);
             length += bytes.Length;
+            if (length > MostBytes)
+                throw new MachineException($"A snapshot is longer than the {MostBytes} bytes that can be loaded.");
             var chunk = SnapshotCodec.WriteChunk(positions.Count, bytes.Span);
-            positions.Add(await AppendAsync(chunk, _chunks, token));
+            var position = await AppendAsync(chunk, _chunks, token);
+            recordBytes += SnapshotCodec.LengthOf(position, positions.Count == 0 ? LogPosition.Zero : positions[^1]);
+            positions.Add(position);
+            if (recordBytes > log.MaxPayload)
+                throw new MachineException($"A snapshot has more chunks than the {positions.Count - 1} that fit into "
+                    + $"its record of {log.MaxPayload} bytes.");
         }
     }
 
@@ -61,14 +74,13 @@ internal sealed class SnapshotStore(ICorfuLog log, string name, ReplicaOptions o
         var from = LogPosition.Zero;
         while (true)
         {
-            found.Clear();
             var cursor = new StreamCursor(log, _snapshots, from);
             try
             {
                 await cursor.SyncAsync(ReadConsistency.Linearizable, cancellationToken);
                 while (await cursor.ReadNextAsync(cancellationToken) is { } entry)
                 {
-                    if (TryRead(entry.Payload) is { } record) found.Enqueue(record);
+                    if (TryRead(entry.Payload) is { } record && !found.Any(record.IsCopyOf)) found.Enqueue(record);
                     if (found.Count > Kept) found.Dequeue();
                 }
 

@@ -8,6 +8,8 @@ namespace Corfu.StateMachines.State;
 /// I/O.</summary>
 internal sealed class MachineState
 {
+    private const int MostResultBytes = 64 << 20;
+
     private readonly IStateMachine _machine;
     private readonly DigestRing _digests = new();
     private ConfigureRecord? _configured;
@@ -65,8 +67,8 @@ internal sealed class MachineState
                 _digests.Tell(commands.Applied, commands.Digest);
                 outcomes = Run(commands, place, ref digest);
                 break;
-            case OpenRecord:
-                _sessions.Open(place.Offset);
+            case OpenRecord open:
+                _sessions.Open(open.Session);
                 outcomes = [new CommandOutcome(CommandStatus.Applied, default, place)];
                 break;
             case CloseRecord close:
@@ -136,6 +138,9 @@ internal sealed class MachineState
             throw new MachineStoppedException($"The machine threw at command {index} of {place}: {e.Message}", e);
         }
 
+        if (result.Length > MostResultBytes)
+            throw new MachineStoppedException(
+                $"The result of command {index} of {place} has {result.Length} bytes, limit {MostResultBytes}");
         if (command.HasSession) _sessions.Keep(command, place, result);
         return new CommandOutcome(CommandStatus.Applied, result, place);
     }

@@ -4,9 +4,13 @@ using Corfu.StateMachines.Records;
 namespace Corfu.StateMachines.State;
 
 /// <summary>The sessions of a machine, and the results that they keep. A function of the records alone.</summary>
-internal sealed class SessionTable(int maxSessions, int maxResultBytes)
+/// <param name="mostBytes">Bytes of the results of all sessions; the same at every replica.</param>
+internal sealed class SessionTable(int maxSessions, int maxResultBytes, long mostBytes = SessionTable.MostBytes)
 {
-    // Bytes that a kept result counts for besides its own.
+    // A snapshot has all results in one piece, which is to have room in an array.
+    public const long MostBytes = 1 << 30;
+
+    // Bytes that a kept result counts for besides its own, at least what it takes in a snapshot.
     private const int ResultOverhead = 64;
 
     private readonly Dictionary<long, LinkedListNode<Session>> _byId = [];
@@ -15,6 +19,9 @@ internal sealed class SessionTable(int maxSessions, int maxResultBytes)
     // remove different sessions, and a command runs at one of them only (M2).
     private readonly LinkedList<Session> _byUse = [];
 
+    // Bytes of the results of all sessions.
+    private long _bytes;
+
     public int Count => _byId.Count;
 
     /// <summary>Least recently used first.</summary>
@@ -22,12 +29,8 @@ internal sealed class SessionTable(int maxSessions, int maxResultBytes)
 
     public void Open(long id)
     {
-        if (_byId.Count >= maxSessions)
-        {
-            _byId.Remove(_byUse.First!.Value.Id);
-            _byUse.RemoveFirst();
-        }
-
+        if (_byId.ContainsKey(id)) return;
+        if (_byId.Count >= maxSessions) Close(_byUse.First!.Value.Id);
         Add(new Session(id));
     }
 
@@ -36,11 +39,14 @@ internal sealed class SessionTable(int maxSessions, int maxResultBytes)
     {
         if (!_byId.TryAdd(session.Id, _byUse.AddLast(session)))
             throw new MachineFormatException($"Session {session.Id} is there twice");
+        _bytes += session.ResultBytes;
     }
 
     public void Close(long id)
     {
-        if (_byId.Remove(id, out var node)) _byUse.Remove(node);
+        if (!_byId.Remove(id, out var node)) return;
+        _byUse.Remove(node);
+        _bytes -= node.Value.ResultBytes;
     }
 
     /// <summary>Uses the session of a command.</summary>
@@ -58,15 +64,26 @@ internal sealed class SessionTable(int maxSessions, int maxResultBytes)
         _byUse.Remove(node);
         _byUse.AddLast(node);
         var session = node.Value;
+        _bytes -= session.ResultBytes;
         session.Answer(command.AnsweredBelow);
+        _bytes += session.ResultBytes;
         if (command.Number < session.AnsweredBelow) return new CommandOutcome(CommandStatus.Outdated);
         if (!Planted.Is("duplicate-runs") && session.Results.TryGetValue(command.Number, out var kept))
             return new CommandOutcome(CommandStatus.AppliedBefore, kept.Bytes, kept.Place);
         return session.ResultBytes >= maxResultBytes ? new CommandOutcome(CommandStatus.SessionFull) : null;
     }
 
-    public void Keep(in Command command, LogPosition place, ReadOnlyMemory<byte> result) =>
-        _byId[command.Session].Value.Keep(command.Number, new KeptResult(place, Whole(result)));
+    /// <summary>Keeps the result of the command whose session was used last.</summary>
+    public void Keep(in Command command, LogPosition place, ReadOnlyMemory<byte> result)
+    {
+        var session = _byId[command.Session].Value;
+        _bytes -= session.ResultBytes;
+        session.Keep(command.Number, new KeptResult(place, Whole(result)));
+        _bytes += session.ResultBytes;
+
+        // Never the session itself, which is the last.
+        while (_bytes > mostBytes && _byUse.Count > 1) Close(_byUse.First!.Value.Id);
+    }
 
     // A slice would keep the array around it.
     private static ReadOnlyMemory<byte> Whole(ReadOnlyMemory<byte> result) =>

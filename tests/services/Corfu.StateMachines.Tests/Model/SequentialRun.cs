@@ -30,9 +30,9 @@ internal sealed class SequentialRun(ICorfuLog log, int maxSessions)
         {
             switch (RecordCodec.Read(entry.Payload))
             {
-                case OpenRecord:
+                case OpenRecord open:
                     if (_sessions.Count == maxSessions) _sessions.RemoveAt(0);
-                    _sessions.Add((entry.Position.Offset, 0, []));
+                    _sessions.Add((open.Session, 0, []));
                     break;
                 case CloseRecord close:
                     _sessions.RemoveAll(session => session.Id == close.Session);

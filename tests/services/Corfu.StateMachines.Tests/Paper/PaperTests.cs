@@ -61,6 +61,6 @@ public sealed class PaperTests
         Assert.Equal([1, 7], records.Select(record => record.Commands.Length));
         var bytes = entries[1].Payload.Length - (7 * 512);
         Assert.True(entries[1].Payload.Length <= 4096, $"{entries[1].Payload.Length} bytes");
-        Assert.True(bytes <= 7 * 24, $"{bytes} bytes beside the commands");
+        Assert.True(bytes <= 7 * 30, $"{bytes} bytes beside the commands");
     }
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Corfu.StateMachines.Records;
+using Corfu.StateMachines.State;
 using Corfu.StateMachines.Tests.Support;
 
 namespace Corfu.StateMachines.Tests.Rules;
@@ -72,6 +73,28 @@ public sealed class ReplicaRuleTests
     }
 
     [Fact]
+    public async Task Query_at_least_at_an_entry_of_another_stream_ends()
+    {
+        await using var world = new World();
+        var writer = await world.OpenAsync();
+        var reader = await world.OpenAsync();
+        await world.AddAsync(writer, "a");
+        var other = await world.Log.AppendAsync(s_a, [StreamId.FromName("other")]);
+        using var source = new CancellationTokenSource(TimeSpan.FromMinutes(1), world.Time);
+        var seen = await world.Do(reader.QueryAsync(
+            machine => machine.Show(), QueryAs.AtLeast(other.Position), source.Token).AsTask());
+        Assert.Equal("a=1\n", seen);
+    }
+
+    [Fact]
+    public async Task Poll_interval_beyond_that_of_a_timer_is_refused()
+    {
+        await using var world = new World();
+        world.Options = world.Options with { PollInterval = TimeSpan.FromDays(50) };
+        await Assert.ThrowsAsync<ArgumentException>(() => world.OpenAsync());
+    }
+
+    [Fact]
     public async Task M9_replica_with_other_results_than_the_first_told_stops()
     {
         await using var world = new World();
@@ -83,6 +106,8 @@ public sealed class ReplicaRuleTests
         // The turn of this query, or one before it, meets the digest.
         await Assert.ThrowsAsync<MachineStoppedException>(() => world.ShowAsync(wrong));
         Assert.IsType<MachineDivergedException>(await world.Do(wrong.Stopped));
+        var refused = await Assert.ThrowsAsync<MachineStoppedException>(() => world.Do(wrong.ProposeAsync(s_a)));
+        Assert.IsType<MachineDivergedException>(refused.InnerException);
         Assert.Equal("a=1\n", await world.ShowAsync(right));
     }
 
@@ -132,27 +157,19 @@ public sealed class ReplicaRuleTests
     }
 
     [Fact]
-    public async Task M11_time_never_goes_back()
+    public void M11_time_never_goes_back()
     {
-        await using var world = new World();
-        var replica = await world.OpenAsync();
-        world.Time.Advance(TimeSpan.FromHours(1));
-        var ahead = long.Parse(await world.AddAsync(replica, "time"), CultureInfo.InvariantCulture);
-        var end = await world.Do(replica.SnapshotAsync().AsTask());
-        await world.Log.TrimPrefixAsync(end);
-
         // A writer whose clock is behind.
-        var behind = new World();
-        await using var _ = behind;
-        var state = new StateMachines.State.MachineState(new SumMachine());
+        var state = new MachineState(new SumMachine());
         state.Play(Entry(0, new ConfigureRecord("m", 0, 1, 1), hours: 5));
         var result = state.Play(Entry(1, Time(), hours: 2)).Outcomes[0];
         var later = state.Play(Entry(2, Time(), hours: 6)).Outcomes[0];
+        var loaded = new MachineState(new SumMachine(), SavedStateCodec.Read(state.Capture().Head));
+        var after = loaded.Play(Entry(3, Time(), hours: 4)).Outcomes[0];
 
         Assert.Equal(At(5).UtcTicks.ToString(CultureInfo.InvariantCulture), SumMachine.Text(result.Result));
         Assert.Equal(At(6).UtcTicks.ToString(CultureInfo.InvariantCulture), SumMachine.Text(later.Result));
-        var loaded = await world.OpenAsync();
-        Assert.True(long.Parse(await world.AddAsync(loaded, "time"), CultureInfo.InvariantCulture) >= ahead);
+        Assert.Equal(At(6).UtcTicks.ToString(CultureInfo.InvariantCulture), SumMachine.Text(after.Result));
 
         static DateTimeOffset At(int hours) => new(2001, 1, 1, hours, 0, 0, TimeSpan.Zero);
 
@@ -161,6 +178,15 @@ public sealed class ReplicaRuleTests
 
         static LogEntry Entry(long position, MachineRecord record, int hours) => new(
             new LogPosition(position), default, EntryKind.Data, At(hours), [], RecordCodec.Write(record));
+    }
+
+    [Fact]
+    public void M12_record_before_the_first_Configure_is_refused()
+    {
+        var state = new MachineState(new SumMachine());
+        var entry = new LogEntry(LogPosition.Zero, default, EntryKind.Data, default, [],
+            RecordCodec.Write(new OpenRecord(new ProposalKey(Guid.Empty, 1))));
+        Assert.Throws<MachineFormatException>(() => state.Play(entry));
     }
 
     [Theory]

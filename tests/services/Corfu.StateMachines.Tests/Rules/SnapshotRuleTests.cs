@@ -1,3 +1,4 @@
+using Corfu.StateMachines.Records;
 using Corfu.StateMachines.Tests.Support;
 
 namespace Corfu.StateMachines.Tests.Rules;
@@ -134,16 +135,27 @@ public sealed class SnapshotRuleTests
     }
 
     [Fact]
-    public async Task M6_replicas_that_see_the_threshold_write_one_snapshot()
+    public async Task M6_replicas_that_intend_at_once_write_one_snapshot()
     {
         await using var world = new World();
+        var writer = await world.OpenAsync();
         world.Options = world.Options with { SnapshotCommands = 10 };
-        var replicas = new[] { await world.OpenAsync(), await world.OpenAsync(), await world.OpenAsync() };
-        for (var i = 0; i < 10; i++) await world.AddAsync(replicas[i % 3], "a");
+        var gates = new[] { new GatedLog(world.Log), new GatedLog(world.Log), new GatedLog(world.Log) };
+        foreach (var gate in gates)
+        {
+            await world.OpenAsync(log: gate);
+            gate.HoldAppends();
+        }
+
+        for (var i = 0; i < 10; i++) await world.AddAsync(writer, "a");
+        await world.PassAsync(TimeSpan.FromSeconds(10));
+        Assert.All(gates, gate => Assert.Equal(1, gate.HeldAppends));
+        foreach (var gate in gates) gate.LetAppendsGo();
         await world.PassAsync(TimeSpan.FromSeconds(10));
 
+        Assert.Equal(3, await CountIntentsAsync(world));
         var snapshot = Assert.Single(await world.EntriesAsync(World.Snapshots));
-        await world.Log.TrimPrefixAsync((await world.EntriesAsync(World.Commands))[^1].Position);
+        await world.Log.TrimPrefixAsync((await world.EntriesAsync(World.Commands))[^3].Position.Next);
         Assert.True(snapshot.Position > LogPosition.Zero);
         Assert.Equal("a=10\n", await world.ShowAsync(await world.OpenAsync()));
     }
@@ -169,6 +181,71 @@ public sealed class SnapshotRuleTests
         await world.PassAsync(TimeSpan.FromMinutes(2));
         Assert.Single(await world.EntriesAsync(World.Snapshots));
         Assert.Null(heir.SnapshotFailure);
+    }
+
+    [Fact]
+    public async Task M6_write_that_takes_longer_than_the_patience_is_not_taken_over_without_end()
+    {
+        await using var world = new World();
+        world.Options = world.Options with
+        {
+            SnapshotCommands = 3,
+            SnapshotPatience = TimeSpan.FromMinutes(1),
+            PollInterval = TimeSpan.FromSeconds(5),
+        };
+        List<Replica<SumMachine>> replicas = [];
+        for (var i = 0; i < 2; i++)
+        {
+            var gate = new GatedLog(world.Log);
+            replicas.Add(await world.OpenAsync(log: gate));
+            gate.BeforeAppend = streams => streams.Contains(World.Chunks)
+                ? Task.Delay(TimeSpan.FromSeconds(90), world.Time)
+                : Task.CompletedTask;
+        }
+
+        for (var i = 0; i < 3; i++) await world.AddAsync(replicas[0], "a");
+        await world.Time.AdvanceUntilAsync(
+            Task.Delay(TimeSpan.FromMinutes(10), world.Time), TimeSpan.FromSeconds(5));
+
+        Assert.InRange(await CountIntentsAsync(world), 2, 4);
+        Assert.NotEmpty(await world.EntriesAsync(World.Snapshots));
+    }
+
+    [Fact]
+    public async Task M6_replica_that_may_not_append_pauses_and_says_why()
+    {
+        await using var world = new World();
+        var writer = await world.OpenAsync();
+        world.Options = world.Options with { SnapshotCommands = 1 };
+        var gate = new GatedLog(world.Log);
+        var reader = await world.OpenAsync(log: gate);
+        var refused = 0;
+        gate.BeforeAppend = _ =>
+        {
+            refused++;
+            throw new LogIsMirrorException("as asked");
+        };
+        await world.AddAsync(writer, "a");
+        await world.Do(Task.Delay(TimeSpan.FromSeconds(3), world.Time));
+
+        Assert.InRange(refused, 1, 6);
+        Assert.IsType<LogIsMirrorException>(reader.SnapshotFailure);
+    }
+
+    [Fact]
+    public async Task Cancelled_snapshot_leaves_the_machine_uncaptured()
+    {
+        await using var world = new World();
+        var gate = new GatedLog(world.Log);
+        var replica = await world.OpenAsync(log: gate);
+        gate.HoldChecks();
+        using var source = new CancellationTokenSource();
+        var snapshot = replica.SnapshotAsync(source.Token).AsTask();
+        source.Cancel();
+        gate.LetChecksGo();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => snapshot);
+        await world.ShowAsync(replica);
+        Assert.Equal(0, await world.Do(replica.QueryAsync(machine => machine.Captures).AsTask()));
     }
 
     [Fact]
@@ -230,4 +307,7 @@ public sealed class SnapshotRuleTests
         Assert.Equal(CommandStatus.AppliedBefore, outcome.Status);
         Assert.Equal("a=2\n", await world.ShowAsync(slow));
     }
+
+    private static async Task<int> CountIntentsAsync(World world) =>
+        (await world.EntriesAsync(World.Commands)).Count(entry => RecordCodec.Read(entry.Payload) is IntentRecord);
 }

@@ -20,6 +20,15 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
     /// <summary>Positions whose reads fail.</summary>
     public Func<LogPosition, bool> IsUnreachable { get; set; } = _ => false;
 
+    /// <summary>Changes the pages that are read.</summary>
+    public Func<LogReadResult, LogReadResult> Page { get; set; } = page => page;
+
+    /// <summary>Runs before each append to the streams.</summary>
+    public Func<ImmutableArray<StreamId>, Task> BeforeAppend { get; set; } = _ => Task.CompletedTask;
+
+    /// <summary>Appends that were held.</summary>
+    public int HeldAppends { get; private set; }
+
     /// <summary>Checks are not answered until they are let go: the process plays nothing meanwhile.</summary>
     public void HoldChecks() => _checks = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -55,7 +64,13 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
     public async ValueTask<AppendResult> AppendAsync(ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams,
         CancellationToken cancellationToken = default)
     {
-        if (_appends is { } held) await held.Task.WaitAsync(cancellationToken);
+        await BeforeAppend(streams);
+        if (_appends is { } held)
+        {
+            HeldAppends++;
+            await held.Task.WaitAsync(cancellationToken);
+        }
+
         return Answer(await log.AppendAsync(payload, streams, cancellationToken));
     }
 
@@ -67,11 +82,13 @@ internal sealed class GatedLog(ICorfuLog log) : ICorfuLog
         AppendResult unknown, CancellationToken cancellationToken = default) =>
         Fate(await log.ResolveAsync(unknown, cancellationToken));
 
-    public ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(ImmutableArray<LogPosition> positions,
+    public async ValueTask<ImmutableArray<LogReadResult>> ReadManyAsync(ImmutableArray<LogPosition> positions,
         ReadDetail detail = ReadDetail.Full, ReadMode mode = ReadMode.CloseHoles,
-        CancellationToken cancellationToken = default) => positions.Any(IsUnreachable)
-            ? throw new LogUnavailableException("as asked")
-            : log.ReadManyAsync(positions, detail, mode, cancellationToken);
+        CancellationToken cancellationToken = default)
+    {
+        if (positions.Any(IsUnreachable)) throw new LogUnavailableException("as asked");
+        return [.. (await log.ReadManyAsync(positions, detail, mode, cancellationToken)).Select(Page)];
+    }
 
     public async ValueTask<LogCheck> CheckAsync(ImmutableArray<StreamId> streams,
         ReadConsistency consistency = ReadConsistency.Linearizable, CancellationToken cancellationToken = default)

@@ -14,6 +14,8 @@ internal sealed class SumMachine : IStateMachine
 
     public int Applied { get; private set; }
 
+    public int Captures { get; private set; }
+
     public static ReadOnlyMemory<byte> Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
     public static string Text(ReadOnlyMemory<byte> bytes) => Encoding.UTF8.GetString(bytes.Span);
@@ -29,7 +31,11 @@ internal sealed class SumMachine : IStateMachine
         return Bytes(Totals[key].ToString(CultureInfo.InvariantCulture));
     }
 
-    public IMachineSnapshot Capture() => new Snapshot(Show());
+    public IMachineSnapshot Capture()
+    {
+        Captures++;
+        return new Snapshot(Show());
+    }
 
     public async ValueTask RestoreAsync(Stream snapshot, CancellationToken cancellationToken = default)
     {
