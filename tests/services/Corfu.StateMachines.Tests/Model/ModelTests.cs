@@ -145,10 +145,12 @@ public sealed class ModelTests
             if (number == next) _clients[client].Next++;
             var below = Math.Max(0, next - 2);
             var name = $"s{session}-{number}";
+            await _model.PlayAsync();
+            var before = _model.Seen.GetValueOrDefault(name)?.Count ?? 0;
             var outcome = await World.Do(Replica(replica).Attach(session).ProposeAsync(
                 number, SumMachine.Bytes(name), Math.Min(below, number)));
             await _model.PlayAsync();
-            Compare(name, outcome);
+            Compare(name, outcome, before);
             Assert.True(_model.Runs(name) <= 1, $"{name} ran {_model.Runs(name)} times");
         }
 
@@ -226,7 +228,8 @@ public sealed class ModelTests
             Situations.Add("trimmed");
         }
 
-        private void Compare(string name, CommandOutcome outcome)
+        /// <param name="before">Records of the number before the call, which "not applied" does not speak of.</param>
+        private void Compare(string name, CommandOutcome outcome, int before = 0)
         {
             Situations.Add(outcome.Status.ToString());
             var seen = _model.Seen.GetValueOrDefault(name, []);
@@ -234,7 +237,7 @@ public sealed class ModelTests
             switch (outcome.Status)
             {
                 case CommandStatus.NotApplied:
-                    Assert.True(seen.Count == 0, $"{name} is not applied, but {text}");
+                    Assert.True(seen.Count == before, $"{name} is not applied, but {text}");
                     break;
                 case CommandStatus.ResultLost:
                     Assert.Contains(seen, one => one.Status == CommandStatus.Applied);
