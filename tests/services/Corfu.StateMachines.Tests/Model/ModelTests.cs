@@ -27,7 +27,7 @@ public sealed class ModelTests
     public async Task Program_has_the_results_of_the_sequential_run()
     {
         var seen = new HashSet<string>();
-        await s_step.Array[1, 40].SampleAsync(
+        await s_step.Array[1, 80].SampleAsync(
             async program =>
             {
                 var run = new Run();
