@@ -18,7 +18,7 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory histor
     // All by mount of the partition, beside their own key.
     private readonly Dictionary<(string Home, long Zxid), string> _effects = [];
     private readonly Dictionary<(string Home, long Zxid), string> _digests = [];
-    private readonly Dictionary<(string Home, long Session, int Attachment), Write> _newest = [];
+    private readonly Dictionary<(string Home, long Session, int Attachment), (Write Write, long Zxid)> _newest = [];
 
     // The place of a write is one, whatever partitions it concerns.
     private readonly Dictionary<Write, long> _places = [];
@@ -235,10 +235,16 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory histor
         if (effect.Ticket == 0 || home == NodePath.Root) Note(caller, effect);
         if (!_places.TryAdd(write, effect.Zxid) && _places[write] != effect.Zxid)
             Found(CheckerNames.ZooKeeperOnce, $"{write} at {effect.Zxid:x}, and at {_places[write]:x}");
+        // A front end that loads a checkpoint passes effects over, which another one tells later.
         var client = (home, caller.Session, caller.Attachment);
-        if (_newest.TryGetValue(client, out Write newest) && newest.Number > write.Number)
-            Found(CheckerNames.ZooKeeperOnce, $"{write} behind number {newest.Number}");
-        _newest[client] = write;
+        var newest = _newest.GetValueOrDefault(client);
+        if (effect.Zxid > newest.Zxid)
+        {
+            if (newest.Write.Number > write.Number)
+                Found(CheckerNames.ZooKeeperOnce, $"{write} behind number {newest.Write.Number}");
+            _newest[client] = (write, effect.Zxid);
+        }
+
         var session = before.FindSession(caller.Session);
         if (effect.Result.Error == ZooKeeperError.SessionMoved) Mark("zookeeper write of a moved session");
         else if (session is null != (effect.Result.Error == ZooKeeperError.SessionExpired)
