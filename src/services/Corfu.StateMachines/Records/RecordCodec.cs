@@ -90,7 +90,7 @@ internal static class RecordCodec
         if (count != length + 2) throw new MachineFormatException($"A record of kind {kind} has {count} parts");
         if (kind == Kind.Configure)
             return new ConfigureRecord(
-                reader.ReadText(), ReadCounter(ref reader), ReadCounter(ref reader), ReadCounter(ref reader));
+                reader.ReadText(), reader.ReadCounter(), reader.ReadCounter(), reader.ReadCounter());
         var replica = reader.ReadBinary().Span;
         if (replica.Length != GuidBytes) throw new MachineFormatException("A replica's id has 16 bytes");
         var key = new ProposalKey(new Guid(replica, bigEndian: true), reader.ReadNumber());
@@ -103,8 +103,6 @@ internal static class RecordCodec
             _ => new IntentRecord(key, reader.TryReadNil() ? null : reader.ReadPosition()),
         };
     }
-
-    private static int ReadCounter(ref MessagePackReader reader) => checked((int)reader.ReadNumber());
 
     private static ImmutableArray<Command> ReadCommands(ref MessagePackReader reader)
     {

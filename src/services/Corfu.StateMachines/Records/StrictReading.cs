@@ -63,6 +63,8 @@ internal static class StrictReading
         return number >= 0 ? number : throw new MachineFormatException($"A negative number: {number}");
     }
 
+    public static int ReadCounter(ref this MessagePackReader reader) => checked((int)reader.ReadNumber());
+
     public static LogPosition ReadPosition(ref this MessagePackReader reader) => new(reader.ReadNumber());
 
     public delegate T ReadFrom<T>(ref MessagePackReader reader);

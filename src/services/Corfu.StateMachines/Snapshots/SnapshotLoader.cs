@@ -9,7 +9,7 @@ internal sealed class SnapshotLoader(SnapshotStore store, Func<IStateMachine> cr
     /// <param name="above">The caller has played so far, so an older snapshot helps nothing.</param>
     /// <exception cref="CorfuException">The log cannot be reached.</exception>
     // Invariant: a part that is trimmed under the loader means that newer snapshots were complete and read back before.
-    // So the loader asks anew, and takes the newest again; a damaged one is passed over for the one before (M5).
+    // The loader therefore asks anew, and takes the newest again. A damaged one is passed over for the one before (M5).
     public async Task<MachineState?> LoadAsync(LogPosition above, CancellationToken cancellationToken)
     {
         var tried = LogPosition.Zero;

@@ -51,7 +51,7 @@ internal static class SavedStateCodec
         var format = reader.ReadInt32();
         if (format != RecordCodec.Format) throw new MachineFormatException($"Format {format} is not known here");
         var configured = new ConfigureRecord(
-            reader.ReadText(), ReadCounter(ref reader), ReadCounter(ref reader), ReadCounter(ref reader));
+            reader.ReadText(), reader.ReadCounter(), reader.ReadCounter(), reader.ReadCounter());
         var end = reader.ReadPosition();
         var digest = reader.ReadUInt64();
         var time = new DateTimeOffset(reader.ReadNumber(), TimeSpan.Zero);
@@ -61,8 +61,6 @@ internal static class SavedStateCodec
         for (var count = reader.ReadCount(); count > 0; count--) sessions.Add(ReadSession(ref reader));
         return new SavedState(configured, end, digest, time, intent, commands, bytes, sessions);
     }
-
-    private static int ReadCounter(ref MessagePackReader reader) => checked((int)reader.ReadNumber());
 
     private static SessionTable.Session ReadSession(ref MessagePackReader reader)
     {

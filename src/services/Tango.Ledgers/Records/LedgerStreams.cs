@@ -16,7 +16,7 @@ internal static class LedgerStreams
     /// streams.</summary>
     public static StreamId OfSlot(ObjectId store, int slot) => Of(store, slot.ToString(CultureInfo.InvariantCulture));
 
-    /// <summary>The stream of entries that were moved: nobody walks it, since spines lead to them.</summary>
+    /// <summary>The stream of entries that were moved. No process plays it: spines lead to them.</summary>
     public static StreamId OfMoved(ObjectId store) => Of(store, "moved");
 
     // The first 8 bytes (little-endian) of the name's SHA-256, with bit 60 set and those above clear.

@@ -177,10 +177,10 @@ public sealed class SnapshotRuleTests
         await world.Do(dying.DisposeAsync().AsTask());
         Assert.Empty(await world.EntriesAsync(World.Snapshots));
 
-        var heir = await world.OpenAsync();
+        var another = await world.OpenAsync();
         await world.PassAsync(TimeSpan.FromMinutes(2));
         Assert.Single(await world.EntriesAsync(World.Snapshots));
-        Assert.Null(heir.SnapshotFailure);
+        Assert.Null(another.SnapshotFailure);
     }
 
     [Fact]
