@@ -190,6 +190,14 @@ internal sealed partial class ZooConnection : IPostSink
         if (_isClosed || !Dispatcher.MayAnswer()) return;
         foreach (var queued in _queue.Where(queued => queued.AwaitsCheck && queued.Order <= _checkingThrough))
         {
+            // The root partition would tell nodes of a partition that is not played as missing.
+            if (queued.Missing.Any(mount => Dispatcher.RootOf(mount) is null))
+            {
+                Note(CloseReason.Log, "a partition is not played yet");
+                Close();
+                return;
+            }
+
             queued.AwaitsCheck = false;
             if (!queued.HoldsWrites) _unchecked--;
         }

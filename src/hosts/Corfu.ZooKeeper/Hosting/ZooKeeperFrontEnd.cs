@@ -12,6 +12,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
     private readonly ZooKeeperFrontEndOptions _options;
     private ClientPort? _ownPort;
     private ClientPort? _port;
+    private int _disposed;
 
     private ZooKeeperFrontEnd(PortlessFrontEnd frontEnd, ZooKeeperFrontEndOptions options, ClientPort? port) =>
         (_frontEnd, _options, _port) = (frontEnd, options, port);
@@ -75,6 +76,7 @@ public sealed class ZooKeeperFrontEnd : IServing, IAsyncDisposable
     /// <summary>Closes all clients, whose sessions go on at other front ends, and leaves the log's table.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
         FrontEndGauges.FrontEnds.Remove(_frontEnd.Services);
         FrontEndGauges.Serving.Remove(this);
         if (_port is not null) _port.Serve = null;

@@ -26,6 +26,7 @@ public sealed class ZooKeeperServer : IServing, IAsyncDisposable
     private Task _running = Task.CompletedTask;
     private volatile ZooKeeperFrontEnd? _frontEnd;
     private volatile string _fault = "it connects to the log";
+    private int _disposed;
 
     private ZooKeeperServer(
         string connection, CorfuClientOptions? client, ZooKeeperFrontEndOptions options, ClientPort port)
@@ -62,6 +63,7 @@ public sealed class ZooKeeperServer : IServing, IAsyncDisposable
     /// <summary>Closes all clients, whose sessions go on at other front ends.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
         FrontEndGauges.Serving.Remove(this);
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);

@@ -60,8 +60,7 @@ internal sealed class FrontEndPartitions(
             root ??= await trees.Root.ReadAsync(cancellationToken);
             await trees.RefreshAsync(root, cancellationToken);
             var wanted = hosted.IsDefault ? root.Mounts.Select(static mount => mount.Path) : hosted;
-            if (await trees.HostAsync(wanted, cancellationToken))
-                await ObserveAsync(cancellationToken);
+            await HostWithinAsync(wanted, cancellationToken);
             foreach (var (_, tree) in trees.Hosted) await tree.ReadAsync(cancellationToken);
         }
         finally
@@ -79,8 +78,7 @@ internal sealed class FrontEndPartitions(
         await _turn.WaitAsync(cancellationToken);
         try
         {
-            if (await trees.HostAsync(mounts, cancellationToken))
-                await ObserveAsync(cancellationToken);
+            await HostWithinAsync(mounts, cancellationToken);
         }
         finally
         {
@@ -146,6 +144,15 @@ internal sealed class FrontEndPartitions(
         {
             lock (played.Gate) _awaited.Remove(ticket);
         }
+    }
+
+    // A partition whose observation failed, since the log was away, is observed by the next call.
+    private async Task HostWithinAsync(IEnumerable<string> mounts, CancellationToken cancellationToken)
+    {
+        await trees.HostAsync(mounts, cancellationToken);
+        bool isObserved;
+        lock (played.Gate) isObserved = trees.Hosted.All(pair => _observed.Contains(pair.Key));
+        if (!isObserved) await ObserveAsync(cancellationToken);
     }
 
     // A single observation: effects of several partitions come in the order of the log.

@@ -1,4 +1,6 @@
+using Corfu.ZooKeeper.Hosting;
 using Corfu.ZooKeeper.Serving;
+using Tango.Testing;
 using static Corfu.ZooKeeper.Tests.Support.Ops;
 
 namespace Corfu.ZooKeeper.Tests.Serving;
@@ -116,6 +118,45 @@ public sealed class PartitionTests
         await writer.SendAsync(Set("/a/x", "2"));
         await client.SendAsync(new NodeRequest(OpCode.Sync, "/"));
         Assert.Equal("/a/x", Assert.Single(told).Path);
+    }
+
+    /// <summary>More than the checks of the log that an opening makes.</summary>
+    public static TheoryData<int> Checks { get; } = [.. Enumerable.Range(1, 10)];
+
+    /// <summary>The log is away while a partition is opened: the root partition does not answer in its place, where
+    /// the node would be missing.</summary>
+    [Theory]
+    [MemberData(nameof(Checks))]
+    public async Task Partition_of_which_the_opening_failed_is_opened_again(int failing)
+    {
+        var (checks, isOut) = (0, false);
+        await using var server = await TestServer.StartAsync(new InMemoryLogOptions
+        {
+            BeforeCheck = _ => isOut && Interlocked.Increment(ref checks) >= failing
+                ? throw new LogUnavailableException("No sequencer")
+                : ValueTask.CompletedTask,
+        });
+        await server.MountAsync("/a");
+        await server.ServeAsync();
+        await using (var writer = await server.ConnectAsync())
+            await writer.SendAsync(Create("/a/x", "1"));
+        // No check but those of the client's request.
+        await using var beside = await server.StartBesideAsync(static options => options with { Host = [] },
+            ZooKeeperFrontEnd.RuntimeOptions with { IdlePlayback = null });
+        await server.DisposeAsync();
+        await using (var client = await beside.ConnectAsync())
+        {
+            isOut = true;
+            await Assert.ThrowsAsync<ZooClientException>(async () =>
+            {
+                await client.SendAsync(new NodeRequest(OpCode.GetData, "/a/x"));
+                while (true) await client.SendAsync(new NodeRequest(OpCode.Sync, "/"));
+            });
+        }
+
+        isOut = false;
+        await using var again = await beside.ConnectAsync();
+        Assert.Equal(ErrorCode.Ok, (await again.SendAsync(new NodeRequest(OpCode.GetData, "/a/x"))).Error);
     }
 
     /// <summary>Events of the new partition would be missed until it is played here.</summary>

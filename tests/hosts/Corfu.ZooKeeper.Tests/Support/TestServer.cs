@@ -28,9 +28,11 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
         Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null, TangoOptions? tango = null) =>
         StartAsync(new InMemoryCorfuLog(log), time, configure?.Invoke(s_options) ?? s_options, tango);
 
+    /// <inheritdoc cref="StartAsync(InMemoryLogOptions?, TimeProvider?, Func{ZooKeeperFrontEndOptions,
+    /// ZooKeeperFrontEndOptions}?, TangoOptions?)"/>
     public Task<TestServer> StartBesideAsync(
-        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null) =>
-        StartAsync(log, null, configure?.Invoke(s_options) ?? s_options);
+        Func<ZooKeeperFrontEndOptions, ZooKeeperFrontEndOptions>? configure = null, TangoOptions? tango = null) =>
+        StartAsync(log, null, configure?.Invoke(s_options) ?? s_options, tango);
 
     /// <summary>Mounts a path, as another program.</summary>
     public async Task MountAsync(string path)
