@@ -79,6 +79,18 @@ public sealed class WatchCheckerTests
         Assert.Null(Checker(new EventPacket(4, NodeChangeKind.Deleted, "/a"), new ReplyPacket(4, Again(3, "/a"))));
     }
 
+    /// <summary>All that told of a record have loaded a checkpoint behind it.</summary>
+    [Fact]
+    public void Change_that_only_a_stat_shows_is_told_to_watches_that_are_set_again()
+    {
+        var log = Log();
+        log.Show("/b", NodeChangeKind.DataChanged, 5);
+        Assert.Null(WatchChecker.Check("client",
+            [new EventPacket(6, NodeChangeKind.DataChanged, "/b"), new ReplyPacket(6, Again(4, "/b"))], log));
+        Assert.NotNull(WatchChecker.Check("client", [new ReplyPacket(6, Again(4, "/b"))], log));
+        Assert.Null(WatchChecker.Check("client", [new ReplyPacket(6, Again(5, "/b"))], log));
+    }
+
     [Fact]
     public void Watch_that_stands_again_hears_the_next_change()
     {

@@ -17,6 +17,7 @@ public sealed class NodeChanges
 {
     private readonly SortedDictionary<long, List<NodeChange>> _changes = [];
     private readonly Dictionary<string, SortedDictionary<long, bool>> _states = new(StringComparer.Ordinal);
+    private readonly Dictionary<(string Path, NodeChangeKind Kind), SortedSet<long>> _shown = [];
     private NodeChange[]? _sorted;
 
     /// <summary>Changes by zxid; those of one record in their order.</summary>
@@ -41,6 +42,17 @@ public sealed class NodeChanges
         if (!_states.TryGetValue(path, out var states)) _states.Add(path, states = []);
         states[zxid] = exists;
     }
+
+    /// <summary>Notes the newest change of a node, of which perhaps only its stat tells: all that load a checkpoint
+    /// behind the change pass it over.</summary>
+    public void Show(string path, NodeChangeKind kind, long zxid)
+    {
+        if (!_shown.TryGetValue((path, kind), out var zxids)) _shown.Add((path, kind), zxids = []);
+        zxids.Add(zxid);
+    }
+
+    /// <summary>All paths that were ever noted.</summary>
+    public IEnumerable<string> Paths => _states.Keys;
 
     /// <summary>Whether a node is there behind a record.</summary>
     public bool Exists(string path, long zxid) =>
@@ -67,6 +79,12 @@ public sealed class NodeChanges
         for (var at = IndexAbove(above); at < Sorted.Count && Sorted[at].Zxid <= upTo; at++)
         {
             if (Sorted[at].Path == path && kinds.Contains(Sorted[at].Kind)) return true;
+        }
+
+        foreach (var kind in kinds)
+        {
+            if (_shown.TryGetValue((path, kind), out var zxids)
+                && zxids.Any(zxid => zxid > above && zxid <= upTo)) return true;
         }
 
         return false;

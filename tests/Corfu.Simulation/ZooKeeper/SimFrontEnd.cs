@@ -192,13 +192,13 @@ internal sealed class SimFrontEnd
         }
     }
 
-    // A front end that has not played so far loads its trees anew.
+    // A front end that has not played so far loads its trees anew. A partition whose mount is not decided yet is an
+    // object too: hosts decide by its history.
     private async Task TrimAsync()
     {
-        TreeRoot root = await _tree.ReadAsync();
         LogPosition below = await _runtime.Checkpoints.WriteDirectoryAsync();
-        foreach (string name in root.Mounts.Select(static mount => mount.ObjectName).Prepend(_tree.ObjectName))
-            below = LogPosition.Min(below, await _runtime.Checkpoints.WriteAsync(name));
+        foreach (DirectoryEntry entry in await _runtime.Directory.ListAsync())
+            below = LogPosition.Min(below, await _runtime.Checkpoints.WriteAsync(entry.Name));
         await _monitor.TrimAsync(_world, _node, below);
     }
 

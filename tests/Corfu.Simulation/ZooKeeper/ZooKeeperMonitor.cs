@@ -96,7 +96,17 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory histor
     /// <summary>A front end shows a state of which it has not told the effects.</summary>
     public void Loaded(TreeRoot root)
     {
-        foreach (ZNode node in root.Subtree(NodePath.Root)) _changes.Note(node.Path, root.LastZxid, true);
+        foreach (ZNode node in root.Subtree(NodePath.Root))
+        {
+            _changes.Note(node.Path, root.LastZxid, true);
+            _changes.Show(node.Path, NodeChangeKind.DataChanged, node.Stat.Mzxid);
+            _changes.Show(node.Path, NodeChangeKind.ChildrenChanged, node.Stat.Pzxid);
+        }
+
+        foreach (string path in _changes.Paths.Where(path => root.PartitionOf(path) == root.Home).ToList())
+        {
+            if (root.Find(path) is null) _changes.Note(path, root.LastZxid, false);
+        }
     }
 
     public void Applied(string frontEnd, TreeRoot before, TreeEffect effect)
