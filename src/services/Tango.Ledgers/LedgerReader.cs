@@ -229,14 +229,25 @@ public sealed class LedgerReader
     /// <returns>False: the ledger is open.</returns>
     private async ValueTask<bool> ReloadAsync(CancellationToken cancellationToken)
     {
-        var row = await _directory.FindAsync(_view.Row.Id, cancellationToken);
-        if (row is null || !row.IsSame(_view.Row)) throw LedgerException.NotFound(_view.Row.LedgerId);
-        if (!row.IsClosed) return false;
-        var spine = row.Spine is { } position
-            ? await _spines.ReadAsync(new LogPosition(position), cancellationToken)
-            : s_empty;
-        _view = new View(row, spine, row.Last, row.Length, true, []);
-        return true;
+        for (long? trimmed = null; ;)
+        {
+            var row = await _directory.FindAsync(_view.Row.Id, cancellationToken);
+            if (row is null || !row.IsSame(_view.Row)) throw LedgerException.NotFound(_view.Row.LedgerId);
+            if (!row.IsClosed) return false;
+            try
+            {
+                var spine = row.Spine is { } position
+                    ? await _spines.ReadAsync(new LogPosition(position), cancellationToken)
+                    : s_empty;
+                _view = new View(row, spine, row.Last, row.Length, true, []);
+                return true;
+            }
+            catch (LogTrimmedException) when (row.Spine != trimmed)
+            {
+                // B15: moved or deleted since the directory was asked.
+                trimmed = row.Spine;
+            }
+        }
     }
 
     private async IAsyncEnumerable<LedgerEntry> ReadRangeAsync(

@@ -38,8 +38,8 @@ public sealed class LedgerWriter : IAsyncDisposable
         ReadOnlyMemory<byte> data, CancellationToken cancellationToken = default) =>
         await _core.Window.AppendAsync(null, data).WaitOrCancelAsync(cancellationToken);
 
-    /// <summary>Closes the ledger behind the last acknowledged entry. Entries that are under way fail. May be
-    /// repeated.</summary>
+    /// <summary>Closes the ledger behind the last acknowledged entry. Entries that are under way fail; those that the
+    /// log has, and a reader may have seen, are in the ledger. May be repeated.</summary>
     /// <exception cref="LedgerException">Another process has closed the ledger, with more entries than are acknowledged
     /// here, or deleted it. Or the call is in doubt, also since it was cancelled: repeat it.</exception>
     public ValueTask<LedgerMetadata> CloseAsync(CancellationToken cancellationToken = default) =>
@@ -87,7 +87,8 @@ public sealed class OrderedLedgerWriter : IAsyncDisposable
     }
 
     /// <summary>Closes the ledger behind the last acknowledged entry: where an id is lacking, before it. Entries that
-    /// are not acknowledged fail. May be repeated.</summary>
+    /// are not acknowledged fail; those that the log has, and a reader may have seen, are in the ledger. May be
+    /// repeated.</summary>
     /// <exception cref="LedgerException">Another process has closed the ledger, with more entries than are acknowledged
     /// here, or deleted it. Or the call is in doubt, also since it was cancelled: repeat it.</exception>
     public ValueTask<LedgerMetadata> CloseAsync(CancellationToken cancellationToken = default) =>
@@ -129,11 +130,18 @@ internal sealed class LedgerWriterCore
         try
         {
             if (_closed is not null) return _closed;
-            var (spine, end) = await Window.StopAsync(cancellationToken);
-            var closed = end.Error == LedgerError.LedgerFenced
+            var (spine, end, hasMore) = await Window.StopAsync(cancellationToken);
+
+            // B11: readers may have confirmed entries that this writer has no answer for. A fence ends the ledger
+            // behind them; a close would end it before.
+            LedgerRecord record = hasMore ? new FenceRecord(_row.Key) : new CloseRecord(_row.Key, spine);
+            var position = end.Error == LedgerError.LedgerFenced
                 ? null
-                : await TryCloseAsync(spine, cancellationToken);
-            closed ??= await LedgerRecovery.FinishAsync(_directory, _slot, _row, cancellationToken);
+                : await Window.EndAsync(record, cancellationToken);
+            var closed = position is { } own && !hasMore
+                ? await LedgerRecovery.CloseAsync(_directory, _row, EndOf(spine, own), cancellationToken)
+                : await LedgerRecovery.FinishAsync(_directory, _slot, _row, cancellationToken);
+            if (position is not null) return _closed = closed.ToMetadata();
 
             // B14: a recovery that has found the same end has closed the ledger for this writer.
             if (closed.Last != spine.Through || closed.Length != spine.Length) throw LedgerException.Fenced(Id);
@@ -145,11 +153,6 @@ internal sealed class LedgerWriterCore
         }
     }
 
-    /// <returns>Null: the ledger has another end in the log.</returns>
-    private async ValueTask<LedgerRow?> TryCloseAsync(Spine spine, CancellationToken cancellationToken)
-    {
-        if (await Window.CloseAsync(spine, cancellationToken) is not { } position) return null;
-        var end = new LedgerEnd(spine.Through, spine.Length, spine.Through < 0 ? null : position, position);
-        return await LedgerRecovery.CloseAsync(_directory, _row, end, cancellationToken);
-    }
+    private static LedgerEnd EndOf(Spine spine, LogPosition position) =>
+        new(spine.Through, spine.Length, spine.Through < 0 ? null : position, position);
 }

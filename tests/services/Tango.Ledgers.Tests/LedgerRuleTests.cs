@@ -197,6 +197,33 @@ public sealed class LedgerRuleTests : IAsyncDisposable
         Assert.Equal(LedgerError.LedgerFenced, await RefusalAsync(async () => await writer.CloseAsync()));
     }
 
+    // B11: the second entry is in the log, a reader was told of it, and its writer has not heard of it.
+    [Fact]
+    public async Task Close_keeps_an_entry_that_a_reader_was_told_is_confirmed()
+    {
+        var store = await _world.OpenAsync(s_alone);
+        var writer = await store.CreateAsync();
+        await writer.AppendAsync(Bytes("a"));
+        var (isHeld, answer) = (false, new TaskCompletionSource());
+        _around = () => isHeld ? new ValueTask(answer.Task) : Hold();
+        ValueTask Hold()
+        {
+            isHeld = true;
+            return ValueTask.CompletedTask;
+        }
+
+        var second = writer.AppendAsync(Bytes("b")).AsTask();
+        var reader = await store.OpenAsync(writer.Id);
+        while (await reader.ReadLastConfirmedAsync() < 1) await Task.Yield();
+        _around = static () => ValueTask.CompletedTask;
+        var closing = writer.CloseAsync().AsTask();
+        answer.SetResult();
+        Assert.Equal(1, (await closing).LastEntry);
+        await Assert.ThrowsAsync<LedgerException>(() => second);
+        Assert.Equal("a b", await ReadAllAsync(await store.OpenAsync(writer.Id)));
+        Assert.Equal(1, (await writer.CloseAsync()).LastEntry);
+    }
+
     // The writer's spine must not lead readers past an end that the writer has not seen.
     [Fact]
     public async Task Close_behind_a_fence_hides_neither_the_fence_nor_an_entry_below()

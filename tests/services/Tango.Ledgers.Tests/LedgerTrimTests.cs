@@ -78,6 +78,31 @@ public sealed class LedgerTrimTests : IAsyncDisposable
         Assert.Equal("open", await ReadAllAsync(await store.OpenAsync(open.Id)));
     }
 
+    // B15: the directory named a spine, and was asked again when that was trimmed.
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Opening_of_a_ledger_asks_again_when_its_spine_is_trimmed(bool isMoved)
+    {
+        var process = _world.Start();
+        var store = await _world.OpenAsync(process);
+        var writer = await store.CreateAsync();
+        await writer.AppendAsync(Bytes("a"));
+        await writer.CloseAsync();
+        var log = new HookedLog(_world.Log);
+        var other = await _world.OpenAsync(log);
+        log.BeforeRead = async _ =>
+        {
+            log.BeforeRead = static _ => ValueTask.CompletedTask;
+            var spine = (await _world.RowAsync(writer.Id)).Spine!.Value;
+            if (isMoved) await store.MoveAsync(await _world.Host.TailAsync());
+            else await store.DeleteAsync(writer.Id);
+            await _world.Log.TrimAsync(new LogPosition(spine));
+        };
+        if (isMoved) Assert.Equal("a", await ReadAllAsync(await other.OpenAsync(writer.Id)));
+        else Assert.Equal(LedgerError.LedgerNotFound, await RefusalAsync(async () => await other.OpenAsync(writer.Id)));
+    }
+
     [Fact]
     public async Task Reader_that_was_opened_before_the_close_goes_on_behind_a_move()
     {

@@ -124,8 +124,10 @@ internal sealed class AppendWindow
 
     /// <summary>Takes no more entries; those that are not acknowledged fail. Waits until all appends have
     /// ended.</summary>
-    /// <returns>The spine of what was acknowledged, and how the writer has ended.</returns>
-    public async ValueTask<(Spine Spine, LedgerException End)> StopAsync(CancellationToken cancellationToken)
+    /// <returns>The spine of what was acknowledged, how the writer has ended, and whether entries that are not
+    /// acknowledged may be in the log.</returns>
+    public async ValueTask<(Spine Spine, LedgerException End, bool HasMore)> StopAsync(
+        CancellationToken cancellationToken)
     {
         Task idle;
         lock (_gate)
@@ -136,18 +138,19 @@ internal sealed class AppendWindow
         }
 
         await idle.WaitOrCancelAsync(cancellationToken);
-        lock (_gate) return (_edge.ToSpine(Floor()), _end!);
+        lock (_gate)
+            return (_edge.ToSpine(Floor()), _end!, _taken.Values.Any(static batch => batch.Above is not null));
     }
 
-    /// <summary>Appends the record that closes the ledger, after <see cref="StopAsync"/>.</summary>
-    /// <returns>Null: the ledger's end stands below.</returns>
-    public async ValueTask<LogPosition?> CloseAsync(Spine spine, CancellationToken cancellationToken)
+    /// <summary>Appends the record that ends the ledger, after <see cref="StopAsync"/>.</summary>
+    /// <returns>Null: another end stands below.</returns>
+    public async ValueTask<LogPosition?> EndAsync(LedgerRecord record, CancellationToken cancellationToken)
     {
         long number;
         lock (_gate) number = _watch.Begin();
         try
         {
-            var (position, before) = await _slot.AppendAsync(new CloseRecord(_key, spine), cancellationToken);
+            var (position, before) = await _slot.AppendAsync(record, cancellationToken);
             lock (_gate) _watch.End(number, position, before);
             while (true)
             {
