@@ -84,4 +84,11 @@ public static class CheckerNames
     public const string ZooKeeperOrder = "zk-order";
     public const string ZooKeeperWatch = "zk-watch";
     public const string ZooKeeperSilence = "zk-silence";
+
+    public const string MachineOnce = "machine-once";
+    public const string MachineEqual = "machine-equal";
+    public const string MachineQuery = "machine-query";
+    public const string LedgerEnd = "ledger-end";
+    public const string LedgerAck = "ledger-ack";
+    public const string LedgerKept = "ledger-kept";
 }

@@ -3,6 +3,7 @@ using Corfu.Simulation.Craq;
 using Corfu.Simulation.Kernel.Seeds;
 using Corfu.Simulation.Runner;
 using Corfu.Simulation.Salus;
+using Corfu.Simulation.Services;
 using Corfu.Simulation.ZooKeeper;
 
 var seeds = new Option<int?>("--seeds")
@@ -32,11 +33,13 @@ var craq = new Option<bool>("--craq") { Description = "runs of the object store 
 var salus = new Option<bool>("--salus") { Description = "runs of the block store beside the log (Salus)" };
 var zooKeeper = new Option<bool>("--zookeeper")
 { Description = "runs of front ends of ZooKeeper's protocol over the log" };
+var services = new Option<bool>("--services") { Description = "runs of state machines and ledgers on the log" };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
     + "(docs/testing-simulator.md).")
 {
-    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, salus, zooKeeper, serve,
+    seeds, start, seed, trace, workers, planted, regressions, plant, require, craq, salus, zooKeeper, services,
+    serve,
 };
 root.SetAction(result =>
 {
@@ -48,6 +51,7 @@ root.SetAction(result =>
             CraqRun.Kind => CraqRun.Run(seed, null, endAt),
             SalusRun.Kind => SalusRun.Run(seed, null, endAt),
             ZooKeeperRun.Kind => ZooKeeperRun.Run(seed, null, endAt),
+            ServicesRun.Kind => ServicesRun.Run(seed, null, endAt),
             _ => SeedRunner.Run(seed, null, endAt),
         });
         return 0;
@@ -55,7 +59,7 @@ root.SetAction(result =>
 
     if (result.GetValue(regressions)) return Regressions.Run(Console.Out);
     string kind = result.GetValue(craq) ? CraqRun.Kind : result.GetValue(salus) ? SalusRun.Kind
-        : result.GetValue(zooKeeper) ? ZooKeeperRun.Kind : "";
+        : result.GetValue(zooKeeper) ? ZooKeeperRun.Kind : result.GetValue(services) ? ServicesRun.Kind : "";
     if (result.GetValue(planted) is { } bugs)
     {
         IReadOnlyList<PlantedBug> all = kind switch
@@ -63,10 +67,16 @@ root.SetAction(result =>
             CraqRun.Kind => CraqBugs.All,
             SalusRun.Kind => bugs == HuntCommand.All ? SalusBugs.Found : SalusBugs.All,
             ZooKeeperRun.Kind => ZooKeeperBugs.All,
+            ServicesRun.Kind => ServicesBugs.All,
             // Bugs that no seed is known to show are hunted on demand.
             _ when bugs == HuntCommand.All =>
-                [.. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Quick, .. ZooKeeperBugs.All],
-            _ => [.. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All, .. ZooKeeperBugs.All],
+            [
+                .. PlantedBugs.All, .. CraqBugs.Found, .. SalusBugs.Quick, .. ZooKeeperBugs.All, .. ServicesBugs.All,
+            ],
+            _ =>
+            [
+                .. PlantedBugs.All, .. CraqBugs.All, .. SalusBugs.All, .. ZooKeeperBugs.All, .. ServicesBugs.All,
+            ],
         };
         return HuntCommand.Run(all, bugs, result.GetValue(start), result.GetValue(seeds),
             result.GetValue(workers), Console.Out);
@@ -80,6 +90,7 @@ root.SetAction(result =>
             CraqRun.Kind => CraqSeed.Run(one, isTraced, Console.Out),
             SalusRun.Kind => SalusSeed.Run(one, isTraced, Console.Out),
             ZooKeeperRun.Kind => ZooKeeperRun.Show(one, isTraced, Console.Out),
+            ServicesRun.Kind => ServicesRun.Show(one, isTraced, Console.Out),
             _ => SingleSeed.Run(one, isTraced, Console.Out),
         };
     }
@@ -90,6 +101,7 @@ root.SetAction(result =>
             CraqRun.Kind => CraqSituations.MissingIn(results, result.GetValue(require)!),
             SalusRun.Kind => SalusSituations.MissingIn(results, result.GetValue(require)!),
             ZooKeeperRun.Kind => ZooKeeperRun.MissingIn(results, result.GetValue(require)!),
+            ServicesRun.Kind => ServicesRun.MissingIn(results, result.GetValue(require)!),
             _ => Situations.MissingIn(results, result.GetValue(require)!),
         }, Console.Out);
 });

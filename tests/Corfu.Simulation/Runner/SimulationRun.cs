@@ -1,5 +1,6 @@
 using Corfu.Simulation.Cluster;
 using Corfu.Simulation.Kernel;
+using Corfu.Simulation.Services;
 using Corfu.Simulation.Workload;
 using Corfu.Simulation.Workload.Coordination;
 using Corfu.Simulation.Workload.Log;
@@ -38,6 +39,8 @@ public sealed class SimulationRun
             WorkloadKind.Log => new LogProgram(World, plan, Log, Cluster.Monitor, Ledger, workers),
             WorkloadKind.ZooKeeper =>
                 new ZooKeeperProgram(World, ZooKeeperPlan.Of(plan.Seed), Cluster, Log, Ledger),
+            WorkloadKind.Services => new ServicesProgram(
+                World, ServicesPlan.Of(plan.Seed), Cluster, Log, Ledger, workers),
             WorkloadKind.Tango => new TangoProgram(World, plan, Cluster, Ledger, Log, workers),
             _ => new CoordinationProgram(World, plan, Cluster.Monitor, Ledger, workers),
         };

@@ -97,7 +97,7 @@ public sealed record SeedPlan
 
     /// <summary>Largest payload of one entry, which a page of a unit's log holds: with <see cref="Spills"/>, hardly
     /// enough to create the group of objects.</summary>
-    public int MaxPayload => Spills ? 236 : Page / 2;
+    public int MaxPayload => Spills ? 236 : Store.LogPageSize / 2;
 
     /// <summary>Profile of each client, in turn.</summary>
     public IReadOnlyList<ClientProfile> Profiles { get; init; } = [ClientProfile.Mixed];
@@ -109,7 +109,7 @@ public sealed record SeedPlan
     public SimDiskOptions Disk { get; init; } = new();
 
     /// <summary>Options of the units' page stores: small, so that segments are cleaned and checkpoints taken.</summary>
-    public PageStoreOptions Store { get; init; } = SmallStore(1, 60);
+    public PageStoreOptions Store { get; init; } = SmallStore(Page, 1, 60);
 
     /// <summary>A client's request time-out, in ticks: early in some seeds, so that outcomes are unknown
     /// often.</summary>
@@ -232,7 +232,7 @@ public sealed record SeedPlan
                 // Twice in a row it is taken for damage; what is damaged for good is DamagedPage's part.
                 Misread = Has(FaultKind.Misread) ? 0.05 : 0,
             },
-            Store = SmallStore(store.Pick([1, 1, 2, 4]), store.Pick([20, 60, 200, 1_000_000])),
+            Store = SmallStore(Page, store.Pick([1, 1, 2, 4]), store.Pick([20, 60, 200, 1_000_000])),
             RequestTimeout = random.Pick([30_000L, 100_000, 500_000, 2_000_000]),
             OperationTimeout =
                 random.Pick([TimeSpan.FromHours(1), TimeSpan.FromHours(1), TimeSpan.FromMilliseconds(500)]),
@@ -292,15 +292,15 @@ public sealed record SeedPlan
         FaultInterval = Math.Max(plan.FaultInterval, 100_000),
     };
 
-    private static PageStoreOptions SmallStore(int pagesPerSegment, int checkpointRecords)
+    internal static PageStoreOptions SmallStore(int page, int pagesPerSegment, int checkpointRecords)
     {
         return new PageStoreOptions
         {
-            LogPageSize = Page,
-            LogMemory = 8 * Page,
-            SegmentSize = pagesPerSegment * Page,
-            Reserve = 2 * Page,
-            HotBytes = Page,
+            LogPageSize = page,
+            LogMemory = 8 * page,
+            SegmentSize = pagesPerSegment * page,
+            Reserve = 2 * page,
+            HotBytes = page,
             CheckpointRecords = checkpointRecords,
         };
     }

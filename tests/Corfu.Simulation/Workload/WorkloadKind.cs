@@ -13,4 +13,7 @@ public enum WorkloadKind
 
     /// <summary>Front ends of one ZooKeeper tree, and sessions that move between them.</summary>
     ZooKeeper,
+
+    /// <summary>A state machine or a store of ledgers, shared by processes.</summary>
+    Services,
 }

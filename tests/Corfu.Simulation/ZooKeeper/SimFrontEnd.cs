@@ -29,14 +29,15 @@ internal sealed class SimFrontEnd
     private readonly ZooKeeperPlan _plan;
     private readonly ZooKeeperMonitor _monitor;
     private readonly SimRandom _random;
-    private readonly World _world;
+    private readonly ToldTrims _trims;
     private TangoRuntime _runtime = null!;
     private ZooKeeperTree _tree = null!;
     private TreePartitions _partitions = null!;
 
-    private SimFrontEnd(SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor)
+    private SimFrontEnd(
+        SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor, ToldTrims trims)
     {
-        (_node, _plan, _world, _monitor) = (node, plan, world, monitor);
+        (_node, _plan, _monitor, _trims) = (node, plan, monitor, trims);
         _random = world.Random.Split($"front end {node.Name} {node.Process!.Id}");
     }
 
@@ -47,9 +48,9 @@ internal sealed class SimFrontEnd
 
     /// <summary>Opens the tree, without a front end yet.</summary>
     public static async Task<SimFrontEnd> OpenAsync(
-        SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor)
+        SimClientNode node, ZooKeeperPlan plan, World world, ZooKeeperMonitor monitor, ToldTrims trims)
     {
-        var frontEnd = new SimFrontEnd(node, plan, world, monitor);
+        var frontEnd = new SimFrontEnd(node, plan, world, monitor, trims);
         var options = new TangoOptions
         {
             MaxAppendsInFlight = 1,
@@ -199,7 +200,7 @@ internal sealed class SimFrontEnd
         LogPosition below = await _runtime.Checkpoints.WriteDirectoryAsync();
         foreach (DirectoryEntry entry in await _runtime.Directory.ListAsync())
             below = LogPosition.Min(below, await _runtime.Checkpoints.WriteAsync(entry.Name));
-        await _monitor.TrimAsync(_world, _node, below);
+        await _trims.TrimAsync(_node, below, "zookeeper log trimmed");
     }
 
     private async Task TryAsync(Func<Task> work)

@@ -10,7 +10,7 @@ namespace Corfu.Simulation.ZooKeeper;
 
 /// <summary>All effects that front ends have played, and all replies that clients got. Looks at each as it
 /// comes.</summary>
-internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory history)
+internal sealed class ZooKeeperMonitor(ClusterMonitor monitor)
 {
     // A digest reads the whole tree.
     private const int DigestEvery = 8;
@@ -62,16 +62,6 @@ internal sealed class ZooKeeperMonitor(ClusterMonitor monitor, LogHistory histor
 
     /// <summary>The newest mounts that a front end has played.</summary>
     public IReadOnlyList<string> Mounts { get; private set; } = [];
-
-    /// <summary>Trims the log, by the client's own hand.</summary>
-    public async Task TrimAsync(World world, SimClientNode node, LogPosition below)
-    {
-        int slot = history.Trims.Count;
-        history.Trims.Add(new TrimOp(node.Number, below.Offset, true, world.Steps, LogHistory.Never));
-        await node.Log!.TrimPrefixAsync(below);
-        history.Trims[slot] = history.Trims[slot] with { End = world.Steps };
-        Mark("zookeeper log trimmed");
-    }
 
     public void Began(CrossMulti multi) => _multis[multi] = null;
 

@@ -8,7 +8,8 @@ namespace Corfu.Simulation.ZooKeeper;
 internal sealed class ZooKeeperProgram(
     World world, ZooKeeperPlan plan, SimCluster cluster, LogHistory history, Ledger ledger) : IClientProgram
 {
-    private readonly ZooKeeperMonitor _monitor = new(cluster.Monitor, history);
+    private readonly ZooKeeperMonitor _monitor = new(cluster.Monitor);
+    private readonly ToldTrims _trims = new(world, history, cluster.Monitor);
     private readonly List<ZooClientSession> _clients = [];
 
     private ZooNetwork Network => field ??= new ZooNetwork(world, _monitor.Given);
@@ -18,13 +19,13 @@ internal sealed class ZooKeeperProgram(
     public async Task RunAsync(SimClientNode node)
     {
         if (_clients.Count == 0) StartClients();
-        SimFrontEnd frontEnd = await SimFrontEnd.OpenAsync(node, plan, world, _monitor);
+        SimFrontEnd frontEnd = await SimFrontEnd.OpenAsync(node, plan, world, _monitor, _trims);
         await frontEnd.ServeAsync(Network, () => IsDone);
     }
 
     public async Task AuditAsync(SimClientNode node, Func<Task> scan)
     {
-        SimFrontEnd reader = await SimFrontEnd.OpenAsync(node, plan, world, _monitor);
+        SimFrontEnd reader = await SimFrontEnd.OpenAsync(node, plan, world, _monitor, _trims);
         _monitor.Audit(await reader.ReadAllAsync());
         await scan();
     }

@@ -14,6 +14,9 @@ public sealed class TrimObserver(
     private readonly Dictionary<EntryOrigin, (ReadOnlyMemory<byte> Payload, ImmutableArray<StreamId> Streams)>
         _unknown = [];
 
+    /// <summary>Carries out the trim of one position that it is given.</summary>
+    public Func<LogPosition, Func<Task>, Task> AroundOne { get; init; } = static (_, trim) => trim();
+
     public int MaxPayload => inner.MaxPayload;
 
     public ValueTask<AppendResult> AppendAsync(
@@ -70,8 +73,8 @@ public sealed class TrimObserver(
         LogPosition position, CancellationToken cancellationToken = default) =>
         inner.FillAsync(position, cancellationToken);
 
-    public ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default) =>
-        inner.TrimAsync(position, cancellationToken);
+    public async ValueTask TrimAsync(LogPosition position, CancellationToken cancellationToken = default) =>
+        await AroundOne(position, async () => await inner.TrimAsync(position, cancellationToken));
 
     public async ValueTask TrimPrefixAsync(LogPosition below, CancellationToken cancellationToken = default) =>
         await around(below, async () => await inner.TrimPrefixAsync(below, cancellationToken));
