@@ -82,7 +82,7 @@ public sealed class LedgerTrimTests : IAsyncDisposable
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Opening_of_a_ledger_asks_again_when_its_spine_is_trimmed(bool isMoved)
+    public async Task Opening_of_a_ledger_asks_again_behind_a_trim_of_the_spine(bool isMoved)
     {
         var process = _world.Start();
         var store = await _world.OpenAsync(process);
