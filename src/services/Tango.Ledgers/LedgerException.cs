@@ -37,8 +37,9 @@ public enum LedgerError
     /// repeated.</summary>
     LedgerInDoubt = -1002,
 
-    /// <summary>Not BookKeeper's: too many bytes wait to be sent, each entry counting 128 more; or a given id is more
-    /// than 65,536 above the last acknowledged one. Nothing was done; slow down and try again.</summary>
+    /// <summary>Not BookKeeper's: too many bytes wait to be sent, each entry counting 128 more; or a given id is too
+    /// far above the last acknowledged one: some 38,000 where entries of the log have room for 1 MiB, 1,500 where they
+    /// have room for 64 KiB. Nothing was done; slow down and try again.</summary>
     WriterBusy = -1003,
 }
 

@@ -57,13 +57,17 @@ public sealed class LedgerReader
 
     /// <summary>Asks the log for the last confirmed entry: it is at or above all that was acknowledged before this
     /// call. Every later recovery finds it.</summary>
-    public async ValueTask<long> ReadLastConfirmedAsync(CancellationToken cancellationToken = default)
+    public async ValueTask<long> ReadLastConfirmedAsync(CancellationToken cancellationToken = default) =>
+        (await AskAsync(cancellationToken)).Last;
+
+    // The last entry and whether the ledger is closed are of one view: another caller may ask beside this one.
+    private async ValueTask<View> AskAsync(CancellationToken cancellationToken)
     {
         await _one.WaitAsync(cancellationToken);
         try
         {
             if (!_view.IsClosed) await PlayAsync(cancellationToken);
-            return _view.Last;
+            return _view;
         }
         finally
         {
@@ -83,9 +87,9 @@ public sealed class LedgerReader
         LogPosition? newest = null;
         try
         {
-            while (entry > _view.Last && entry > await ReadLastConfirmedAsync(cancellationToken))
+            while (entry > _view.Last && await AskAsync(cancellationToken) is var view && entry > view.Last)
             {
-                if (_view.IsClosed) return null;
+                if (view.IsClosed) return null;
                 newest = await _polls.WaitAsync(_stream, newest, either.Token);
             }
         }
@@ -139,13 +143,13 @@ public sealed class LedgerReader
         LogPosition? newest = null;
         while (true)
         {
-            var last = await ReadLastConfirmedAsync(cancellationToken);
-            if (from <= last)
+            var view = await AskAsync(cancellationToken);
+            if (from <= view.Last)
             {
-                await foreach (var entry in ReadRangeAsync(from, last, cancellationToken)) yield return entry;
-                from = last + 1;
+                await foreach (var entry in ReadRangeAsync(from, view.Last, cancellationToken)) yield return entry;
+                from = view.Last + 1;
             }
-            else if (_view.IsClosed)
+            else if (view.IsClosed)
             {
                 yield break;
             }

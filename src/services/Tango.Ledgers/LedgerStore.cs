@@ -42,7 +42,7 @@ public sealed class LedgerStore : IAsyncDisposable
     /// <summary>Opens the store of that name, and creates it if there is none.</summary>
     /// <param name="log">The log that <paramref name="tango"/> is over.</param>
     /// <exception cref="ArgumentException">An option is out of its range; all of them are named. Or entries of the log
-    /// have room for less than 64 KiB.</exception>
+    /// have room for less than 64 KiB, or for the spines of fewer appends in flight.</exception>
     public static ValueTask<LedgerStore> OpenAsync(ICorfuLog log, TangoRuntime tango, string name = "ledgers",
         LedgerOptions? options = null, CancellationToken cancellationToken = default) =>
         OpenAsync(log, tango, name, options, LoopContext.Pool, cancellationToken);
@@ -58,6 +58,10 @@ public sealed class LedgerStore : IAsyncDisposable
         if (log.MaxPayload < LeastPayload)
             throw new ArgumentException(
                 $"An entry of the log has room for {log.MaxPayload} bytes; ledgers need {LeastPayload}.", nameof(log));
+        if (options.MaxAppendsInFlight >= AppendWindow.RoomFor(log.MaxPayload))
+            throw new ArgumentException(
+                $"Entries of the log have room for {log.MaxPayload} bytes: at most "
+                + $"{AppendWindow.RoomFor(log.MaxPayload) - 1} appends may be in flight.", nameof(options));
         var directory = await tango.OpenAsync<LedgerDirectory>(name, OpenMode.Create, cancellationToken);
         return new LedgerStore(log, directory, options, loops);
     }

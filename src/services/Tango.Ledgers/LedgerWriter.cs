@@ -132,19 +132,22 @@ internal sealed class LedgerWriterCore
             if (_closed is not null) return _closed;
             var (spine, end, hasMore) = await Window.StopAsync(cancellationToken);
 
-            // B11: readers may have confirmed entries that this writer has no answer for. A fence ends the ledger
-            // behind them; a close would end it before.
-            LedgerRecord record = hasMore ? new FenceRecord(_row.Key) : new CloseRecord(_row.Key, spine);
-            var position = end.Error == LedgerError.LedgerFenced
-                ? null
-                : await Window.EndAsync(record, cancellationToken);
-            var closed = position is { } own && !hasMore
-                ? await LedgerRecovery.CloseAsync(_directory, _row, EndOf(spine, own), cancellationToken)
-                : await LedgerRecovery.FinishAsync(_directory, _slot, _row, cancellationToken);
-            if (position is not null) return _closed = closed.ToMetadata();
+            var isFenced = end.Error == LedgerError.LedgerFenced;
+            var closed = hasMore || isFenced ? null : await TryCloseAsync(spine, cancellationToken);
+            if (closed is null)
+            {
+                // B11: readers may have confirmed entries that this writer has no answer for. A fence ends the ledger
+                // behind them; a close would end it before.
+                if (hasMore)
+                    await LedgerRecovery.FenceAsync(_slot, new FenceRecord(_row.Key, true), cancellationToken);
+                (closed, var isWriters) =
+                    await LedgerRecovery.FinishAsync(_directory, _slot, _row, cancellationToken);
 
-            // B14: a recovery that has found the same end has closed the ledger for this writer.
-            if (closed.Last != spine.Through || closed.Length != spine.Length) throw LedgerException.Fenced(Id);
+                // B14: a recovery that has found the same end has closed the ledger for this writer.
+                if (!isWriters && (closed.Last != spine.Through || closed.Length != spine.Length))
+                    throw LedgerException.Fenced(Id);
+            }
+
             return _closed = closed.ToMetadata();
         }
         finally
@@ -153,6 +156,11 @@ internal sealed class LedgerWriterCore
         }
     }
 
-    private static LedgerEnd EndOf(Spine spine, LogPosition position) =>
-        new(spine.Through, spine.Length, spine.Through < 0 ? null : position, position);
+    /// <returns>Null: the ledger has another end in the log.</returns>
+    private async ValueTask<LedgerRow?> TryCloseAsync(Spine spine, CancellationToken cancellationToken)
+    {
+        if (await Window.CloseAsync(spine, cancellationToken) is not { } position) return null;
+        var end = new LedgerEnd(spine.Through, spine.Length, spine.Through < 0 ? null : position, position, true);
+        return await LedgerRecovery.CloseAsync(_directory, _row, end, cancellationToken);
+    }
 }

@@ -27,6 +27,9 @@ internal sealed class LedgerFact(int instance)
     /// <summary>The last entry, as a recovery or a close returned it. Null: neither has.</summary>
     public long? End { get; set; }
 
+    /// <summary>A process other than the writer has begun to end it.</summary>
+    public bool IsFenced { get; set; }
+
     /// <summary>A deletion has begun.</summary>
     public bool IsDeleting { get; set; }
 

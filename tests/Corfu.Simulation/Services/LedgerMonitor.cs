@@ -67,6 +67,15 @@ internal sealed class LedgerMonitor(ClusterMonitor monitor)
         if (!fact.IsDeleting) Kept(fact, $"is there: {reason.Message}");
     }
 
+    /// <summary>A close is told that another process has ended its ledger.</summary>
+    public void Fenced(LedgerFact fact)
+    {
+        // B14.
+        if (!fact.IsFenced && !fact.IsDeleting)
+            monitor.Found(
+                CheckerNames.LedgerEnd, $"{Name(fact)} is closed by its writer alone, and was told as fenced");
+    }
+
     public void Kept(LedgerFact fact, string what) => monitor.Found(CheckerNames.LedgerKept, $"{Name(fact)} {what}");
 
     private void Ack(LedgerFact fact, string what) => monitor.Found(CheckerNames.LedgerAck, $"{Name(fact)} {what}");

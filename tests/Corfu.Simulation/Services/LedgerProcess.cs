@@ -136,6 +136,7 @@ internal sealed class LedgerProcess(
         }
         catch (LedgerException e) when (e.Error is LedgerError.LedgerFenced or LedgerError.LedgerNotFound)
         {
+            monitor.Fenced(fact);
             monitor.Mark("ledger close met a fence");
         }
 
@@ -147,6 +148,7 @@ internal sealed class LedgerProcess(
     {
         try
         {
+            wanted.IsFenced = true;
             if (wanted.Writer is { Alive: true } && wanted.Writer != node.Process)
                 monitor.Mark("ledger recovered under its writer");
             LedgerReader reader = await store.RecoverAsync(wanted.Id!.Value);

@@ -81,16 +81,19 @@ public sealed class LedgerFaultTests : IAsyncDisposable
         Assert.Equal("a", await ReadAllAsync(await store.RecoverAsync(writer.Id)));
     }
 
+    // The first id that is refused while nothing is acknowledged: entries of this log have room for 1 MiB.
+    private const long Far = 38_004;
+
     [Fact]
     public async Task Id_far_above_the_acknowledged_ones_is_refused_for_now()
     {
         var store = await _world.OpenAsync();
         var writer = await store.CreateOrderedAsync();
         Assert.Equal(LedgerError.WriterBusy,
-            await RefusalAsync(async () => await writer.WriteAsync(1 << 16, Bytes("x"))));
+            await RefusalAsync(async () => await writer.WriteAsync(Far, Bytes("x"))));
         Assert.Equal(-1, writer.LastPushed);
         await writer.WriteAsync(0, Bytes("a"));
-        var ahead = writer.WriteAsync(1 << 16, Bytes("x")).AsTask();
+        var ahead = writer.WriteAsync(Far, Bytes("x")).AsTask();
         Assert.Equal(0, (await writer.CloseAsync()).LastEntry);
         Assert.Equal(LedgerError.LedgerClosed, await RefusalAsync(() => ahead));
     }

@@ -30,7 +30,7 @@ public sealed class LedgerRecordTests
             Hex(new EntriesRecord(s_key, 5, null, [new byte[] { 0xAA, 0xBB }, default])));
         Assert.Equal("980101CD012C020105CD0190" + "91C400",
             Hex(new EntriesRecord(s_key, 5, new LogPosition(400), [default(ReadOnlyMemory<byte>)])));
-        Assert.Equal("950103CD012C0201", Hex(new FenceRecord(s_key)));
+        Assert.Equal("960103CD012C0201C2", Hex(new FenceRecord(s_key)));
         Assert.Equal("9B0102CD012C0201076328930602299300061E90", Hex(new SpineRecord(s_key, s_spine)));
         Assert.Equal("9B0104CD012C0201076328930602299300061E90", Hex(new CloseRecord(s_key, s_spine)));
     }

@@ -224,6 +224,67 @@ public sealed class LedgerRuleTests : IAsyncDisposable
         Assert.Equal(1, (await writer.CloseAsync()).LastEntry);
     }
 
+    // B14: the writer's own fence is no other process', also where its first answer was lost.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Close_behind_an_append_in_doubt_succeeds(bool isRepeated)
+    {
+        var log = new HookedLog(_world.Log);
+        var store = await _world.OpenAsync(log);
+        var writer = await store.CreateAsync();
+        await writer.AppendAsync(Bytes("a"));
+        log.OnAppend = static async (_, append) => (await append()) with { Outcome = AppendOutcome.Unknown };
+        log.OnResolve = static _ => new ValueTask<AppendOutcome>(AppendOutcome.Unknown);
+        Assert.Equal(LedgerError.LedgerInDoubt, await RefusalAsync(async () => await writer.AppendAsync(Bytes("b"))));
+        if (isRepeated)
+            Assert.Equal(LedgerError.LedgerInDoubt, await RefusalAsync(async () => await writer.CloseAsync()));
+        log.OnAppend = static (_, append) => append();
+        log.OnResolve = null;
+        Assert.Equal(1, (await writer.CloseAsync()).LastEntry);
+        Assert.Equal(1, (await writer.CloseAsync()).LastEntry);
+        Assert.Equal("a b", await ReadAllAsync(await store.OpenAsync(writer.Id)));
+    }
+
+    // A gap that is filled acknowledges all above it at once: a spine has room for them.
+    [Fact]
+    public async Task Filled_gap_leaves_a_ledger_that_can_be_closed()
+    {
+        await using var world = new LedgerWorld(new Testing.InMemoryLogOptions { MaxPayload = 64 << 10 });
+        var store = await world.OpenAsync();
+        var writer = await store.CreateOrderedAsync();
+        var writes = new List<Task>();
+        var error = default(LedgerError?);
+        for (var id = 1L; error is null; id++)
+        {
+            try
+            {
+                var write = writer.WriteAsync(id, Bytes(id)).AsTask();
+                if (write.IsFaulted) await write;
+                writes.Add(write);
+            }
+            catch (LedgerException e)
+            {
+                error = e.Error;
+            }
+        }
+
+        Assert.Equal(LedgerError.WriterBusy, error);
+        Assert.InRange(writes.Count, 1_000, 2_000);
+        await writer.WriteAsync(0, Bytes(0));
+        await Task.WhenAll(writes);
+        Assert.Equal(writes.Count, (await writer.CloseAsync()).LastEntry);
+        Assert.Equal(writes.Count, (await store.OpenAsync(writer.Id)).LastConfirmed);
+    }
+
+    [Fact]
+    public async Task Appends_in_flight_beyond_the_room_of_a_spine_are_refused()
+    {
+        await using var world = new LedgerWorld(new Testing.InMemoryLogOptions { MaxPayload = 64 << 10 });
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => world.OpenAsync(new LedgerOptions { MaxAppendsInFlight = 4_096 }));
+    }
+
     // The writer's spine must not lead readers past an end that the writer has not seen.
     [Fact]
     public async Task Close_behind_a_fence_hides_neither_the_fence_nor_an_entry_below()

@@ -22,14 +22,20 @@ internal static class LedgerRecovery
         LedgerDirectory directory, SlotLog slot, LedgerRow row, CancellationToken cancellationToken)
     {
         if (row.IsClosed) return row;
-
-        // A fence that is in doubt ends the ledger wherever it stands, and so does the next one.
-        await RepeatAsync(() => slot.AppendAsync(new FenceRecord(row.Key), cancellationToken), cancellationToken);
-        return await FinishAsync(directory, slot, row, cancellationToken);
+        await FenceAsync(slot, new FenceRecord(row.Key), cancellationToken);
+        return (await FinishAsync(directory, slot, row, cancellationToken)).Row;
     }
 
+    /// <summary>Step 1. A fence that is in doubt ends the ledger wherever it stands, and so does the next
+    /// one.</summary>
+    public static async ValueTask FenceAsync(
+        SlotLog slot, FenceRecord fence, CancellationToken cancellationToken) =>
+        await RepeatAsync(() => slot.AppendAsync(fence, cancellationToken), cancellationToken);
+
     /// <summary>Steps 2 to 4, of a ledger whose end is in the log.</summary>
-    public static async ValueTask<LedgerRow> FinishAsync(
+    /// <returns>The ledger, closed, and whether its writer has ended it. Not of one whose slot is trimmed or handed
+    /// on.</returns>
+    public static async ValueTask<(LedgerRow Row, bool IsWriters)> FinishAsync(
         LedgerDirectory directory, SlotLog slot, LedgerRow row, CancellationToken cancellationToken)
     {
         LedgerState state;
@@ -44,14 +50,14 @@ internal static class LedgerRecovery
         }
         catch (LogTrimmedException)
         {
-            if (await FindClosedAsync(directory, row, cancellationToken) is { } closed) return closed;
+            if (await FindClosedAsync(directory, row, cancellationToken) is { } closed) return (closed, false);
             throw;
         }
 
         if (state.End is not { } end)
         {
             return await FindClosedAsync(directory, row, cancellationToken) is { } known
-                ? known
+                ? (known, false)
                 : throw new TangoException($"Ledger {row.Id} has no end in the log, where one was written.");
         }
 
@@ -65,7 +71,7 @@ internal static class LedgerRecovery
         }
 
         // 4.
-        return await CloseAsync(directory, row, end with { Spine = spine }, cancellationToken);
+        return (await CloseAsync(directory, row, end with { Spine = spine }, cancellationToken), end.IsWriters);
     }
 
     /// <summary>Tells the directory where a ledger ends, and makes sure that it has no other end (B8).</summary>

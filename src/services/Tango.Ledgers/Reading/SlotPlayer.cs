@@ -68,7 +68,8 @@ internal sealed class SlotPlayer
                     [.. chunk], ReadDetail.Full, ReadMode.Observe, cancellationToken);
                 foreach (var result in results)
                 {
-                    if (!result.IsData) continue;
+                    // A position that no entry came to be at may be another stream's in a later epoch.
+                    if (!result.IsData || !result.Entry!.TryGetStream(stream, out _)) continue;
                     var record = LedgerRecord.Decode(result.Entry!.Payload);
                     if (record.Key != key) continue;
                     if (record is SpineRecord or CloseRecord) return result.Position;

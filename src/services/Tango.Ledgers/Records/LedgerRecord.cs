@@ -5,7 +5,8 @@ namespace Tango.Ledgers.Records;
 /// <summary>A record of a ledger: an entry of the log, in the stream of the ledger's slot.</summary>
 /// <remarks>MessagePack arrays: <c>[1, kind, key's position, record, call, ...]</c>, then of kind 1, entries:
 /// <c>first id, position of the writer's newest spine or nil, [bin, ...]</c>; of kinds 2, spine, and 4, close:
-/// <c>through, length, floor, 3 x [first, count, position, ...]</c>; of kind 3, fence: nothing.</remarks>
+/// <c>through, length, floor, 3 x [first, count, position, ...]</c>; of kind 3, fence: whether the writer
+/// wrote it.</remarks>
 /// <param name="Key">The place of the call that created the ledger.</param>
 // B1: a record names its ledger by the place of its creation, which no other ledger has. Named by id or by slot, an
 // entry of a writer that was stuck would count in a later ledger.
@@ -58,7 +59,7 @@ internal abstract record LedgerRecord(LogPlace Key)
             {
                 Kind.Entries => EntriesRecord.Read(key, ref reader),
                 Kind.Spine => new SpineRecord(key, ReadSpine(ref reader)),
-                Kind.Fence => new FenceRecord(key),
+                Kind.Fence => new FenceRecord(key, reader.ReadBoolean()),
                 Kind.Close => new CloseRecord(key, ReadSpine(ref reader)),
                 _ => throw new TangoFormatException($"A ledger's record of kind {kind}"),
             };
@@ -185,15 +186,14 @@ internal sealed record SpineRecord(LogPlace Key, Spine Spine) : LedgerRecord(Key
 }
 
 /// <summary>Ends the ledger after what is dense below it.</summary>
-internal sealed record FenceRecord(LogPlace Key) : LedgerRecord(Key)
+/// <param name="IsWriters">The writer closes the ledger by it; else it is another process'.</param>
+internal sealed record FenceRecord(LogPlace Key, bool IsWriters = false) : LedgerRecord(Key)
 {
     private protected override Kind KindOf => Kind.Fence;
 
-    private protected override int Fields => 0;
+    private protected override int Fields => 1;
 
-    private protected override void WriteBody(ref MessagePackWriter writer)
-    {
-    }
+    private protected override void WriteBody(ref MessagePackWriter writer) => writer.Write(IsWriters);
 }
 
 /// <summary>The writer ends the ledger after the last entry that it has acknowledged.</summary>

@@ -4,7 +4,8 @@ namespace Tango.Ledgers.Records;
 /// <param name="Last">-1: it is empty.</param>
 /// <param name="Spine">Position of the record that names all entries; null: none does.</param>
 /// <param name="At">Position of the fence or close.</param>
-internal sealed record LedgerEnd(long Last, long Length, LogPosition? Spine, LogPosition At);
+/// <param name="IsWriters">The writer has ended it.</param>
+internal sealed record LedgerEnd(long Last, long Length, LogPosition? Spine, LogPosition At, bool IsWriters);
 
 /// <summary>The state of a ledger whose records are played in the order of the log. Pure.</summary>
 // B2: a ledger is a function of its own records, from its creation on; the first fence or close ends it for every
@@ -62,11 +63,11 @@ internal sealed class LedgerState(LogPlace key)
                 && (spine.Through > _named || Planted.Is("older-spine-followed")):
                 Begin(spine, position);
                 break;
-            case FenceRecord:
-                End = new LedgerEnd(Edge.Through, Edge.Length, null, position);
+            case FenceRecord fence:
+                End = new LedgerEnd(Edge.Through, Edge.Length, null, position, fence.IsWriters);
                 break;
             case CloseRecord { Spine: var spine }:
-                End = new LedgerEnd(spine.Through, spine.Length, position, position);
+                End = new LedgerEnd(spine.Through, spine.Length, position, position, true);
                 break;
         }
     }

@@ -21,6 +21,9 @@ internal sealed record Spine(
     public const int FanOut = 256;
     public const int LevelCount = 3;
 
+    /// <summary>Most bytes of a range in a record: three numbers.</summary>
+    public const int MaxRangeBytes = 27;
+
     /// <summary>The level whose ranges include the id; -1: none has it.</summary>
     public int Find(long id, int levels, out SpineRange range)
     {

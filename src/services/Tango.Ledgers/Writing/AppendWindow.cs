@@ -20,7 +20,7 @@ internal sealed class AppendWindow
 
     // A given id is at most so far above the last acknowledged one: each above a gap takes memory here, at readers and
     // in a recovery.
-    private const int MaxAhead = 1 << 16;
+    private const int MostAhead = 1 << 16;
 
     private readonly Lock _gate = new();
     private readonly SlotLog _slot;
@@ -88,9 +88,16 @@ internal sealed class AppendWindow
         }
     }
 
+    // Invariant: a spine of what may be acknowledged at once, beside what no spine names yet, fits into an entry of the
+    // log. Else the ledger can be neither closed nor recovered.
+    private int MaxAhead => Math.Min(MostAhead, RoomFor(_slot.Log.MaxPayload) - _options.MaxAppendsInFlight);
+
     private int Largest => _slot.Log.MaxPayload - LedgerRecord.Overhead;
 
     private bool IsIdle => _inFlight == 0 && !_isWritingSpine && !_isReading;
+
+    /// <summary>Batches that a spine may name beside those of its full levels.</summary>
+    public static int RoomFor(int maxPayload) => (maxPayload / Spine.MaxRangeBytes) - (3 * Spine.FanOut);
 
     /// <summary>Steps 1 to 4 for one entry.</summary>
     /// <param name="id">Null: the next.</param>
@@ -142,15 +149,15 @@ internal sealed class AppendWindow
             return (_edge.ToSpine(Floor()), _end!, _taken.Values.Any(static batch => batch.Above is not null));
     }
 
-    /// <summary>Appends the record that ends the ledger, after <see cref="StopAsync"/>.</summary>
-    /// <returns>Null: another end stands below.</returns>
-    public async ValueTask<LogPosition?> EndAsync(LedgerRecord record, CancellationToken cancellationToken)
+    /// <summary>Appends the record that closes the ledger, after <see cref="StopAsync"/>.</summary>
+    /// <returns>Null: the ledger's end stands below.</returns>
+    public async ValueTask<LogPosition?> CloseAsync(Spine spine, CancellationToken cancellationToken)
     {
         long number;
         lock (_gate) number = _watch.Begin();
         try
         {
-            var (position, before) = await _slot.AppendAsync(record, cancellationToken);
+            var (position, before) = await _slot.AppendAsync(new CloseRecord(_key, spine), cancellationToken);
             lock (_gate) _watch.End(number, position, before);
             while (true)
             {
