@@ -20,6 +20,10 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
 
     public ImmutableArray<NamedNode> Named { get; private set; } = [];
 
+    /// <summary>The epoch that brought the membership in force, as far as this agent has seen. An epoch that only
+    /// renews a sealed one (R14) brings none.</summary>
+    public Epoch MembersSince { get; private set; }
+
     public Automation Automation { get; private set; } = options.Automation ?? new Automation(0, options.Automatic);
 
     /// <summary>When a majority of acceptors last told the newest projection; null: never.</summary>
@@ -41,6 +45,7 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
     public void Adopt(Projection projection)
     {
         if (projection.Epoch <= Epoch) return;
+        if (_projection is not { } before || !HaveSameMembers(before, projection)) MembersSince = projection.Epoch;
         _projection = projection;
         Named =
         [
@@ -85,6 +90,12 @@ internal sealed class ClusterView(AgentOptions options, LayoutClient layout, Age
             _nextRefresh = clock.Now + (_projection is null ? options.SlowInterval / 4 : options.RefreshInterval);
         }
     }
+
+    private static bool HaveSameMembers(Projection one, Projection other) =>
+        (one.Sequencer, one.MirrorOf) == (other.Sequencer, other.MirrorOf)
+        && one.Segments.AsSpan().SequenceEqual(other.Segments.AsSpan())
+        && one.Units.AsSpan().SequenceEqual(other.Units.AsSpan())
+        && one.Acceptors.AsSpan().SequenceEqual(other.Acceptors.AsSpan());
 
     // Any acceptor leads to the others: each knows a projection, which names all of them. All that the known projection
     // names may have been replaced while this agent was cut off.

@@ -16,8 +16,8 @@ public sealed class BackgroundJobTests
 
     private static TimeSpan At(int seconds) => TimeSpan.FromSeconds(seconds);
 
-    private bool IsPassedOnAt(int seconds, long epoch = 1) =>
-        _job.PassOnIfStalled(new Epoch(epoch), At(seconds), Options);
+    private bool IsPassedOnAt(int seconds, long members = 1) =>
+        _job.PassOnIfStalled(new Epoch(members), At(seconds), Options);
 
     private void Start(int seconds)
     {
@@ -84,7 +84,7 @@ public sealed class BackgroundJobTests
         _job.Ended(false, At(31), TimeSpan.Zero);
         _job.BecomeRunning(At(90), () => new JobProgress("rebuild", _done, 10, 0, null), CancellationToken.None);
         Assert.NotNull(_job.PassedOn);
-        Assert.False(IsPassedOnAt(91, epoch: 2));
+        Assert.False(IsPassedOnAt(91, members: 2));
         Assert.NotNull(_job.PassedOn);
         _job.Ended(true, At(92), TimeSpan.Zero);
         Assert.Null(_job.PassedOn);

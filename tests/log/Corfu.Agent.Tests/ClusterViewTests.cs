@@ -1,3 +1,4 @@
+using Corfu.Client;
 using Corfu.Client.Layout;
 using Corfu.Client.Tests.Cluster;
 using Corfu.Protocol;
@@ -19,6 +20,23 @@ public sealed class ClusterViewTests
         Assert.InRange(view.Automation.Version, 1, long.MaxValue - 1);
         view.Adopt(new Automation(view.Automation.Version + 1, IsOn: true));
         Assert.True(view.Automation.IsOn);
+    }
+
+    [Fact]
+    public async Task R14_epoch_that_renews_a_sealed_one_brings_no_membership()
+    {
+        await using var cluster = await TestCluster.StartAsync(2, 2);
+        var view = new ClusterView(new AgentOptions { Self = default }, null!, null!, NullLogger.Instance);
+        view.Adopt(cluster.First);
+        var client = cluster.Client();
+        var renewed = await client.Cluster.ReconfigureAsync(static p => p.Epoch > Epoch.First ? null
+            : Membership.Of(p), "a seal without a successor");
+        view.Adopt(renewed);
+        Assert.Equal(new Epoch(2), view.Epoch);
+        Assert.Equal(Epoch.First, view.MembersSince);
+
+        view.Adopt(await OperationsOf(cluster, client).AddUnitsAsync([await cluster.AddUnitAsync()], "capacity"));
+        Assert.Equal(new Epoch(3), view.MembersSince);
     }
 
     [Fact]

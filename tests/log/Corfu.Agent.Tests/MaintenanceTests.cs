@@ -33,7 +33,9 @@ public class MaintenanceTests
         private readonly CancellationTokenSource _stop = new();
         private readonly List<Task> _running = [];
 
-        public Agents(TestCluster cluster, int count, AgentOptions options, ILogger? logger = null)
+        /// <param name="first">The transport of the first agent; null: the cluster's.</param>
+        public Agents(TestCluster cluster, int count, AgentOptions options, ILogger? logger = null,
+            ITransport? first = null)
         {
             ImmutableArray<NodeEndpoint> endpoints = [.. Enumerable.Range(0, count)
                 .Select(i => new NodeEndpoint("test", 1000 + i))];
@@ -42,9 +44,9 @@ public class MaintenanceTests
             foreach (var endpoint in endpoints)
             {
                 var agent = new ClusterAgent(
-                    options with { Self = endpoint, Peers = peers }, cluster.Transport, cluster.Transport,
-                    TimeProvider.System, new SeededEntropy(endpoint.Port), logger,
-                    reconfiguration: TestCluster.Options.Reconfiguration);
+                    options with { Self = endpoint, Peers = peers }, cluster.Transport,
+                    All.Count == 0 && first is not null ? first : cluster.Transport, TimeProvider.System,
+                    new SeededEntropy(endpoint.Port), logger, reconfiguration: TestCluster.Options.Reconfiguration);
                 cluster.Transport.Serve(endpoint, agent);
                 All.Add(agent);
             }
@@ -146,6 +148,45 @@ public class MaintenanceTests
             new ThrowingLogger());
         while (agents.All[0].Projection is not { } projection || Rebuilder.IsNeeded(projection)) await Task.Yield();
         await AssertWholeAsync(cluster.Client(), 60);
+    }
+
+    /// <summary>Each run leaves the other units sealed, and the second agent renews the epoch. A seed of the simulator:
+    /// the epochs counted as progress, so that the first agent kept the job and held up all appends for ever.</summary>
+    [Fact]
+    public async Task Rebuild_by_an_agent_that_cannot_seal_a_unit_is_passed_on_though_epochs_follow()
+    {
+        await using var cluster = await TestCluster.StartAsync(3, 2);
+        var client = cluster.Client();
+        await AppendAsync(client, 0, 60);
+        var spare = await cluster.AddUnitAsync();
+        await OperationsOf(cluster, client).ReplaceUnitAsync(cluster.Units[0].Id, [spare], "gone");
+        var options = Fast with
+        {
+            Scrub = null,
+            MaxSegments = 4,
+            SuccessorTimeout = TimeSpan.FromMilliseconds(20),
+            StalledJobLimit = TimeSpan.FromSeconds(1),
+        };
+        await using var agents = new Agents(cluster, 2, options,
+            first: new NoSeals(cluster.Transport, cluster.Units[1].Id));
+        using var late = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        while (agents.All[1].Projection is not { } projection || Rebuilder.IsNeeded(projection))
+            await Task.Delay(1, late.Token);
+
+        await client.Cluster.RefreshAsync();
+        Assert.Contains(
+            await client.Cluster.ReadHistoryAsync(100), p => p.Reason == "a seal without a successor");
+        await AssertWholeAsync(cluster.Client(), 60);
+    }
+
+    /// <summary>A unit takes no seal that comes this way.</summary>
+    private sealed class NoSeals(ITransport inner, NodeId unit) : TransportWrapper(inner)
+    {
+        public override ValueTask<TResponse> CallAsync<TResponse>(
+            NodeAddress to, Request<TResponse> request, CancellationToken cancellationToken) =>
+            to.Id == unit && request is SealRequest
+                ? new((TResponse)request.Fail(Status.Denied, Epoch.None))
+                : base.CallAsync(to, request, cancellationToken);
     }
 
     private sealed class ThrowingLogger : ILogger

@@ -11,9 +11,10 @@ internal readonly record struct JobProgress(string What, long Done, long Total, 
 /// not needed any more.</summary>
 internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
 {
-    private readonly record struct Mark(Epoch Epoch, long Done);
+    private readonly record struct Mark(Epoch Members, long Done);
 
-    // The most that any run has done in the newest epoch, and since when.
+    // The most that any run has done with the newest membership, and since when. An epoch is no progress by itself: a
+    // run that cannot seal a unit leaves others sealed, so that a renewal follows it each time (R14).
     private Mark _mark;
     private TimeSpan _markedAt;
     private bool _hasFailed;
@@ -87,12 +88,13 @@ internal sealed class BackgroundJob(JobKind kind, TimeSpan interval)
         _mark = default;
     }
 
+    /// <param name="members">The epoch that brought the membership in force.</param>
     /// <returns>Whether it is passed on now.</returns>
-    public bool PassOnIfStalled(Epoch epoch, TimeSpan now, AgentOptions options)
+    public bool PassOnIfStalled(Epoch members, TimeSpan now, AgentOptions options)
     {
         var progress = Progress?.Invoke();
-        var mark = new Mark(epoch, progress?.Done ?? 0);
-        if (mark.Epoch != _mark.Epoch || mark.Done > _mark.Done || (!IsRunning && !_hasFailed))
+        var mark = new Mark(members, progress?.Done ?? 0);
+        if (mark.Members != _mark.Members || mark.Done > _mark.Done || (!IsRunning && !_hasFailed))
         {
             _mark = mark;
             _markedAt = now;

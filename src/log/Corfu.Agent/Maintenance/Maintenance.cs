@@ -33,11 +33,11 @@ internal sealed class Maintenance(AgentOptions options, ClusterView view, Verdic
         turns.Step(stopped);
         _answering = [.. verdicts.Answering(NodeRole.Unit)];
         // The migrator copies to the replicas that join for a migration.
-        Step(_rebuild, Rebuilder.IsNeeded(projection, _migrator?.Moving), projection);
+        Step(_rebuild, Rebuilder.IsNeeded(projection, _migrator?.Moving));
         // A migration under way keeps its segment from being ready for another.
         var plan = MigrationPlan.Next(projection, options.MaxSegments, _answering.Contains);
-        Step(_migration, _migration.IsRunning || plan is not null, projection);
-        Step(_scrub, options.Scrub is not null, projection);
+        Step(_migration, _migration.IsRunning || plan is not null);
+        Step(_scrub, options.Scrub is not null);
         var now = clock.Now;
         if (_rebuild.MayStart(now, options.BackOffStep)) StartRebuild(projection, stopped);
         // An agent that has just started does not know the others yet.
@@ -62,12 +62,12 @@ internal sealed class Maintenance(AgentOptions options, ClusterView view, Verdic
         ];
     }
 
-    private void Step(BackgroundJob job, bool isNeeded, Projection projection)
+    private void Step(BackgroundJob job, bool isNeeded)
     {
         if (!turns.MayWork(job.Kind)) job.BecomeIneligible();
         else if (!isNeeded) job.BecomeUnneeded();
         else job.BecomeEligible(clock.Now);
-        if (job.EligibleSince is not null && job.PassOnIfStalled(projection.Epoch, clock.Now, options))
+        if (job.EligibleSince is not null && job.PassOnIfStalled(view.MembersSince, clock.Now, options))
             AgentLog.PassedOn(logger, job.Kind.ToString(), job.PassedOn!);
     }
 
