@@ -58,6 +58,34 @@ public sealed class LedgerSpineTests : IAsyncDisposable
         await RefusalAsync(() => ahead);
     }
 
+    // The newest spine stands above a fence that its writer has not seen: the replay meets the older one and the fence,
+    // and not the newest again.
+    [Fact]
+    public async Task Recovery_from_a_spine_above_the_fence_has_all_entries()
+    {
+        var log = new HookedLog(_world.Log);
+        var store = await _world.OpenAsync(log, s_alone);
+        var writer = await store.CreateOrderedAsync();
+        var (stream, key) = (await _world.StreamAsync(writer.Id), (await _world.RowAsync(writer.Id)).Key);
+        var fenced = new TaskCompletionSource();
+        log.OnAppend = async (record, append) =>
+        {
+            if (record is not SpineRecord { Spine.Through: >= 511 }) return await append();
+            await _world.AppendAsync(stream, new FenceRecord(key));
+            var spine = await append();
+            fenced.TrySetResult();
+            return spine;
+        };
+        var ahead = writer.WriteAsync(1000, Bytes("ahead")).AsTask();
+        for (var i = 0; i < 512; i++) await writer.WriteAsync(i, Bytes(i));
+        await fenced.Task;
+        var expected = string.Join(' ', Enumerable.Range(0, 512));
+        Assert.Equal(expected, await ReadAllAsync(await store.OpenAsync(writer.Id)));
+        Assert.Equal(expected, await ReadAllAsync(await store.RecoverAsync(writer.Id)));
+        Assert.Equal(511, (await writer.CloseAsync()).LastEntry);
+        await RefusalAsync(() => ahead);
+    }
+
     [Fact]
     public async Task Second_recovery_reads_from_the_fence_on()
     {
