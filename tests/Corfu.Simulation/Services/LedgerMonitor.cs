@@ -64,7 +64,8 @@ internal sealed class LedgerMonitor(ClusterMonitor monitor)
     /// <summary>A call has not found a ledger, or an entry below its last confirmed one.</summary>
     public void Missing(LedgerFact fact, Exception reason)
     {
-        if (!fact.IsDeleting) Kept(fact, $"is there: {reason.Message}");
+        // B15: a ledger that goes while it is opened or read is told as not found, never as a trim.
+        if (!fact.IsDeleting || reason is LogTrimmedException) Kept(fact, $"is there: {reason.Message}");
     }
 
     /// <summary>A close is told that another process has ended its ledger.</summary>
