@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 
 namespace Tango;
@@ -49,6 +50,11 @@ internal interface IObjectHost
         ValueTask.FromException<TResult>(new TangoReadOnlyException(Name));
 
     ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken);
+
+    /// <summary>See <see cref="TangoObject.ReadCallsAsync"/>.</summary>
+    ValueTask<ImmutableArray<TangoCall>> ReadCallsAsync(
+        ImmutableArray<LogPlace> places, CancellationToken cancellationToken) =>
+        ValueTask.FromException<ImmutableArray<TangoCall>>(new TangoReadOnlyException(Name));
 
     /// <summary>The body's calls of the handle are one: they belong to the transaction that its calls belong to now,
     /// or to one of their own.</summary>

@@ -1,3 +1,5 @@
+using System.Collections.Immutable;
+
 namespace Tango;
 
 /// <summary>
@@ -98,6 +100,16 @@ public abstract class TangoObject
     /// <exception cref="TangoFormatException">The entry is damaged or newer than this code.</exception>
     protected ValueTask<TangoCall> ReadCallAsync(LogPlace place, CancellationToken cancellationToken = default) =>
         Host.ReadCallAsync(place, cancellationToken);
+
+    /// <summary>Reads several calls of this object, in their order, with one read of the log for 4,096 of them. Outside
+    /// transactions.</summary>
+    /// <param name="places">From one state of the object; a place may come twice.</param>
+    /// <exception cref="TangoPlaceException">As <see cref="ReadCallAsync"/>, as the others.</exception>
+    /// <exception cref="TangoTrimmedException">A call is trimmed.</exception>
+    /// <exception cref="TangoFormatException">An entry is damaged or newer than this code.</exception>
+    protected ValueTask<ImmutableArray<TangoCall>> ReadCallsAsync(
+        ImmutableArray<LogPlace> places, CancellationToken cancellationToken = default) =>
+        Host.ReadCallsAsync(places, cancellationToken);
 
     /// <summary>
     /// For an operation that is made of several calls of this object, each with a version key of its own: they take

@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Corfu;
 using Tango.Formatting;
 using Tango.Records;
@@ -8,6 +9,9 @@ namespace Tango.Playback;
 /// CRC-32C; the call must be one of the object.</summary>
 internal sealed class CallReader(ICorfuLog log)
 {
+    // Most of one read of the log.
+    private const int MaxPositions = 4096;
+
     /// <exception cref="TangoPlaceException">No call of the object stands there.</exception>
     /// <exception cref="TangoTrimmedException">The entry is trimmed.</exception>
     /// <exception cref="TangoFormatException">The entry is damaged or newer than this code.</exception>
@@ -18,6 +22,27 @@ internal sealed class CallReader(ICorfuLog log)
         if (place.IsPending)
             throw new TangoPlaceException(entry.Name, place, "it is read in the transaction that writes it only");
         var page = (await log.ReadManyAsync([place.Position], cancellationToken: cancellationToken))[0];
+        return Read(page, place, entry);
+    }
+
+    /// <summary>As <see cref="ReadAsync"/>, with as few reads of the log as it takes.</summary>
+    public async ValueTask<ImmutableArray<TangoCall>> ReadManyAsync(
+        ImmutableArray<LogPlace> places, DirectoryEntry entry, CancellationToken cancellationToken)
+    {
+        var calls = ImmutableArray.CreateBuilder<TangoCall>(places.Length);
+        foreach (var chunk in places.Chunk(MaxPositions))
+        {
+            ImmutableArray<LogPosition> positions = [.. chunk.Select(static place => place.Position).Distinct()];
+            var pages = (await log.ReadManyAsync(positions, cancellationToken: cancellationToken))
+                .ToDictionary(static page => page.Position.Offset);
+            foreach (var place in chunk) calls.Add(Read(pages[place.Position.Offset], place, entry));
+        }
+
+        return calls.MoveToImmutable();
+    }
+
+    private static TangoCall Read(LogReadResult page, LogPlace place, DirectoryEntry entry)
+    {
         switch (page.State)
         {
             case PageState.Data:

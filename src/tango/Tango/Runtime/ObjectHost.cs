@@ -153,6 +153,10 @@ internal sealed class ObjectHost(
         return new TangoCall(place, own.Mutator.Number, own.Key.Memory, own.Arguments);
     }
 
+    public ValueTask<ImmutableArray<TangoCall>> ReadCallsAsync(
+        ImmutableArray<LogPlace> places, CancellationToken cancellationToken) =>
+        playback.CallReader.ReadManyAsync(places, entry, cancellationToken);
+
     public async ValueTask<TResult> AsOneAsync<TResult>(
         Func<ValueTask<TResult>> body, CancellationToken cancellationToken)
     {
@@ -236,7 +240,10 @@ internal sealed class ObjectHost(
         cancellationToken.ThrowIfCancellationRequested();
         RequireNotStopped(played);
         var call = new UpdateCall<TResult>(
-            Encode(mutator, Written(key), arguments), _streams, mutator.Reads ? playback.Player : null, result);
+            Encode(mutator, Written(key), arguments), _streams, mutator.Reads ? playback.Player : null, result)
+        {
+            Log = given.Log,
+        };
         playback.Calls.Send(call);
         return call.WaitAsync(call.Task, cancellationToken);
     }

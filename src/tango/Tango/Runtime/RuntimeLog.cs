@@ -37,6 +37,10 @@ public sealed class RuntimeLog
     /// <summary>Everything below has been played into the views that reads see now.</summary>
     public LogPosition PlayedTo => _views.Published.End;
 
+    /// <summary>How many positions the log is kept below the checkpoints of objects: what a record names stands at most
+    /// so far below it. Fixed with the log's first object; known once an object is open.</summary>
+    public long MaxSpan => _played.MaxSpan;
+
     /// <summary>The newest feature level that this code knows.</summary>
     public static int NewestLevel => FeatureLevel.Newest;
 

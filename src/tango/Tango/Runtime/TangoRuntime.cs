@@ -216,6 +216,18 @@ public sealed class TangoRuntime : IAsyncDisposable
         return await Services.Resolver.ResolveAsync(inDoubt, cancellationToken);
     }
 
+    /// <summary>Finds out whether an update that ended in doubt, outside a transaction, is in the log, and where. It
+    /// never writes the update again. May be repeated while the fate is unknown.</summary>
+    /// <param name="inDoubt">From an update of this runtime.</param>
+    /// <exception cref="ArgumentException">The exception is of a transaction, of another log, or made by
+    /// hand.</exception>
+    public ValueTask<TangoUpdateFate> ResolveUpdateAsync(
+        TangoInDoubtException inDoubt, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(inDoubt);
+        return Services.Resolver.ResolveUpdateAsync(inDoubt, cancellationToken);
+    }
+
     /// <summary>
     /// Makes the calling method, and what it calls from here on, independent of the transaction that flowed into it,
     /// active or ended. For tasks started in a transaction that are not part of it; the transaction itself goes on.

@@ -40,6 +40,29 @@ internal sealed class OutcomeResolver(ICorfuLog log, CohortOpenings cohorts, Run
         return await DecideAnewAsync(place.Version, cancellationToken) ?? inDoubt;
     }
 
+    /// <inheritdoc cref="TangoRuntime.ResolveUpdateAsync"/>
+    public async ValueTask<TangoUpdateFate> ResolveUpdateAsync(
+        TangoInDoubtException inDoubt, CancellationToken cancellationToken)
+    {
+        var call = inDoubt.Update as UpdateCall
+            ?? throw new ArgumentException("The exception is not of an update of this process", nameof(inDoubt));
+        if (!ReferenceEquals(call.Log, log))
+            throw new ArgumentException("The exception is of an update of another log", nameof(inDoubt));
+        if (call.Later is { } later) await later.WaitOrCancelAsync(cancellationToken);
+        if (call.IsNotWritten) return new TangoUpdateFate(UpdateFate.NotWritten);
+        if (call.Place is not { } place) return new TangoUpdateFate(UpdateFate.Unknown);
+        var outcome = place.Append.IsAppended
+            ? AppendOutcome.Appended
+            : await log.ResolveAsync(place.Append, cancellationToken);
+        return outcome switch
+        {
+            AppendOutcome.Appended => new TangoUpdateFate(
+                UpdateFate.Written, new LogPlace(place.Version.Position, place.Version.Index, 0)),
+            AppendOutcome.NotAppended => new TangoUpdateFate(UpdateFate.NotWritten),
+            _ => new TangoUpdateFate(UpdateFate.Unknown),
+        };
+    }
+
     /// <returns>Null: it cannot be decided here, or not yet.</returns>
     private async ValueTask<TxOutcome?> DecideAnewAsync(RecordVersion commit, CancellationToken cancellationToken)
     {

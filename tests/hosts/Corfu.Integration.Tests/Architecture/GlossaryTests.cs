@@ -8,15 +8,16 @@ public sealed partial class GlossaryTests
     // Names of other projects, words of .NET, and words with the meaning that any reader knows.
     private const string PlainWords = """
         aborted ack address admin answer apply attribute auth body book booked buffer builder busy call canonical
-        change codec collection committed config connection copy corfu craq create damaged data decided declared
-        denied detector device dictionary diverged durable element embedded endpoint entropy error exception extension
-        failed faster fault file folder format formatter found frame framed get grpc handler hash header health
-        history i id image immutable in info keeper key kind large leased limit list listed listen lookup loop
-        many map memory message method mode name nbd newest not observer only opcode open operation option order
-        ordinal orlean path ping prefix process progress protocol put queue range read reader reason
-        reconfigurer refusal refused registry reload reply report request response result row rule salus server
-        service set setting shape silo size sorted source state status stopped store stored string tango tcp telemetry
-        term test time tl too tree trimmed tx type unavailable unknown use value wire worker write zoo
+        change codec collection committed condition config connection copy corfu craq create damaged data decided
+        declared delete denied detector device dictionary diverged durable element embedded endpoint entropy error
+        exception extension failed faster fault file folder format formatter found frame framed get grpc handler
+        hash header health history i id image immutable in info keeper key kind large leased limit list listed
+        listen lookup loop lost many map memory message method mode name nbd nested newest not observer only opcode
+        open operation option order ordinal orlean path ping prefix process progress protocol put queue range read
+        reader reason reconfigurer refusal refused registry reload reply report request response result row rule
+        salus server service set setting shape silo size sorted source state status stopped store stored string
+        tango tcp telemetry term test time tl too tree trimmed tx type unavailable unknown update use value wire
+        worker write zoo
         """;
 
     private static readonly string[] s_publicTypes =
