@@ -14,6 +14,8 @@ public static class CorfuTelemetryNames
             TransportTelemetry.MeterName, ClientTelemetry.MeterName, StreamTelemetry.MeterName,
             TangoTelemetry.MeterName, CraqClientTelemetry.MeterName,
             SalusClientTelemetry.MeterName,
+            // A package of its own, which this one does not need.
+            "Corfu.Store",
         ];
 
     public static IReadOnlyList<string> ActivitySources { get; } =

@@ -13,7 +13,7 @@ internal static class PackageCheck
     private static readonly string[] s_forClients =
     [
         "Corfu.Abstractions", "Corfu.Client", "Corfu.Extensions", "Corfu.Grpc.Client", "Craq.Client", "Salus.Client",
-        "Corfu.StateMachines", "Tango", "Tango.Ledgers", "Tango.Testing", "Tango.ZooKeeper",
+        "Corfu.StateMachines", "Corfu.Store", "Tango", "Tango.Ledgers", "Tango.Testing", "Tango.ZooKeeper",
     ];
 
     private static readonly string[] s_forServers =

@@ -29,6 +29,8 @@ internal static class MetricsPage
         ["corfu.server.io"] = ["corfu.direction"],
         ["corfu.server.refused"] = ["corfu.reason"],
         ["corfu.server.request.duration"] = ["corfu.opcode", "corfu.role", "corfu.status"],
+        ["corfu.store.value.read"] = ["corfu.store.source"],
+        ["corfu.store.write"] = ["corfu.store.verdict"],
         ["corfu.transport.call.duration"] = ["corfu.opcode", "corfu.status"],
         ["corfu.transport.io"] = ["corfu.direction"],
         ["corfu.transport.tls.reload"] = ["corfu.outcome"],
@@ -76,10 +78,10 @@ internal static class MetricsPage
         var page = new StringBuilder("""
             # Metrics
 
-            Every instrument of nodes, clients, Tango, CRAQ and Salus, from the code; a test compares. Names, units
-            and attributes follow OpenTelemetry. `/metrics` of a node (`http` in `node.json`) has them under Prometheus'
-            names: dots become underscores, units are written out, counters end with `_total`. A histogram of seconds
-            has 18 buckets, from 50 us to 10 s.
+            Every instrument of nodes, clients, Tango, the store, CRAQ and Salus, from the code; a test compares. Names,
+            units and attributes follow OpenTelemetry. `/metrics` of a node (`http` in `node.json`) has them under
+            Prometheus' names: dots become underscores, units are written out, counters end with `_total`. A histogram
+            of seconds has 18 buckets, from 50 us to 10 s.
 
             An attribute whose values come from outside keeps the first 64 identities, 256 objects or 64 nodes; the
             rest share the value `other`. Tango's figures of objects have `tango.runtime` too where a host has several

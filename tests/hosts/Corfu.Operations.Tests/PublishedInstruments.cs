@@ -4,6 +4,7 @@ using System.Runtime.CompilerServices;
 using Corfu.Extensions;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
+using Corfu.Store;
 using Corfu.ZooKeeper;
 using Craq.Hosting;
 using Salus.Hosting;
@@ -87,7 +88,7 @@ internal static class PublishedInstruments
     {
         Assembly[] roots = [typeof(HostingTelemetry).Assembly, typeof(CorfuTelemetryNames).Assembly,
             typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly, typeof(SalusNodeRole).Assembly,
-            typeof(FrontEndTelemetry).Assembly];
+            typeof(FrontEndTelemetry).Assembly, typeof(StoreTelemetry).Assembly];
         return from assembly in roots.Concat(roots.SelectMany(root => root.GetReferencedAssemblies())
                    .Where(name => IsOwn(name.Name!)).Select(Assembly.Load))
                    .Distinct()

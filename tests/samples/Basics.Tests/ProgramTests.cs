@@ -52,6 +52,7 @@ public sealed partial class ProgramTests
     [InlineData("README.md")]
     [InlineData("docs/zookeeper.md")]
     [InlineData("docs/state-machines.md")]
+    [InlineData("docs/store.md")]
     public void Code_of_a_page_stands_in_the_named_program(string page)
     {
         var blocks = Block().Matches(Checkout.Read(page));

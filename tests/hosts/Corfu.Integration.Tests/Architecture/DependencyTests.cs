@@ -24,7 +24,7 @@ public sealed class DependencyTests
         [
             ["Tango.Generators", "Tango.Generators.CodeFixes"], ["Tango"], ["Tango.Collections", "Tango.Testing"],
         ],
-        ["services"] = [["Corfu.StateMachines", "Tango.Ledgers", "Tango.ZooKeeper"]],
+        ["services"] = [["Corfu.StateMachines", "Corfu.Store", "Tango.Ledgers", "Tango.ZooKeeper"]],
         ["stores"] =
         [
             ["Craq.Protocol", "Salus.Protocol"], ["Salus.Coordination"],
@@ -58,7 +58,7 @@ public sealed class DependencyTests
             "Corfu.Sequencer", "Corfu.Layout", "Corfu.Client", "Corfu.Agent", "Corfu.Backup", "Tango",
             "Tango.Collections", "Tango.Testing", "Craq.Protocol", "Craq", "Craq.Client", "Salus.Protocol",
             "Salus.Coordination", "Salus.Store", "Salus.Client", "Salus.Region", "Tango.Ledgers", "Tango.ZooKeeper",
-            "Corfu.StateMachines"];
+            "Corfu.StateMachines", "Corfu.Store"];
 
     // The only way to a node of CRAQ is the role that its host serves.
     private static readonly HashSet<(string Project, string Friend)> s_friends =

@@ -1,0 +1,134 @@
+using Corfu.Store.Tests.Support;
+using static Corfu.Store.Tests.Support.StoreWorld;
+
+namespace Corfu.Store.Tests.Rules;
+
+/// <summary>Rule K10: a watch tells each change once, in order, wherever it goes on.</summary>
+public sealed class WatchRuleTests : IAsyncDisposable
+{
+    // A watch that misses changes tells its progress, in place of waiting for more.
+    private static readonly WatchOptions s_progress = new() { Progress = true };
+
+    private readonly StoreWorld _world = new();
+
+    public ValueTask DisposeAsync() => _world.DisposeAsync();
+
+    [Fact]
+    public async Task K10_watch_from_a_revision_tells_each_change_once_and_in_order()
+    {
+        var store = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        await store.PutAsync("b", Bytes("2"));
+        await store.TransactAsync(StoreTransaction.Empty.Then(
+            new StorePut("a", Bytes("3")), new StoreDelete("b"), new StorePut("c", Bytes("4"))));
+        await store.DeleteAsync(StoreRange.All);
+        var told = await TakeAsync(store.WatchAsync(StoreRange.All, 2, s_progress), 4);
+        Assert.Equal("2:a=1 3:b=2 4:a=3,b-,c=4 5:a-,c-", Text(told));
+        Assert.Equal("4:c=4 5:c-", Text(await TakeAsync(store.WatchAsync("c", 1, s_progress), 2)));
+    }
+
+    [Fact]
+    public async Task K10_watch_moves_to_another_process_without_a_gap()
+    {
+        var store = await _world.OpenAsync();
+        var other = await _world.OpenAsync();
+        for (var i = 1; i <= 600; i++) await store.PutAsync($"{i % 7}", Bytes($"{i}"));
+        var told = new List<StoreChanges>();
+        while (told.Count < 600)
+        {
+            var at = told.Count % 2 == 0 ? store : other;
+            told.AddRange(await TakeAsync(at.WatchAsync(StoreRange.All, told.Count + 2, s_progress), 100));
+        }
+
+        Assert.Equal(Enumerable.Range(2, 600).Select(static i => (long)i), told.Select(static one => one.Revision));
+        Assert.Equal("600", Text(told[^1].Changes[0].Entry));
+    }
+
+    [Fact]
+    public async Task K10_watch_hears_later_writes_of_other_processes()
+    {
+        var store = await _world.OpenAsync();
+        var other = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        var told = TakeAsync(other.WatchAsync("a", 3, new WatchOptions { Previous = true }), 2);
+        await store.PutAsync("b", Bytes("2"));
+        await store.PutAsync("a", Bytes("3"));
+        await store.DeleteAsync("a");
+        await _world.Host.Time.AdvanceUntilAsync(told);
+        Assert.Equal("4:a=3 5:a-", Text(await told));
+        Assert.Equal(["1", "3"], (await told).Select(static one => Text(one.Changes[0].Previous)));
+        Assert.Equal(2, (await told)[0].Changes[0].Previous!.Revision);
+    }
+
+    [Fact]
+    public async Task K10_watch_below_the_floor_is_refused_and_one_that_falls_below_ends()
+    {
+        var store = await _world.OpenAsync();
+        for (var i = 1; i <= 400; i++) await store.PutAsync("a", Bytes($"{i}"));
+        var begun = store.WatchAsync("a", 2, s_progress).GetAsyncEnumerator();
+        Assert.True(await begun.MoveNextAsync());
+        await store.CompactAsync(400);
+        var compacted = await Assert.ThrowsAsync<StoreCompactedException>(
+            async () => await TakeAsync(store.WatchAsync("a", 399, s_progress), 1));
+        Assert.Equal(400, compacted.Oldest);
+        Assert.Equal("400:a=399 401:a=400", Text(await TakeAsync(store.WatchAsync("a", 400, s_progress), 2)));
+        // All changes of one view are told; the next one has a higher floor.
+        await store.DeleteAsync("a");
+        await store.CompactAsync(await store.PutAsync("a", Bytes("401")));
+        await Assert.ThrowsAsync<StoreCompactedException>(async () =>
+        {
+            while (await begun.MoveNextAsync())
+            {
+            }
+        });
+    }
+
+    [Fact]
+    public async Task Watch_with_progress_tells_the_revision_reached()
+    {
+        var store = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        await store.PutAsync("b", Bytes("2"));
+        var told = await TakeAsync(store.WatchAsync("a", 2, s_progress), 2);
+        Assert.Equal("2:a=1 3:", Text(told));
+    }
+
+    [Fact]
+    public async Task Watch_without_a_revision_begins_with_the_next_one()
+    {
+        var store = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        var watch = store.WatchAsync("a", options: s_progress).GetAsyncEnumerator();
+        Assert.True(await watch.MoveNextAsync());
+        Assert.Equal((2, 0), (watch.Current.Revision, watch.Current.Changes.Length));
+        await store.PutAsync("a", Bytes("2"));
+        Assert.True(await watch.MoveNextAsync());
+        Assert.Equal("3:a=2", Text([watch.Current]));
+    }
+
+    [Fact]
+    public async Task Watch_ends_with_a_cancellation_and_with_the_store()
+    {
+        var store = await _world.OpenAsync();
+        using var stop = new CancellationTokenSource();
+        var cancelled = TakeAsync(store.WatchAsync("a", cancellationToken: stop.Token), 1);
+        var disposed = TakeAsync(store.WatchAsync("a"), 1);
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
+        await store.DisposeAsync();
+        await Assert.ThrowsAsync<ObjectDisposedException>(() => disposed);
+    }
+
+    [Fact]
+    public async Task Moved_and_reverted_values_are_told_unchanged()
+    {
+        var store = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        await store.PutAsync("a", Bytes("2"));
+        await store.PutAsync("b", Bytes("3"));
+        await store.MoveValuesAsync(await _world.Host.TailAsync());
+        Assert.Equal(5, await store.RevertAsync(2));
+        var told = await TakeAsync(store.WatchAsync(StoreRange.All, 2, s_progress), 4);
+        Assert.Equal("2:a=1 3:a=2 4:b=3 5:a=1,b-", Text(told));
+    }
+}
