@@ -59,6 +59,19 @@ one-snapshot-is-enough     services/Corfu.StateMachines.Tests Corfu.StateMachine
 skipped-is-applied         services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.SnapshotRuleTests
 digest-ignored             services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.ReplicaRuleTests
 unchecked-query            services/Corfu.StateMachines.Tests Corfu.StateMachines.Tests.Rules.ReplicaRuleTests
+value-after-its-record     services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+any-age-of-values          services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+mixed-views                services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.ReadRuleTests
+cache-by-item              services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.ReadRuleTests
+reads-from-a-later-view    services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+guards-not-checked         services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+refusals-count             services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+watch-starts-at-the-view   services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WatchRuleTests
+prune-outside-the-state    services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.ReadRuleTests
+move-unchecked             services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.ReadRuleTests
+doubt-sent-again           services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.WriteRuleTests
+any-version-ends           services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.LeaseRuleTests
+store-claims-nothing       services/Corfu.Store.Tests    Corfu.Store.Tests.Rules.ReadRuleTests
 '
 
 run() { # BUG PROJECT CLASS; an empty bug: the product as it is. The output has the runner's summary.
