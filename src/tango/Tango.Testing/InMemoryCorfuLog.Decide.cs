@@ -9,18 +9,26 @@ public sealed partial class InMemoryCorfuLog
     private readonly Dictionary<StreamId, (long Written, long Whole, long Unit)> _writes = [];
     private readonly Dictionary<(StreamId Stream, ulong Cell), long> _cells = [];
 
-    public async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+    public ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
         int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
-        CancellationToken cancellationToken = default)
+        CancellationToken cancellationToken = default) =>
+        AppendDecidedAsync(streams, declaration, largest, payload, given: null, cancellationToken);
+
+    /// <param name="given">Instead of what the options ask for.</param>
+    internal async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams,
+        Declaration declaration, int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, AppendFault? given,
+        CancellationToken cancellationToken)
     {
         StreamRangeException.ThrowIfRaw(streams);
         cancellationToken.ThrowIfCancellationRequested();
         Check(largest, streams);
+        if (declaration.IsTooLarge)
+            throw new ArgumentException("An entry declares more than a request may.", nameof(declaration));
         if (declaration.Records.Any(r => r.Writes.IsEmpty || r.Writes.Any(write => !streams.Contains(write.Stream))))
             throw new ArgumentException("A record writes streams of its entry.", nameof(declaration));
         if (_options.AroundAppend is { } before) await before(cancellationToken);
         if (_options.Yield) await Task.Yield();
-        var appended = AppendDecided(streams, declaration, payload);
+        var appended = AppendDecided(streams, declaration, payload, given);
         if (_options.AroundAppend is not { } after || appended.Append is not { } append) return appended;
         try
         {
@@ -38,11 +46,11 @@ public sealed partial class InMemoryCorfuLog
     }
 
     private DecidedAppend AppendDecided(ImmutableArray<StreamId> streams, Declaration declaration,
-        Func<Ruling?, ReadOnlyMemory<byte>?> payload)
+        Func<Ruling?, ReadOnlyMemory<byte>?> payload, AppendFault? given)
     {
         while (true)
         {
-            var fault = _options.NextAppendFault();
+            var fault = given ?? _options.NextAppendFault();
             lock (_gate)
             {
                 Ruling? ruling = _options.Decide ? Decide(streams, declaration) : null;
@@ -59,8 +67,9 @@ public sealed partial class InMemoryCorfuLog
                     AppendFault.LeaveHole => AppendOutcome.NotAppended,
                     _ => AppendOutcome.Unknown,
                 };
-                return new DecidedAppend(
-                    ruling, new FollowedAppend(new AppendResult(outcome, position, origin), null));
+                var headers = _options.TellHeaders ? _pages[(int)position.Offset].Headers : default;
+                var result = new AppendResult(outcome, position, origin) { Headers = headers };
+                return new DecidedAppend(ruling, new FollowedAppend(result, null));
             }
         }
     }

@@ -54,6 +54,14 @@ public sealed class TestConnection : ICorfuLog
         return await AppendAnyAsync(payload, streams, cancellationToken);
     }
 
+    public async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken = default)
+    {
+        var fault = await DisturbAsync();
+        return await _log.AppendDecidedAsync(streams, declaration, largest, payload, fault, cancellationToken);
+    }
+
     public ValueTask<AppendOutcome> ResolveAsync(AppendResult unknown, CancellationToken cancellationToken = default)
     {
         RequireConnected();
@@ -96,12 +104,17 @@ public sealed class TestConnection : ICorfuLog
     private async ValueTask<AppendResult> AppendAnyAsync(
         ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, CancellationToken cancellationToken)
     {
+        var fault = await DisturbAsync();
+        return await _log.AppendAnyAsync(payload, streams, default, fault, cancellationToken);
+    }
+
+    private async ValueTask<AppendFault?> DisturbAsync()
+    {
         RequireConnected();
         if (Interlocked.Exchange(ref _change, null) is { } change) await change();
         RequireConnected();
         var fault = (AppendFault)Interlocked.Exchange(ref _fault, (int)AppendFault.None);
-        return await _log.AppendAnyAsync(
-            payload, streams, default, fault == AppendFault.None ? null : fault, cancellationToken);
+        return fault == AppendFault.None ? null : fault;
     }
 
     private void RequireConnected()

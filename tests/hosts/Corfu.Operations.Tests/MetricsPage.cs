@@ -66,6 +66,7 @@ internal static class MetricsPage
         ["salus.store.log.size"] = ["salus.store"],
         ["salus.store.region"] = ["salus.store"],
         ["salus.volume.health"] = ["salus.health", "salus.volume"],
+        ["tango.ask"] = ["tango.outcome"],
         ["tango.object.checkpoint.size"] = ["tango.object", "tango.type"],
         ["tango.object.stopped"] = ["tango.object", "tango.type"],
         ["tango.object.update"] = ["tango.object", "tango.type"],

@@ -40,7 +40,7 @@ public class BlockedEntryTests
         using var lifetime = new CancellationTokenSource();
         var logger = NullLogger.Instance;
         var calls = new CallBatcher(
-            log, Runtime, new TangoOptions(), LoopContext.Pool, logger, lifetime.Token);
+            log, Runtime, new TangoOptions(), static () => true, LoopContext.Pool, logger, lifetime.Token);
         var entry = new DirectoryEntry(new ObjectId(257), "written", "test-fragile", null, 16);
         var call = new CommitCall(
             CommitReading(256, writing: 257), [new StreamId(256), new StreamId(257)], new NotPlayed(), SpillList.Empty,

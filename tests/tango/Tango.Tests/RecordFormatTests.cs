@@ -87,7 +87,7 @@ public class RecordFormatTests
     [Theory]
     [InlineData(new byte[] { 0x94, 3, 0, 0, 0x90 }, "a newer entry format")]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x91, 99 }, "an unknown record kind")]
-    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x96, 2, 2, 0, 0x90, 0x90, 0x90 },
+    [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x96, 2, 4, 0, 0x90, 0x90, 0x90 },
         "an unknown flag of a commit record")]
     [InlineData(new byte[] { 0x94, 2, 0, 0, 0x91, 0x95, 1, 0xcd, 1, 0, 1, 0x91, 0xc4, 1, 7, 0xc4, 0 },
         "a list of one key")]

@@ -23,6 +23,9 @@ public sealed record Declaration(ImmutableArray<DeclaredRecord> Records)
     /// <summary>Bytes that the declaration takes in a request.</summary>
     public int Size => 1 + Records.Sum(static record => record.Size);
 
+    /// <summary>More than a request may declare.</summary>
+    public bool IsTooLarge => Records.Length > MaxRecords || Scopes > MaxScopes || Size > MaxBytes;
+
     /// <summary>Whether the sequencer is asked for a ruling that may refuse.</summary>
     public bool IsDecided => Records.Any(static record => record.Since is not null);
 }

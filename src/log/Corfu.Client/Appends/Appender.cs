@@ -90,8 +90,7 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
 
     private static void Check(Declaration declaration, ImmutableArray<StreamId> streams)
     {
-        if (declaration.Records.Length > Declaration.MaxRecords || declaration.Scopes > Declaration.MaxScopes
-            || declaration.Size > Declaration.MaxBytes)
+        if (declaration.IsTooLarge)
             throw new ArgumentException("An entry declares more than a request may.", nameof(declaration));
         foreach (var record in declaration.Records)
         {

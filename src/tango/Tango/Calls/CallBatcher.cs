@@ -9,14 +9,18 @@ namespace Tango.Calls;
 /// Puts the records of concurrent callers into shared entries: sends at once when nothing is in flight, gathers while
 /// something is. Each caller's outcome stays its own.
 /// </summary>
-internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions options, LoopContext loops, ILogger logger,
-    CancellationToken lifetime)
+/// <param name="declares">Whether entries tell the sequencer what they write.</param>
+internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions options, Func<bool> declares,
+    LoopContext loops, ILogger logger, CancellationToken lifetime)
 {
     // Bytes that the writer asks for at once.
     private const int MinimumBuffer = 256;
 
     private readonly Lock _gate = new();
     private long _acknowledgedEnd;
+
+    // The newest epoch whose sequencer has decided nothing that it was asked for: it never does.
+    private long _undecided;
 
     // Guarded by _gate. Every call that waits is taken by a sending loop, of which there are _loops; one that is
     // withdrawn leaves.
@@ -34,6 +38,9 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
     /// <summary>Most bytes of one record.</summary>
     public int MaxRecordBytes => log.MaxPayload - EntryFormat.MaxHeaderSize;
+
+    /// <summary>Whether the epoch's sequencer is known not to decide.</summary>
+    public bool IsUndecided(Epoch epoch) => epoch.Value <= Volatile.Read(ref _undecided);
 
     /// <exception cref="TangoTooLargeException">The record does not fit into an entry.</exception>
     /// <exception cref="TangoBusyException">Too many calls are waiting, or too many bytes.</exception>
@@ -96,6 +103,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             return (_waiting.Count == 0 || _sequence >= count) && _unplayed.Keys.All(sequence => sequence > count);
     }
 
+    private void NoteUndecided(CallEntry entry)
+    {
+        lock (_gate)
+        {
+            foreach (var ask in entry.Calls.OfType<AskCall>())
+                Volatile.Write(ref _undecided, Math.Max(_undecided, ask.Since.Epoch.Value));
+        }
+    }
+
     private void Leave(PendingCall call)
     {
         lock (_gate)
@@ -123,8 +139,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
                 }
 
                 sequence = ++_sequence;
-                if (Array.Exists(batch, static call => call is { NeedsPlayback: true, IsPost: false }))
-                    _unplayed.Add(sequence, WithoutPosts(batch));
+                Expect(sequence, batch);
             }
 
             try
@@ -139,6 +154,14 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
         }
     }
 
+    /// <summary>Under the lock: playback will meet the calls' entry.</summary>
+    private void Expect(long sequence, PendingCall[] calls)
+    {
+        if (Array.Exists(calls, static call => call is { NeedsPlayback: true, IsPost: false }))
+            _unplayed[sequence] = WithoutPosts(calls);
+        else _unplayed.Remove(sequence);
+    }
+
     private static PendingCall?[] WithoutPosts(PendingCall[] batch) =>
         Array.Exists(batch, static call => call.IsPost)
             ? Array.ConvertAll(batch, static call => call.IsPost ? null : call)
@@ -148,18 +171,20 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     {
         var batch = new List<PendingCall>();
         var streams = 0;
+        var asks = default(AskLimit);
         long bytes = EntryFormat.MaxHeaderSize;
         var maxBytes = Math.Min(options.MaxBatchBytes, log.MaxPayload);
         while (_waiting.First?.Value is { } call)
         {
             if (batch.Count > 0 && (batch.Count >= options.MaxBatchRecords || bytes + call.Record.Length > maxBytes
                 || streams + call.Streams.Length > options.MaxBatchStreams
-                || IsForDirectory(call) != IsForDirectory(batch[0]))) break;
+                || IsForDirectory(call) != IsForDirectory(batch[0]) || !asks.Fits(call))) break;
             Leave(call);
             if (!call.TryBecomeSent()) continue;
             batch.Add(call);
+            asks.Add(call);
             bytes += call.Record.Length;
-            if (batch.Count == 1 || !IsSameStreams(batch[^2], call)) streams += call.Streams.Length;
+            if (batch.Count == 1 || !CallEntry.IsSameStreams(batch[^2], call)) streams += call.Streams.Length;
         }
 
         return [.. batch];
@@ -168,59 +193,56 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     // R23: a record that older code cannot read stops all objects of its entry. It must not stop the directory.
     private static bool IsForDirectory(PendingCall call) => call.Streams.Contains(ObjectId.Directory.Stream);
 
-    private static bool IsSameStreams(PendingCall a, PendingCall b) =>
-        a.Streams.AsSpan().SequenceEqual(b.Streams.AsSpan());
-
     private async Task SendAsync(PendingCall[] batch, long sequence)
     {
-        AppendResult result;
-        AppendedEntry? placed;
+        var entry = new CallEntry(batch);
+        FollowedAppend? appended;
         Exception? unresolved;
-        var played = Array.Find(batch, static call => call.NeedsPlayback)?.Played;
         try
         {
-            ((result, placed), unresolved) =
-                await AppendAsync(Encode(batch, sequence), StreamsOf(batch), played?.Followed ?? []);
+            (appended, unresolved) = await AppendAsync(entry, sequence);
         }
         catch (Exception e) when (e is CorfuException or OperationCanceledException or ObjectDisposedException)
         {
             // By the log's contract nothing is in it.
             var reason = lifetime.IsCancellationRequested ? RuntimeLifetime.Ended() : e;
-            Abandon(batch, sequence, call => call.BecomeFailed(reason));
+            Abandon(entry.Calls, sequence, call => call.BecomeFailed(reason));
             if (reason == e) logger.LogWarning(e, "The log refused an append of {Records} records", batch.Length);
             return;
         }
         catch (Exception e)
         {
-            Abandon(batch, sequence, call => call.BecomeInDoubt(null, "The append failed", e));
+            Abandon(entry.Calls, sequence, call => call.BecomeInDoubt(null, "The append failed", e));
             logger.LogError(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
             return;
         }
 
-        for (var i = 0; i < batch.Length; i++) batch[i].BecomePlaced(result, i);
+        if (appended is not var (result, placed)) return;
+        var calls = entry.Calls;
+        for (var i = 0; i < calls.Length; i++) calls[i].BecomePlaced(result, i);
         if (!result.IsAppended)
         {
-            Abandon(batch, sequence,
+            Abandon(calls, sequence,
                 call => call.BecomeInDoubt(result.Position, "The append's outcome is unknown", unresolved));
             return;
         }
 
         Acknowledge(result.Position.Next);
-        for (var i = 0; i < batch.Length; i++) batch[i].BecomeAppended(new RecordVersion(result.Position, i));
-        if (played is not null)
-            loops.Start(() => AwaitPlaybackAsync(batch, sequence, (result.Position, placed), played));
+        for (var i = 0; i < calls.Length; i++) calls[i].BecomeAppended(new RecordVersion(result.Position, i));
+        if (entry.Follower is { } follower)
+            loops.Start(() => AwaitPlaybackAsync(calls, sequence, (result.Position, placed), follower));
     }
 
     /// <exception cref="Exception">Nothing is in the log.</exception>
-    /// <returns>Not <see cref="AppendOutcome.NotAppended"/>; and why an unknown outcome could not be looked
-    /// up.</returns>
-    private async ValueTask<(FollowedAppend Result, Exception? Unresolved)> AppendAsync(
-        ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams, ImmutableArray<StreamId> followed)
+    /// <returns>Not <see cref="AppendOutcome.NotAppended"/>; and why an unknown outcome could not be looked up. No
+    /// result: every call has left the entry.</returns>
+    private async ValueTask<(FollowedAppend? Result, Exception? Unresolved)> AppendAsync(
+        CallEntry entry, long sequence)
     {
-        while (true)
+        while (entry.Calls.Length > 0)
         {
             lifetime.ThrowIfCancellationRequested();
-            var (result, placed) = await log.AppendFollowedAsync(payload, streams, followed, lifetime);
+            if (await AppendOnceAsync(entry, sequence) is not var (result, placed)) break;
             try
             {
                 for (var attempt = 0; result.Outcome == AppendOutcome.Unknown && attempt < options.MaxResolveAttempts;
@@ -234,6 +256,34 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
             // R9: NotAppended is final, so that sending the records again cannot double them.
             if (result.Outcome != AppendOutcome.NotAppended) return (new FollowedAppend(result, placed), null);
+            entry.LosePosition();
+            // Playback finds the calls by their records, of which some may have left.
+            lock (_gate) Expect(sequence, entry.Calls);
+        }
+
+        TryRemove(sequence);
+        return default;
+    }
+
+    /// <returns>Null: every call has left the entry, and nothing is in the log.</returns>
+    private async ValueTask<FollowedAppend?> AppendOnceAsync(CallEntry entry, long sequence)
+    {
+        var followed = entry.Follower?.Followed ?? [];
+        if (!entry.HasAsks && (!declares() || Array.Exists(entry.Calls, static call => call is AskCall)))
+            return await log.AppendFollowedAsync(Encode(entry.Calls, sequence), entry.Streams, followed, lifetime);
+        var decided = await log.AppendDecidedAsync(
+            entry.Streams, entry.Declare(), SizeOf(entry.Calls), Make, followed, lifetime);
+        if (decided.Ruling is { IsGranted: false } refused) entry.Rule(refused);
+        return decided.Append;
+
+        ReadOnlyMemory<byte>? Make(Ruling? ruling)
+        {
+            if (ruling is null) NoteUndecided(entry);
+            entry.Rule(ruling);
+            if (entry.Calls.Length == 0) return null;
+            // Before it is written: playback finds the calls by their records.
+            lock (_gate) Expect(sequence, entry.Calls);
+            return Encode(entry.Calls, sequence);
         }
     }
 
@@ -276,8 +326,7 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
     private ReadOnlyMemory<byte> Encode(PendingCall[] batch, long sequence)
     {
-        var size = EntryFormat.MaxHeaderSize + batch.Sum(static call => call.Record.Length);
-        var buffer = new ArgumentBuffer(Math.Max(size, MinimumBuffer));
+        var buffer = new ArgumentBuffer(Math.Max(SizeOf(batch), MinimumBuffer));
         var writer = new MessagePackWriter(buffer);
         EntryFormat.WriteHeader(ref writer, runtime, sequence, batch.Length);
         foreach (var call in batch) writer.WriteRaw(call.Record.Span);
@@ -285,12 +334,6 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
         return buffer.WrittenMemory;
     }
 
-    private static ImmutableArray<StreamId> StreamsOf(PendingCall[] batch)
-    {
-        var first = batch[0].Streams;
-        if (Array.TrueForAll(batch, call => IsSameStreams(batch[0], call))) return first;
-        var all = new SortedSet<StreamId>();
-        foreach (var call in batch) all.UnionWith(call.Streams);
-        return [.. all];
-    }
+    private static int SizeOf(PendingCall[] batch) =>
+        EntryFormat.MaxHeaderSize + batch.Sum(static call => call.Record.Length);
 }

@@ -8,7 +8,7 @@ namespace Tango.Calls;
 /// playback (Tango 3.2).</summary>
 /// <param name="spills">Spilled too early, the transaction aborts (R19).</param>
 /// <param name="firstWritten">An object that it writes.</param>
-internal sealed class CommitCall(
+internal class CommitCall(
     ReadOnlyMemory<byte> record, ImmutableArray<StreamId> streams, IPlayedEntries? played, SpillList spills,
     long maxSpan, DirectoryEntry firstWritten)
     : PendingCall(record, streams, played)
@@ -27,6 +27,9 @@ internal sealed class CommitCall(
 
     /// <summary>Null: no position is known.</summary>
     public AppendedRecord? Place => _place;
+
+    /// <summary>The place in the log decides: no playback is needed to know the outcome.</summary>
+    public virtual bool IsDecidedByPlace => !NeedsPlayback;
 
     /// <summary>The append's outcome is known by now: the record will never be in the log.</summary>
     public TxOutcome.Aborted NotWritten() => new(
@@ -61,7 +64,7 @@ internal sealed class CommitCall(
         _done.TrySetResult(InDoubt(null, message, reason) with { Later = later.Task });
     }
 
-    private void Tell(TxOutcome outcome)
+    protected void Tell(TxOutcome outcome)
     {
         if (!_done.TrySetResult(outcome)) _later!.TrySetResult(outcome);
     }

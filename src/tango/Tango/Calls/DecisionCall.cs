@@ -10,6 +10,9 @@ namespace Tango.Calls;
 internal sealed class DecisionCall(DecidedCommit decided, Action failed)
     : PendingCall(DecisionFormat.Encode(decided.Commit, decided.Aborted), decided.Streams, played: null)
 {
+    // The commit record has told what it writes.
+    public override ImmutableArray<CellScope> Writes { get; init; } = CallScopes.None(decided.Streams);
+
     protected override void TellDurable(RecordVersion version)
     {
     }

@@ -14,7 +14,7 @@ namespace Tango.Calls;
 ///                          Applied                       playback
 ///
 ///   Queued   -> Told    withdrawn by its caller
-///   Sent     -> Told    refused by the log, or in doubt
+///   Sent     -> Told    refused by the log or the sequencer, or in doubt
 ///   Placed   -> Told    in doubt
 ///   Appended -> Told    durable, if that is all that the caller needs; else in doubt
 ///   Applied  -> Told    published, durable or in doubt
@@ -75,6 +75,14 @@ internal abstract class PendingCall(
     public ImmutableArray<StreamId> Streams { get; } = streams;
 
     public IPlayedEntries? Played { get; } = played;
+
+    /// <summary>All that the record may write (R24), scopes of its streams. A stream that is not named counts as
+    /// written whole, with its unit; none: all streams do.</summary>
+    public virtual ImmutableArray<CellScope> Writes { get; init; } = [];
+
+    /// <summary>Plays the record once it is in the log, whether its caller waits for that or not; null: it is not
+    /// played here.</summary>
+    public virtual IPlayedEntries? Follower => Played;
 
     /// <summary>False: the caller is answered as soon as the record is durable.</summary>
     public bool NeedsPlayback => Played is not null;
@@ -140,6 +148,10 @@ internal abstract class PendingCall(
         if (TryMove(Phase.Told, from: Phase.Sent, unless: Phase.Applied | Phase.Told)) TellFailed(reason);
         else BecomeInDoubt(null, "The log refused the record, and playback has met it", reason);
     }
+
+    /// <summary>The record is certainly not in the log, and never comes: its caller goes on without it.</summary>
+    protected bool TryBecomeNotWritten() =>
+        TryMove(Phase.Told, from: Phase.Sent, unless: Phase.Applied | Phase.Told);
 
     public bool TryWithdraw()
     {

@@ -13,6 +13,8 @@ internal sealed class SpillCall(ReadOnlyMemory<byte> record, ImmutableArray<Obje
     private readonly TaskCompletionSource<RecordVersion> _done =
         new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    public override ImmutableArray<CellScope> Writes { get; init; } = CallScopes.None([SpillFormat.Stream]);
+
     /// <summary>Fails with <see cref="TangoSpillException"/> if the spill is not known to be in the log; one that is
     /// there all the same has no effect.</summary>
     public Task<RecordVersion> Task => _done.Task;

@@ -28,6 +28,7 @@ public sealed record TangoOptions
         .AtLeast(o => o.MaxRemoteCohorts, 0)
         .Between(o => o.IdlePlayback, s_shortest, s_longest)
         .Between(o => o.WaitInterval, s_shortest, s_longest)
+        .Must(o => o.Decisions, o => Enum.IsDefined(o.Decisions), "Playback or Sequencer")
         .AtLeast(o => o.PublishEvery, 1)
         .AtLeast(o => o.NewObjectVersionCapacity, 1)
         .Between(o => o.NewLogMaxSpan, 1, uint.MaxValue)
@@ -126,6 +127,9 @@ public sealed record TangoOptions
     // All runtimes forget the same versions, so that all decide alike (R18).
     public long NewLogVersionAge { get; init; } = TangoDirectory.DefaultVersionAge;
 
+    /// <summary>How transactions that read and write are decided. Default: by playback.</summary>
+    public TransactionDecisions Decisions { get; init; } = TransactionDecisions.Playback;
+
     /// <summary>When checkpoints are made by this runtime itself; null: never. Default: the limits of
     /// <see cref="CheckpointPolicy"/>.</summary>
     public CheckpointPolicy? Checkpoints { get; init; } = new();
@@ -138,6 +142,9 @@ public sealed record TangoOptions
     /// <summary>The highest feature level that the runtime reads and writes, and that of a log in which it creates the
     /// first object. Another one only in tests, which play newer code.</summary>
     internal int NewestLevel { get; init; } = FeatureLevel.Newest;
+
+    /// <summary>Bits of the hashes of keys in declarations. Fewer only in tests, at all runtimes of a log.</summary>
+    internal int CellBits { get; init; } = 64;
 
     /// <summary>A sentence for each option that is out of range; a runtime with any of them is refused.</summary>
     public IReadOnlyList<string> Faults() => s_rules.FaultsOf(this);

@@ -19,6 +19,8 @@ internal sealed class Cohort
     // Until the cohort is played: what the directory names, members that are not born where its playback starts too.
     private IReadOnlyList<DirectoryEntry> _known;
 
+    private long _joinedIn = long.MaxValue;
+
     // Replaced by playback only, which adds members behind those that there are.
     private volatile HostedObject[] _objects;
 
@@ -54,6 +56,10 @@ internal sealed class Cohort
     /// </summary>
     public bool IsUnreadable => _isUnreadable;
 
+    /// <summary>The player's cycle in which the cohort joined last, with versions that reach to where that cycle
+    /// stood.</summary>
+    public long JoinedIn => Volatile.Read(ref _joinedIn);
+
     /// <summary>How long the cohort stays hosted.</summary>
     public CohortStay Stay { get; } = new();
 
@@ -64,6 +70,9 @@ internal sealed class Cohort
         if (!_types.TryGetValue(member.Id, out var type)) _types.Add(member.Id, type = _typeOf(member));
         return type;
     }
+
+    /// <summary>Within a cycle of the player, before the cohort takes over what was played beside it.</summary>
+    public void BeginJoin(long cycle) => Interlocked.Exchange(ref _joinedIn, cycle);
 
     /// <summary>Before anything is played: the members that a state of this end has, as far as they are
     /// known.</summary>

@@ -7,7 +7,8 @@ namespace Tango.Model;
 /// <param name="End">Everything below is included, nothing at or above.</param>
 /// <param name="Views">By <see cref="HostedObject.Slot"/>, in pieces of <see cref="PieceLength"/>: a publication copies
 /// the pieces that changed only.</param>
-internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views)
+/// <param name="Seen">Null: no tail is known up to which all of it is played.</param>
+internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views, SeenTail? Seen)
 {
     public const int PieceLength = 32;
 
@@ -21,6 +22,17 @@ internal sealed record PublishedViews(LogPosition End, FrozenView[][] Views)
             ? new FrozenView(hosted, null, hosted.Versions.LastWriteEnd, deleted)
             : default;
     }
+}
+
+/// <summary>A tail that the log answered, and below which everything of the hosted streams is played. It may lie far
+/// above the last entry that was played: nothing of them stands between.</summary>
+/// <param name="Tail">With the epoch that answered it: it says nothing about positions of another one (R27).</param>
+/// <param name="Cycle">The player's, at whose end that was true.</param>
+internal sealed record SeenTail(LogPosition Tail, long Cycle)
+{
+    /// <summary>Whether the cohort's streams are among them. Ask for it after its versions were read: what joined since
+    /// has others.</summary>
+    public bool Covers(Cohort cohort) => cohort.JoinedIn < Cycle;
 }
 
 /// <summary>An object's view as published: it is not changed any more.</summary>

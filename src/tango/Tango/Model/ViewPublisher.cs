@@ -14,7 +14,7 @@ internal sealed class ViewPublisher
 
     // The objects that are dirty.
     private readonly List<HostedObject> _changed = [];
-    private PublishedViews _published = new(LogPosition.Zero, []);
+    private PublishedViews _published = new(LogPosition.Zero, [], null);
 
     /// <summary>The newest complete views; never older than any cycle that a caller has awaited.</summary>
     public PublishedViews Published => Volatile.Read(ref _published);
@@ -40,12 +40,15 @@ internal sealed class ViewPublisher
 
     /// <summary>Shows readers everything applied so far. R17: call it between entries only.</summary>
     /// <param name="end">Everything below is applied to all of the views.</param>
-    public void Publish(LogPosition end)
+    /// <param name="seen">Null: as before.</param>
+    public void Publish(LogPosition end, SeenTail? seen = null)
     {
         var old = _published;
+        seen ??= old.Seen;
         if (_changed.Count + _emptied.Count == 0)
         {
-            if (end > old.End) Volatile.Write(ref _published, old with { End = end });
+            if (end > old.End || seen != old.Seen)
+                Volatile.Write(ref _published, old with { End = LogPosition.Max(old.End, end), Seen = seen });
             return;
         }
 
@@ -61,7 +64,7 @@ internal sealed class ViewPublisher
 
         _changed.Clear();
         _emptied.Clear();
-        Volatile.Write(ref _published, new PublishedViews(end, views));
+        Volatile.Write(ref _published, new PublishedViews(end, views, seen));
 
         ref FrozenView Slot(int slot)
         {

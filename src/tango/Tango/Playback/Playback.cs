@@ -75,6 +75,10 @@ internal sealed class Playback
     /// <summary>The streams that are played. Any thread.</summary>
     public ImmutableArray<StreamId> Streams => ImmutableCollectionsMarshal.AsImmutableArray(_streams);
 
+    /// <summary>The tail that the log answered last. Up to there everything is played once <see cref="PlayNextAsync"/>
+    /// has said so.</summary>
+    public LogPosition Tail => _tail;
+
     public HostedObjects Hosted { get; } = new();
 
     public Commits Commits { get; } = new();

@@ -33,6 +33,12 @@ internal sealed class PlayedDirectory(ViewPublisher views) : IPlaybackDirectory
     /// <summary>As published last, stopped or not. Only after the directory was opened.</summary>
     public TangoDirectory LastPublished => (TangoDirectory)views.Published.Of(Object!).View!;
 
+    /// <summary>The log's feature level as published last, stopped or not; the first one before the directory is
+    /// open.</summary>
+    public int Level => Object is { } directory && views.Published.Of(directory).View is TangoDirectory view
+        ? view.Level
+        : FeatureLevel.First;
+
     /// <summary>The claims as published last; null while the directory is not served: stopped, it says nothing any
     /// more.</summary>
     public TrimClaims? Claims =>

@@ -36,6 +36,11 @@ internal sealed class Player : IPlayedEntries
     private bool _isRunning;
     private long _caughtUpTo;
 
+    // Used inside a cycle only. The cycle's number; and whether it has grown, or history was trimmed under it, so that
+    // no tail is seen at its end.
+    private long _cycle;
+    private bool _isUneven;
+
     public Player(
         PlaybackContext context, ViewPublisher views, HostedCohorts cohorts, CancellationToken lifetime)
     {
@@ -69,7 +74,8 @@ internal sealed class Player : IPlayedEntries
         Join(ReadConsistency.Linearizable, null).WaitAsync(cancellationToken);
 
     /// <summary>Plays what one cheap check finds.</summary>
-    public Task CatchUpAsync() => Join(ReadConsistency.Session, null).WaitAsync(CancellationToken.None);
+    public Task CatchUpAsync(CancellationToken cancellationToken = default) =>
+        Join(ReadConsistency.Session, null).WaitAsync(cancellationToken);
 
     /// <summary>Lets a cohort that has caught up join. Completes when that was tried, at the end of a cycle.</summary>
     public Task HostAsync(CohortOpening opening) =>
@@ -209,6 +215,7 @@ internal sealed class Player : IPlayedEntries
 
     private async Task RunCycleAsync(Cycle cycle)
     {
+        (_cycle, _isUneven) = (_cycle + 1, false);
         try
         {
             await PlayAsync(cycle);
@@ -219,9 +226,11 @@ internal sealed class Player : IPlayedEntries
             await PlayAsync(cycle);
         }
 
+        // Before a cohort joins: it is played to where the cycle stands, and not to the tail.
+        var seen = _isUneven ? null : new SeenTail(_playback.Tail, _cycle);
         await EndOpeningsAsync(cycle.Openings);
         RemoveUnused();
-        Publish();
+        Publish(seen: seen);
         cycle.AtEnd.ForEach(static atEnd => atEnd());
         Played?.Invoke(Published.End);
     }
@@ -243,6 +252,7 @@ internal sealed class Player : IPlayedEntries
     /// on: the next call that uses one lets it start anew from a checkpoint.</summary>
     private void Drop(LogTrimmedException reason)
     {
+        _isUneven = true;
         var ended = _playback;
         var end = ended.Hosted.Applied;
         _logger.LogWarning(reason, "History at {Position} was trimmed before it was played; open objects are reloaded",
@@ -263,6 +273,7 @@ internal sealed class Player : IPlayedEntries
 
     private void OnGrown(Cohort cohort)
     {
+        _isUneven = true;
         _views.Add(cohort);
         Grown?.Invoke(cohort);
     }
@@ -278,6 +289,7 @@ internal sealed class Player : IPlayedEntries
         var end = _playback.Hosted.Applied;
         foreach (var opening in openings)
         {
+            opening.Cohort.BeginJoin(Planted.Is("joining-counts-as-seen") ? 0 : _cycle);
             if (!await opening.TryEndAsync(end)) continue;
             _playback.TakeOver(opening.Awaited);
             if (_playback.Hosted.Has(opening.Cohort)) continue;
@@ -298,9 +310,10 @@ internal sealed class Player : IPlayedEntries
 
     /// <summary>Shows readers everything applied so far, then answers the callers whose records are in it.</summary>
     /// <param name="tellsObservers">False: nothing was played, and observers would take it for word of the log.</param>
-    private void Publish(bool tellsObservers = true)
+    /// <param name="seen">The tail up to which all is played; null: as before.</param>
+    private void Publish(bool tellsObservers = true, SeenTail? seen = null)
     {
-        _views.Publish(_playback.Hosted.Applied);
+        _views.Publish(_playback.Hosted.Applied, seen);
         if (tellsObservers) _observers.Publish(Published);
         foreach (var call in _playback.Answerable) call.Publish();
         _playback.Answerable.Clear();

@@ -158,13 +158,24 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         in EntryProgress progress)
     {
         var flags = (CommitFlags)reader.ReadInt32();
-        if ((flags & ~CommitFlags.NeedsDecision) != 0)
+        if ((flags & ~(CommitFlags.NeedsDecision | CommitFlags.Decided)) != 0)
             throw new TangoFormatException($"Commit record {version} has flags {flags}, which are not known here");
+        var isDecided = flags.HasFlag(CommitFlags.Decided);
+        if (isDecided && flags != CommitFlags.Decided)
+            throw new TangoFormatException($"Commit record {version} is decided, and needs a decision");
         var snapshotEnd = RecordFormat.ReadPosition(ref reader);
         var participants = reader;
         var aborted = Validate(ref reader, version, snapshotEnd, out var isEvaluated);
         // To the end, before anything is decided: what this code cannot read it must not decide.
         var writesLiveObject = ReadWrites(reader, version.Position, out var spills);
+        if (isDecided)
+        {
+            if (!spills.IsEmpty)
+                throw new TangoFormatException($"Commit record {version} is decided, and has spills");
+            ApplyDecided(ref reader, version, isEvaluated ? aborted : null, call);
+            return true;
+        }
+
         aborted ??= spills.AbortAt(version, directory.MaxSpan);
         if (probe is not null && probe.TryEnd(version, isEvaluated, aborted)) return true;
         if (aborted is null && IsMissing(spills, version)) return false;
@@ -202,6 +213,38 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         // No record says what it came to, or nothing here waits for the one that does.
         else call?.BecomeInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
         return true;
+    }
+
+    /// <summary>R29: the sequencer has decided that it commits, as it granted the position. That is a fact of the log
+    /// below it, whatever is hosted here, and whatever versions are known.</summary>
+    /// <param name="reader">At the writes.</param>
+    /// <param name="found">A conflict by the versions here. None is possible, but of what they have forgotten.</param>
+    private void ApplyDecided(
+        ref MessagePackReader reader, RecordVersion version, TxOutcome.Aborted? found, PendingCall? call)
+    {
+        AppliedWrites applied = default;
+        if (found is { Reason: AbortReason.Conflict })
+        {
+            TangoTelemetry.Disagreements.Add(1);
+            logger.LogError(
+                "Commit record {Commit} was decided by the sequencer, and what it read of {Object} was written at "
+                + "{Conflict}; it is applied", version, found.ObjectName, found.ConflictingWrite);
+        }
+
+        if (found is not null && Planted.Is("decided-is-judged-again"))
+        {
+            reader.SkipValue();
+            reader.SkipValue();
+            call?.BecomeApplied(found);
+            return;
+        }
+
+        ApplyWrites(ref reader, version, version, isEvaluated: true, ref applied);
+        reader.SkipValue();
+        if (applied.StoppedAt is { } name && call is { NeedsPlayback: true })
+            call.BecomeInDoubt(
+                version.Position, $"It committed, but '{name}' has stopped here and may have refused a write", null);
+        else call?.BecomeApplied(new TxOutcome.Committed(version, applied.Rejected));
     }
 
     /// <summary>R19: whether writes to objects that are hosted here stand in spills that were not fetched

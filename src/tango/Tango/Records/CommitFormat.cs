@@ -98,6 +98,10 @@ internal enum CommitFlags
 
     /// <summary>R20: objects of more than one group, so that a decision record follows.</summary>
     NeedsDecision = 1,
+
+    /// <summary>The sequencer has decided it as it granted the position: it commits wherever it is played (R29). Not
+    /// with <see cref="NeedsDecision"/>, and without spills. Its snapshot end is the tail that was sent.</summary>
+    Decided = 2,
 }
 
 /// <summary>The part of one object that a transaction has read.</summary>

@@ -12,6 +12,10 @@ internal static class FeatureLevel
     /// <summary>A call may have several keys.</summary>
     public const int KeyLists = 2;
 
+    /// <summary>The sequencer may have decided a commit record. Code reads such records, and raises no log to the level
+    /// yet: only tests do.</summary>
+    public const int Decisions = 3;
+
     /// <summary>The highest that this code reads and writes.</summary>
     public const int Newest = KeyLists;
 }

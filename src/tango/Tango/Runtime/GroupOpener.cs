@@ -67,7 +67,10 @@ internal sealed class GroupOpener(DirectoryAccess access, ObjectOpener opener, C
             writer.Flush();
             ImmutableArray<StreamId> streams = [ObjectId.Directory.Stream, cohort.Stream, reserved.Id.Stream];
             var call = new UpdateCall<DirectoryEntry>(
-                buffer.WrittenMemory, streams, player, new ApplyResult<DirectoryEntry>());
+                buffer.WrittenMemory, streams, player, new ApplyResult<DirectoryEntry>())
+            {
+                Writes = CallScopes.Addition(cohort, reserved.Id),
+            };
             calls.Send(call);
             await call.WaitAsync(call.Task, cancellationToken);
         }

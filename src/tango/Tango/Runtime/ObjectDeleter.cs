@@ -49,7 +49,10 @@ internal sealed class ObjectDeleter(DirectoryAccess access, CallBatcher calls, P
         writer.Flush();
         ImmutableArray<StreamId> streams =
             [ObjectId.Directory.Stream, .. told.Select(static member => member.Id.Stream)];
-        var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, player, null);
+        var call = new UpdateCall<ValueTuple>(buffer.WrittenMemory, streams, player, null)
+        {
+            Writes = CallScopes.Units(streams),
+        };
         calls.Send(call);
         try
         {

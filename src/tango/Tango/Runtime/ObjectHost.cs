@@ -81,9 +81,13 @@ internal sealed class ObjectHost(
         if (IsInTransaction) throw new TangoTransactionException($"An update of '{Name}' cannot be posted in it");
         RequireNotDeleted();
         RequireNotStopped(hosted);
+        var written = Written(key);
         var call = new PostCall(
-            Encode(mutator, Written(key), arguments), _streams,
-            mutator.Reads && hosted is not null ? playback.Player : null, sink, given.Logger);
+            Encode(mutator, written, arguments), _streams,
+            mutator.Reads && hosted is not null ? playback.Player : null, sink, given.Logger)
+        {
+            Writes = Declared(written),
+        };
         playback.Calls.Send(call);
         return new TangoPost(call);
     }
@@ -239,10 +243,12 @@ internal sealed class ObjectHost(
     {
         cancellationToken.ThrowIfCancellationRequested();
         RequireNotStopped(played);
+        var written = Written(key);
         var call = new UpdateCall<TResult>(
-            Encode(mutator, Written(key), arguments), _streams, mutator.Reads ? playback.Player : null, result)
+            Encode(mutator, written, arguments), _streams, mutator.Reads ? playback.Player : null, result)
         {
             Log = given.Log,
+            Writes = Declared(written),
         };
         playback.Calls.Send(call);
         return call.WaitAsync(call.Task, cancellationToken);
@@ -250,7 +256,10 @@ internal sealed class ObjectHost(
 
     // R23: code of a lower level reads no list. The whole object conflicts with all that its parts do.
     private ObjectKey Written(ObjectKey key) =>
-        key.IsList && playback.Directory.LastPublished.Level < FeatureLevel.KeyLists ? ObjectKey.None : key;
+        key.IsList && playback.Directory.Level < FeatureLevel.KeyLists ? ObjectKey.None : key;
+
+    private ImmutableArray<CellScope> Declared(ObjectKey written) => playback.Scopes.Update(
+        entry.Id, written.IsNone || !Planted.Is("update-without-its-keys") ? written : new ObjectKey([]));
 
     private ReadOnlyMemory<byte> Encode(MutatorInfo mutator, ObjectKey key, ArgumentBuffer arguments)
     {

@@ -3,6 +3,7 @@ using Tango.Checkpoints;
 using Tango.Chores;
 using Tango.Model;
 using Tango.Playback;
+using Tango.Records;
 
 namespace Tango.Runtime;
 
@@ -15,9 +16,12 @@ internal sealed class PlaybackParts
         var (log, openCursor, options, time, entropy, loops, logger) = given;
         Time = time;
         Chores = new ChoreLoop(time, loops, lifetime);
-        Calls = new CallBatcher(log, runtime, options, loops, logger, lifetime);
         Views = new ViewPublisher();
         Directory = new PlayedDirectory(Views);
+        // Nothing is decided at a lower level, so that nothing need be declared.
+        Calls = new CallBatcher(
+            log, runtime, options, () => Directory.Level >= FeatureLevel.Decisions, loops, logger, lifetime);
+        Scopes = new CallScopes(runtime, options.CellBits);
         Types = new PlayedTypes(options.Types, TangoDirectory.TypeFor(options.NewestLevel));
         CheckpointReader = new CheckpointReader(log, options.NewestLevel, logger);
         Hosted = new HostedCohorts(options.RemoteStay, options.MaxRemoteCohorts, time, Calls);
@@ -36,6 +40,8 @@ internal sealed class PlaybackParts
     public ChoreLoop Chores { get; }
 
     public CallBatcher Calls { get; }
+
+    public CallScopes Scopes { get; }
 
     public ViewPublisher Views { get; }
 

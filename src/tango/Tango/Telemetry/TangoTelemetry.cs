@@ -16,6 +16,14 @@ public static class TangoTelemetry
         Meter.CreateCounter<long>("tango.transaction", "{transaction}",
             "Transactions by outcome; aborted ones by the object that they lost to.");
 
+    internal static readonly Counter<long> Asks =
+        Meter.CreateCounter<long>("tango.ask", "{ask}",
+            "Transactions that the sequencer was asked to decide, each time, by outcome.");
+
+    internal static readonly Counter<long> Disagreements =
+        Meter.CreateCounter<long>("tango.decision.disagreement", "{transaction}",
+            "Transactions that the sequencer let commit, in which playback finds a conflict. Any is a defect.");
+
     internal static readonly Counter<long> Entries =
         Meter.CreateCounter<long>("tango.playback.entry", "{entry}", "Log entries played.");
 

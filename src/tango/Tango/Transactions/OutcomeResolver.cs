@@ -36,7 +36,7 @@ internal sealed class OutcomeResolver(ICorfuLog log, CohortOpenings cohorts, Run
             }
         }
 
-        if (!call.NeedsPlayback) return call.DecideByPlace(place.Version);
+        if (call.IsDecidedByPlace) return call.DecideByPlace(place.Version);
         return await DecideAnewAsync(place.Version, cancellationToken) ?? inDoubt;
     }
 

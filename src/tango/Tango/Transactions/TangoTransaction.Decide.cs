@@ -81,6 +81,8 @@ public sealed partial class TangoTransaction
     /// <list type="number">
     /// <item>Refuse what cannot commit: a write that failed, an object that has stopped or was deleted.</item>
     /// <item>Abort early: a conflict now is a conflict at any later position, and no record is appended.</item>
+    /// <item>Let the sequencer decide, where that is asked for: see <see cref="AskAsync"/>. The other steps are for
+    /// decisions by playback.</item>
     /// <item>Choose the streams that the record goes to, and whether its outcome has to be published (R20).</item>
     /// <item>Encode the record. Writes that do not fit are spilled into the log first (R19). Until here the
     /// transaction can be dropped.</item>
@@ -102,6 +104,9 @@ public sealed partial class TangoTransaction
 
         // 3.
         var reads = _objects.FindAll(static o => o.HasReads);
+        if (reads.Count > 0 && await AskAsync(reads, cancellationToken) is { } asked) return asked;
+
+        // 4.
         var flags = reads.Count > 0 && !IsOneCohort() ? CommitFlags.NeedsDecision : CommitFlags.None;
         var streams = StreamsFor(flags, reads);
         // Before anything is spilled: no log takes the commit record.
@@ -109,15 +114,16 @@ public sealed partial class TangoTransaction
             throw TangoTooLargeException.OfObjects(streams.Length, EntryLimits.MaxStreams);
         _playback.Player.ThrowIfFailed();
 
-        // 4.
+        // 5.
         var started = _given.Time.GetTimestamp();
         var (record, spills) = await EncodeAsync(flags, reads, cancellationToken);
 
-        // 5.
+        // 6.
         var call = new CommitCall(record, streams, reads.Count > 0 ? _playback.Player : null, spills,
             _playback.Directory.MaxSpan, _writes[0].Object)
         {
             Log = _given.Log,
+            Writes = _playback.Scopes.Commit(spills.IsEmpty ? _writes : [], spills, streams),
         };
         _playback.Calls.Send(call);
         var outcome = await call.WaitAsync(call.Task, cancellationToken);

@@ -29,6 +29,7 @@ public sealed partial class TangoTransaction
             _joined++;
             _isStale &= options.StaleSnapshot;
             _startsFresh |= options.StartFresh;
+            _awaitsApplied |= options.AwaitApplied;
         }
 
         return new TangoTransaction(this);

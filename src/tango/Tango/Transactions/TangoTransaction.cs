@@ -51,6 +51,7 @@ public sealed partial class TangoTransaction : IAsyncDisposable
     {
         (_given, _playback, _flow, _isExplicit) = (given, playback, flow, options.Explicit);
         (_isStale, _startsFresh) = (options.StaleSnapshot, options.StartFresh);
+        _awaitsApplied = options.AwaitApplied;
     }
 
     public bool IsActive => !_isEnded;
@@ -84,7 +85,8 @@ public sealed partial class TangoTransaction : IAsyncDisposable
 
     /// <summary>
     /// Decides the transaction. With reads and writes: appends a commit record, plays up to it, and reports what
-    /// playback decided. Without writes: checks the log and validates. Without reads: commits with the append.
+    /// playback decided; or asks the sequencer, as <see cref="TangoOptions.Decisions"/> says. Without writes: checks
+    /// the log and validates. Without reads: commits with the append.
     /// </summary>
     /// <returns><see cref="TxOutcome.InDoubt"/> if the token is cancelled once the record has been sent.</returns>
     /// <exception cref="TangoTooLargeException">A write, or what was read, does not fit into an entry; or more than

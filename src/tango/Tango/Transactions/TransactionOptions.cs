@@ -26,6 +26,13 @@ public sealed record TransactionOptions
     /// </summary>
     public bool Explicit { get; init; }
 
+    /// <summary>
+    /// A transaction that the sequencer decides ends when its writes are applied here, as far as their objects are
+    /// hosted, and tells how many of them were refused. Otherwise it ends once its record is in the log, with
+    /// <see cref="TxOutcome.Committed.RejectedWrites"/> 0. One that playback decides does so in any case.
+    /// </summary>
+    public bool AwaitApplied { get; init; }
+
     /// <summary>Attempts of the retry helper; then it throws <see cref="TangoAbortedException"/>. The default is 20: a
     /// key that loses as often is too hot, and the exception names it.</summary>
     public int MaxAttempts { get; init; } = 20;
