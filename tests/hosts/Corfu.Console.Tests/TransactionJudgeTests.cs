@@ -84,6 +84,18 @@ public sealed class TransactionJudgeTests
         Assert.Equal(new RecordPlace(3, 0), one.Loss!.Winner);
     }
 
+    /// <summary>R29: whatever the window shows of what was read.</summary>
+    [Fact]
+    public void Record_that_the_sequencer_decided_has_committed()
+    {
+        // [2, 7, 0, [[2, flags 2, 5, [[300, nil]], [], []]]]
+        byte[] payload = [0x94, 2, 7, 0, 0x91, 0x96, 2, 2, 5, 0x91, 0x92, 0xcd, 0x01, 0x2c, 0xc0, 0x90, 0x90];
+        var (runtime, records) = TangoRecordReader.Read(payload);
+        var judged = Judge(Update(10, runtime: 9, Orders, "7781"), Item(12, runtime, Assert.Single(records)));
+        var one = Assert.Single(judged);
+        Assert.Equal((7UL, Orders, Outcome.Committed), (one.Runtime, Assert.Single(one.Reads).Object, one.Outcome));
+    }
+
     [Fact]
     public void Snapshot_below_the_window_is_not_decided_here()
     {
@@ -101,7 +113,7 @@ public sealed class TransactionJudgeTests
     private static LogItem Commit(
         long position, ulong runtime, long snapshot, ImmutableArray<ReadPart> reads,
         params ImmutableArray<TangoCallRecord> writes) =>
-        Item(position, runtime, new CommitRecord(0, false, snapshot, reads, writes, []));
+        Item(position, runtime, new CommitRecord(0, false, false, snapshot, reads, writes, []));
 
     private static LogItem Item(long position, ulong runtime, TangoRecord record) => new(
         new LogPosition(position), PageState.Data, DateTimeOffset.UnixEpoch, [], 100, runtime, [record]);

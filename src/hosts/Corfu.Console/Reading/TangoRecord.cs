@@ -11,10 +11,11 @@ public abstract record TangoRecord(int Index);
 
 public sealed record UpdateRecord(int Index, TangoCallRecord Call) : TangoRecord(Index);
 
+/// <param name="IsDecided">The sequencer has decided that it commits.</param>
 /// <param name="Snapshot">The reads saw everything below.</param>
 /// <param name="Spills">Places of further writes.</param>
 public sealed record CommitRecord(
-    int Index, bool NeedsDecision, long Snapshot, ImmutableArray<ReadPart> Reads,
+    int Index, bool NeedsDecision, bool IsDecided, long Snapshot, ImmutableArray<ReadPart> Reads,
     ImmutableArray<TangoCallRecord> Writes, ImmutableArray<RecordPlace> Spills) : TangoRecord(Index);
 
 /// <param name="Aborted">Null: the transaction committed.</param>

@@ -10,6 +10,7 @@ internal static class TangoRecordReader
     private const int EntryVersion = 2;
     private const int EntryLength = 4;
     private const int NeedsDecision = 1;
+    private const int Decided = 2;
 
     // Thousands of entries are kept at once; longer arguments are read again where they are shown.
     private const int LongestArguments = 1024;
@@ -95,7 +96,7 @@ internal static class TangoRecordReader
         }
 
         return new CommitRecord(
-            index, (flags & NeedsDecision) != 0, snapshot, reads.DrainToImmutable(), writes,
+            index, (flags & NeedsDecision) != 0, (flags & Decided) != 0, snapshot, reads.DrainToImmutable(), writes,
             spills.DrainToImmutable());
     }
 

@@ -5,7 +5,7 @@ namespace Corfu.WebConsole.Reading;
 /// <summary>
 /// Decides the transactions of a window of the log as playback does: a read is no longer valid if what it read was
 /// written at or above the snapshot's end. So the winner of a lost transaction is named without the types of the
-/// objects. A decision record in the window counts more.
+/// objects. A decision record in the window counts more, and so does the sequencer's word in the record.
 /// </summary>
 internal sealed class TransactionJudge
 {
@@ -65,9 +65,10 @@ internal sealed class TransactionJudge
     {
         var writes = commit.Writes.AddRange(
             commit.Spills.SelectMany(spill => _spills.GetValueOrDefault(spill)?.Writes ?? []));
+        var judged = new JudgedTransaction(place, item.WriterTime, item.Runtime, commit.Snapshot, commit.Reads, writes);
+        if (commit.IsDecided) return judged with { Outcome = Outcome.Committed };
         var conflict = commit.Reads.Select(read => ConflictOf(read, commit.Snapshot)).FirstOrDefault(
             static found => found is not null);
-        var judged = new JudgedTransaction(place, item.WriterTime, item.Runtime, commit.Snapshot, commit.Reads, writes);
         if (_decisions.TryGetValue(place, out var decision))
         {
             return decision.Aborted is { } aborted
