@@ -35,6 +35,7 @@ public static class CheckerNames
     public const string Phantom = "phantom";
     public const string DiskUse = "disk-use";
     public const string Decisions = "decisions";
+    public const string Decided = "decided";
     public const string AbortJustified = "abort-justified";
     public const string Liveness = "liveness";
     public const string Determinism = "determinism";

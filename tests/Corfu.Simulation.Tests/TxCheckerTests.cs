@@ -38,6 +38,28 @@ public sealed class TxCheckerTests
         Finds(CheckerNames.Transactions, history);
     }
 
+    /// <summary>R29: a decided record takes effect, so that it must not have read what was written since.</summary>
+    [Fact]
+    public void A_decided_record_on_a_stale_read_is_found()
+    {
+        TxHistory history = Good();
+        history.Decided.Add(21);
+        Assert.Empty(TxChecker.CheckAll(history));
+        history.Transactions[2] = history.Transactions[2] with { Decision = TxDecision.Unknown };
+        Assert.Empty(TxChecker.CheckAll(history));
+        history.Decided.Add(31);
+        Finds(CheckerNames.Decided, history);
+    }
+
+    [Fact]
+    public void An_abort_with_a_decided_record_in_the_log_is_found()
+    {
+        TxHistory history = Good();
+        history.Transactions[1] = history.Transactions[1] with { Decision = TxDecision.Aborted };
+        history.Decided.Add(21);
+        Finds(CheckerNames.Decided, history);
+    }
+
     /// <summary>R23: the model refuses what the object refuses, wherever the write stands in its transaction, and
     /// nothing else.</summary>
     [Theory]

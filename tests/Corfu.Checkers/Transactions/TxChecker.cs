@@ -70,6 +70,12 @@ public sealed class TxChecker
             }
 
             KeyValuePair<string, long>? stale = FirstStale(tx, at);
+            if (tx.Writes.Any(w => _history.Decided.Contains(w.Value)))
+            {
+                Decided(tx, at, stale);
+                continue;
+            }
+
             bool isTooOld = _marks.IsTooOld(tx);
             if (tx.Decision == TxDecision.Committed && isTooOld)
                 _found.Add(new(CheckerNames.Transactions,
@@ -99,6 +105,26 @@ public sealed class TxChecker
                         + $"{told}"));
             }
         }
+    }
+
+    /// <summary>R29: the sequencer let it commit, so that nothing that it read was written below. What replicas have
+    /// forgotten does not matter: the model forgets nothing.</summary>
+    private void Decided(TxOp tx, Place at, KeyValuePair<string, long>? stale)
+    {
+        if (stale is { } wrong)
+        {
+            _found.Add(new(CheckerNames.Decided,
+                $"{tx}: decided at {at.Position}, but {wrong.Key} was {ValueBefore(wrong.Key, at)} there, written at "
+                + $"{_history.Places.GetValueOrDefault(ValueBefore(wrong.Key, at)).Position}"));
+        }
+
+        if (tx.Decision == TxDecision.Aborted)
+            _found.Add(new(CheckerNames.Decided, $"{tx}: aborted, and its decided record stands at {at.Position}"));
+        _marks.Write(tx, at.Position);
+        int refused = Apply(tx, at);
+        if (tx.Decision == TxDecision.Committed && tx.Refused is { } told && refused != told)
+            _found.Add(new(CheckerNames.Transactions,
+                $"{tx}: committed at {at.Position}, where {refused} of its writes are refused; it was told {told}"));
     }
 
     /// <returns>How many of the writes are refused (R23): those have no effect, the others have.</returns>

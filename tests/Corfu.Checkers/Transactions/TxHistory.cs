@@ -23,6 +23,10 @@ public sealed class TxHistory
     /// allows.</summary>
     public HashSet<long> SpilledTooEarly { get; } = [];
 
+    /// <summary>R29: values in commit records that the sequencer decided. They take effect, whatever is known of
+    /// versions.</summary>
+    public HashSet<long> Decided { get; } = [];
+
     /// <summary>R19: so far behind its first spill a commit record may stand.</summary>
     public long MaxSpan { get; init; } = long.MaxValue;
 

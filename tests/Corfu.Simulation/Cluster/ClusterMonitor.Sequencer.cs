@@ -37,7 +37,11 @@ public sealed partial class ClusterMonitor
             }
         }
 
-        for (int i = 0; i < request.Count; i++)
+        // A token whose records are all refused has no position.
+        int granted = token.Rulings.IsEmpty ? request.Count : token.Rulings.Count(static ruling => ruling.IsGranted);
+        foreach (Refusal refusal in token.Rulings.SelectMany(static ruling => ruling.Refused))
+            Mark(refusal.Reason == RefusalReason.Written ? "refused by a grant" : "refused by the mark or the epoch");
+        for (int i = 0; i < granted; i++)
         {
             long position = token.First.Offset + i;
             if (!_grants.TryAdd((epoch, position), (message.Client, world.Now)))

@@ -28,7 +28,13 @@ public sealed class SimSequencerNode(SimCluster cluster, string name, NodeEndpoi
     public NodeAddress Start()
     {
         Kill();
-        var handler = new SequencerHandler(cluster.Entropy, s_options);
+        SimRandom random = cluster.World.Random.Split($"decisions of {name} {cluster.World.Steps}");
+        var options = s_options with
+        {
+            MaxCells = cluster.Plan.MaxCells,
+            Decide = !random.Chance(cluster.Plan.ShareWithoutRulings),
+        };
+        var handler = new SequencerHandler(cluster.Entropy, options);
         Address = new NodeAddress(handler.Id, endpoint);
         Process = cluster.NewProcess(name);
         Host.Listen(Process, [handler], SimKeeper.Start(cluster, Process, Host).Gate);

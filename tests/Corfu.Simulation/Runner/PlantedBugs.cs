@@ -95,6 +95,30 @@ public static class PlantedBugs
             CheckerNames.Transactions, 105, IsTango),
         new("probe-decides-all-alike", "R20", "orphans that read the same are decided alike, ignoring writes between",
             CheckerNames.Decisions, 1488, IsTango),
+        new("update-without-its-keys", "R24", "an update declares another key than its own", CheckerNames.Decided, 14,
+            Asks),
+        new("records-see-the-same-tables", "R25", "records of an entry are ruled on as if each were the first",
+            CheckerNames.Decided, 1, Asks),
+        new("evicts-the-older-version", "R26", "room is made for a cell's older write, and the newer one goes too",
+            CheckerNames.Decided, 1, HasFewCells),
+        new("mark-stays-at-eviction", "R26", "what is forgotten counts as unwritten", CheckerNames.Decided, 1,
+            HasFewCells),
+        new("tail-of-another-epoch", "R27", "a tail counts in any epoch", CheckerNames.Decided, 1, Asks),
+        new("joining-counts-as-seen", "R27", "a tail covers what joined the player after it was answered",
+            CheckerNames.Decided, 19, Asks),
+        new("silence-is-a-ruling", "R28", "a sequencer that does not decide is taken to agree", CheckerNames.Decided, 1,
+            static p => p.Asking != 0 && p.ShareWithoutRulings > 0),
+        new("retry-keeps-its-verdict", "R28", "what was decided at a lost position is sent again",
+            CheckerNames.Decided, 1, Asks),
+        new("decided-is-judged-again", "R29", "a replica aborts what was decided, by the versions that it has",
+            CheckerNames.ViewsEqual, 1, static p => p.Asking != 0 && p.ForgetsVersions),
+        new("refusal-is-an-abort", "R30", "a refused transaction aborts by a grant that may never be written",
+            CheckerNames.AbortJustified, 10, Asks),
+        new("collision-hides-the-older-key", "R31", "of two cells in a bucket only one is found", CheckerNames.Decided,
+            1, Asks),
+        new("cells-by-process", "R31", "each process hashes keys in its own way", CheckerNames.Decided, 10, Asks),
+        new("committed-at-the-verdict", "R33", "a transaction counts as committed before its entry is written",
+            CheckerNames.Transactions, 1, Asks),
         new("deletion-concerns-what-was-before", "R20", "a transaction aborts when its object is deleted later",
             CheckerNames.Decisions, 48, static p => p.Deletes),
         new("member-joins-late", "R20", "a host that is behind misses what a new member had before it heard of it",
@@ -190,6 +214,10 @@ public static class PlantedBugs
         plan.Agents is { Count: < 4 } && plan.Units + plan.Spares > 5 && plan.Has(FaultKind.LoseDisk);
 
     private static bool IsTango(SeedPlan plan) => plan.Kind == WorkloadKind.Tango;
+
+    private static bool Asks(SeedPlan plan) => plan.Asking != 0;
+
+    private static bool HasFewCells(SeedPlan plan) => plan.Asking != 0 && plan.MaxCells < 10;
 
     private static bool IsCoordination(SeedPlan plan) => plan.Kind == WorkloadKind.Coordination;
 

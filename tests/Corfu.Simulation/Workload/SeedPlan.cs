@@ -95,6 +95,19 @@ public sealed record SeedPlan
 
     public bool ForgetsVersions => VersionAge < 100;
 
+    /// <summary>Clients of Tango, as bits, that ask the sequencer to decide.</summary>
+    public int Asking { get; init; }
+
+    /// <summary>Cells whose writes a sequencer holds: few in some seeds, so that transactions fall below the
+    /// mark.</summary>
+    public int MaxCells { get; init; } = 1 << 10;
+
+    /// <summary>Bits of a key's cell: few in some seeds, so that keys share cells (R31).</summary>
+    public int CellBits { get; init; } = 64;
+
+    /// <summary>Sequencers that decide nothing.</summary>
+    public double ShareWithoutRulings { get; init; }
+
     /// <summary>Largest payload of one entry, which a page of a unit's log holds: with <see cref="Spills"/>, hardly
     /// enough to create the group of objects.</summary>
     public int MaxPayload => Spills ? 236 : Store.LogPageSize / 2;
@@ -157,6 +170,8 @@ public sealed record SeedPlan
 
     /// <summary>Never the first client, which hosts or can play all that the older ones may wait for.</summary>
     public bool IsOld(int client) => TwoVersions && client > 0 && client < Clients && client != 3;
+
+    public bool Asks(int client) => (Asking >> client & 1) != 0;
 
     public ClientProfile ProfileOf(int client) => Profiles[client % Profiles.Count];
 
@@ -250,6 +265,7 @@ public sealed record SeedPlan
             Checkpoints = plan.Kind == WorkloadKind.Tango
                 && new SimRandom(seed).Split("checkpoints").Chance(ShareWithCheckpoints),
         };
+        SimRandom decisions = new SimRandom(seed).Split("decisions");
         bool canOpenAnew = plan.Checkpoints || !plan.TrimsObjects;
         return plan with
         {
@@ -271,6 +287,10 @@ public sealed record SeedPlan
                 : plan.VersionAge,
             Grows = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("growth").Chance(ShareWithGrowth),
+            Asking = plan.Kind == WorkloadKind.Tango ? decisions.Pick([0, 0b0101, 0b1010, 0b1111]) : 0,
+            MaxCells = decisions.Pick([4, 8, 1 << 10]),
+            CellBits = decisions.Pick([3, 64, 64]),
+            ShareWithoutRulings = decisions.Pick([0, 0, 0.3]),
             Removes = new SimRandom(seed).Split("removals").Chance(ShareWithRemovals),
             // Claims that are recorded without checkpoints heed no values.
             Indexes = plan.Checkpoints && new SimRandom(seed).Split("indexes").Chance(ShareWithIndexes),

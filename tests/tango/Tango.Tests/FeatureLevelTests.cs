@@ -3,7 +3,7 @@ using Tango.Formatting;
 
 namespace Tango.Tests;
 
-/// <summary>R23: what older code cannot read is written only at a level that an operator has raised. Level 3 stands
+/// <summary>R23: what older code cannot read is written only at a level that an operator has raised. Level 4 stands
 /// for the next one that is added.</summary>
 public class FeatureLevelTests
 {
@@ -39,10 +39,10 @@ public class FeatureLevelTests
         var refused = await Assert.ThrowsAsync<TangoLevelException>(
             async () => await next.Log.RequireLevelAsync(Next, "A novelty", default));
         Assert.Equal(
-            "A novelty needs feature level 3, and this log has level 2. Once every client of the log runs code that "
-            + "knows level 3: corfu tango level raise 3",
+            "A novelty needs feature level 4, and this log has level 3. Once every client of the log runs code that "
+            + "knows level 4: corfu tango level raise 4",
             refused.Message);
-        Assert.Equal((2, 3, 3), (refused.LogLevel, refused.NeededLevel, refused.CodeLevel));
+        Assert.Equal((3, 4, 4), (refused.LogLevel, refused.NeededLevel, refused.CodeLevel));
         Assert.Equal(tail, await world.TailAsync());
 
         await other.SyncAsync();
@@ -81,7 +81,7 @@ public class FeatureLevelTests
             async () => await runtime.OpenAsync<Accounts>("other", OpenMode.Create));
         Assert.Equal((TooNew, FeatureLevel.Newest), (stopped.LogLevel, stopped.CodeLevel));
         Assert.Equal(
-            "The log has feature level 99, and this code knows levels up to 2: run a newer version of it",
+            "The log has feature level 100, and this code knows levels up to 3: run a newer version of it",
             stopped.Message);
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.ReadLevelAsync());
         await Assert.ThrowsAsync<TangoLevelException>(async () => await runtime.Log.RaiseLevelAsync(1));

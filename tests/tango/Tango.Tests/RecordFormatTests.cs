@@ -60,7 +60,7 @@ public class RecordFormatTests
         Assert.Equal<byte[]>(
             [
                 0x95, 1, 1, 1, 0xc0, 0xc4, 38,
-                0x95, 2, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
+                0x95, 3, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa5, .. "first"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -69,7 +69,7 @@ public class RecordFormatTests
         Assert.Equal<byte[]>(
             [
                 0x95, 1, 1, 1, 0xc0, 0xc4, 37,
-                0x95, 2, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
+                0x95, 3, 0xcd, 0x40, 0, 0xce, 0, 4, 0, 0, 0xc0,
                 0x91, 0x93, 0xa4, .. "name"u8, 0xad, .. "test-accounts"u8, 0xce, 0, 1, 0, 0,
             ],
             await LastRecordAsync(world));
@@ -80,8 +80,8 @@ public class RecordFormatTests
     {
         await using var world = new World();
         await world.OpenAccountsAsync("name");
-        await world.NewRuntime(new TangoOptions { NewestLevel = 3 }).Log.RaiseLevelAsync(3);
-        Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 3], await LastRecordAsync(world));
+        await world.NewRuntime(new TangoOptions { NewestLevel = 4 }).Log.RaiseLevelAsync(4);
+        Assert.Equal<byte[]>([0x95, 1, 1, 2, 0xc0, 0xc4, 2, 0x91, 4], await LastRecordAsync(world));
     }
 
     [Theory]

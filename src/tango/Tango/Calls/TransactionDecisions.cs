@@ -8,8 +8,7 @@ public enum TransactionDecisions
     Playback = 0,
 
     /// <summary>
-    /// The sequencer, as it grants the commit record's position, in logs of feature level 3 and above. No log is raised
-    /// to that level yet, so that until then playback decides here too. A transaction
+    /// The sequencer, as it grants the commit record's position, in logs of feature level 3 and above. A transaction
     /// that is large, or that a sequencer does not decide, is decided by playback as before. An outcome is known once
     /// the record is in the log; a transaction that aborts writes nothing.
     /// </summary>

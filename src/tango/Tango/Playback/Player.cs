@@ -34,6 +34,7 @@ internal sealed class Player : IPlayedEntries
     // Guarded by _gate: the cycle that callers may still join, because it has not started.
     private Cycle? _next;
     private bool _isRunning;
+    private Cycle? _running;
     private long _caughtUpTo;
 
     // Used inside a cycle only. The cycle's number; and whether it has grown, or history was trimmed under it, so that
@@ -156,10 +157,19 @@ internal sealed class Player : IPlayedEntries
     /// </summary>
     public async ValueTask CatchUpAsync(LogPosition end, CancellationToken cancellationToken)
     {
-        if (Published.End >= end || Volatile.Read(ref _caughtUpTo) >= end.Offset) return;
+        if (IsCaughtUp()) return;
+        Completion? own;
+        lock (_gate) own = Reaches(_running, end) ? _running!.Done : Reaches(_next, end) ? _next!.Done : null;
+        if (own is not null) await own.WaitAsync(cancellationToken);
+        if (IsCaughtUp()) return;
         await Join(ReadConsistency.Session, null).WaitAsync(cancellationToken);
         lock (_gate) Volatile.Write(ref _caughtUpTo, Math.Max(_caughtUpTo, end.Offset));
+
+        bool IsCaughtUp() => Published.End >= end || Volatile.Read(ref _caughtUpTo) >= end.Offset;
     }
+
+    /// <summary>An own entry is played that ends there, without a check.</summary>
+    private static bool Reaches(Cycle? cycle, LogPosition end) => cycle?.Placed?.Entry.Position.Next >= end;
 
     /// <param name="atEnd">Runs within the cycle, when all that it played is published. It must not throw.</param>
     /// <param name="placed">An own entry that this caller waits for, and no more.</param>
@@ -193,12 +203,11 @@ internal sealed class Player : IPlayedEntries
             {
                 if (_next is null)
                 {
-                    _isRunning = false;
+                    (_isRunning, _running) = (false, null);
                     return;
                 }
 
-                cycle = _next;
-                _next = null;
+                (cycle, _running, _next) = (_next, _next, null);
             }
 
             try

@@ -12,10 +12,9 @@ internal static class FeatureLevel
     /// <summary>A call may have several keys.</summary>
     public const int KeyLists = 2;
 
-    /// <summary>The sequencer may have decided a commit record. Code reads such records, and raises no log to the level
-    /// yet: only tests do.</summary>
+    /// <summary>The sequencer may have decided a commit record.</summary>
     public const int Decisions = 3;
 
     /// <summary>The highest that this code reads and writes.</summary>
-    public const int Newest = KeyLists;
+    public const int Newest = Decisions;
 }

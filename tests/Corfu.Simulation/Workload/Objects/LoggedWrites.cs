@@ -41,7 +41,14 @@ internal static class LoggedWrites
 
             if (kind == RecordKind.Commit)
             {
-                for (int i = 2; i < elements; i++) record.SkipValue();
+                if (((CommitFlags)record.ReadInt32()).HasFlag(CommitFlags.Decided))
+                {
+                    MessagePackReader decided = whole;
+                    history.Decided.UnionWith(WrittenValue.NumbersIn(decided.ReadRaw().ToArray()));
+                    monitor.Mark("transaction decided by the sequencer");
+                }
+
+                for (int i = 3; i < elements; i++) record.SkipValue();
                 List<long> values = SpilledValues(history, ref record, out long first);
                 if (position - first > history.MaxSpan) history.SpilledTooEarly.UnionWith(values);
                 values.ForEach(Place);

@@ -57,6 +57,8 @@ internal sealed class TangoOpener(
             // Idle playback would mend stalls that the run has to find.
             IdlePlayback = null,
             OrphanTimeout = plan.OrphanTimeout,
+            Decisions = plan.Asks(node.Number) ? TransactionDecisions.Sequencer : TransactionDecisions.Playback,
+            CellBits = plan.CellBits,
             Checkpoints = plan.Checkpoints
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = plan.TrimsObjects }
                 : null,

@@ -94,7 +94,7 @@ internal sealed class TangoProgram : IClientProgram
 
     private List<ITangoWorkload> Mix(World world, IndexWorkload? index)
     {
-        var recorder = new TxRecorder(world, _history, Monitor, _ledger);
+        var recorder = new TxRecorder(world, _history, Monitor, _ledger, _plan.Asks);
         var deleted = new DeletedObjects();
         var calls = new RecordedCalls(recorder, deleted);
         var past = new PastWorkload(_history, Monitor);

@@ -30,8 +30,10 @@ internal sealed class TransactionWorkload(
         string[] reads = PickKeys(client.ReadableKeys, random, random.Between(0, 3));
         string[] writes = PickKeys(client.WritableKeys, random,
             plan.Spills && random.Chance(ShareOfLarge) ? client.WritableKeys.Length : random.Between(1, 2));
-        var op = new TxAttempt(recorder, client.Number);
-        await using TangoTransaction tx = client.Runtime.BeginTx();
+        bool awaitsApplied = plan.Asks(client.Number) && random.Chance(0.5);
+        var op = new TxAttempt(recorder, client.Number) { AwaitsApplied = awaitsApplied };
+        await using TangoTransaction tx =
+            client.Runtime.BeginTx(new TransactionOptions { AwaitApplied = awaitsApplied });
         foreach (string key in reads) op.Read(key, await client.ReadPatientlyAsync(key, random));
         if (random.Chance(0.3))
         {

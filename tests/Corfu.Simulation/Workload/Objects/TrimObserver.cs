@@ -44,6 +44,27 @@ public sealed class TrimObserver(
         return appending;
     }
 
+    public async ValueTask<DecidedAppend> AppendDecidedAsync(ImmutableArray<StreamId> streams, Declaration declaration,
+        int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
+        CancellationToken cancellationToken = default)
+    {
+        // Where nothing is to be decided, the payload is the same whatever the ruling.
+        if (!declaration.IsDecided && payload(null) is { } known) await before(known);
+        ReadOnlyMemory<byte> made = default;
+        DecidedAppend appending = await inner.AppendDecidedAsync(
+            streams, declaration, largest, Make, followed, cancellationToken);
+        if (appending.Append is { Result.Outcome: not AppendOutcome.NotAppended } append)
+            Note(append.Result, made, streams);
+        return appending;
+
+        ReadOnlyMemory<byte>? Make(Ruling? ruling)
+        {
+            ReadOnlyMemory<byte>? bytes = payload(ruling);
+            made = bytes ?? default;
+            return bytes;
+        }
+    }
+
     private void Note(AppendResult result, ReadOnlyMemory<byte> payload, ImmutableArray<StreamId> streams)
     {
         if (result.IsAppended) appended(payload, streams, result.Position);

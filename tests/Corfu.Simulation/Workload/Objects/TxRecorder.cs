@@ -5,7 +5,9 @@ using Tango;
 namespace Corfu.Simulation.Workload.Objects;
 
 /// <summary>Destination of the attempts of all clients.</summary>
-internal sealed record TxRecorder(World World, TxHistory History, ClusterMonitor Monitor, Ledger Ledger);
+/// <param name="Asks">Whether a client asks the sequencer to decide.</param>
+internal sealed record TxRecorder(
+    World World, TxHistory History, ClusterMonitor Monitor, Ledger Ledger, Func<int, bool> Asks);
 
 /// <summary>A transaction on its way into the history; in it from the moment it may take effect.</summary>
 internal sealed class TxAttempt(TxRecorder to, int client)
@@ -15,6 +17,10 @@ internal sealed class TxAttempt(TxRecorder to, int client)
     private readonly List<string> _asked = [];
     private readonly long _start = to.World.Steps;
     private int _slot = -1;
+
+    /// <summary>Of a transaction that the sequencer may decide: whether it is told how many writes were
+    /// refused.</summary>
+    public bool AwaitsApplied { get; init; }
 
     public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, WrittenValue.NumberOf(value)));
 
@@ -77,7 +83,8 @@ internal sealed class TxAttempt(TxRecorder to, int client)
         {
             case TxOutcome.Committed committed:
                 if (committed.RejectedWrites > 0) to.Monitor.Mark("write refused in a transaction");
-                Decided(TxDecision.Committed, committed.RejectedWrites);
+                bool isTold = AwaitsApplied || !to.Asks(client);
+                Decided(TxDecision.Committed, isTold ? committed.RejectedWrites : null);
                 break;
             case TxOutcome.Aborted { Reason: AbortReason.NotWritten }:
                 Decided(TxDecision.NotWritten);

@@ -294,12 +294,12 @@ public sealed class TangoCommandTests
     {
         await using var cluster = await EmbeddedCluster.StartAsync();
         var c = cluster.ConnectionString;
-        await Expect("1 (this tool knows levels up to 2)\n", "tango", "level", "--connect", c);
-        await Expect("{\"level\":2,\"newest\":2}\n", "tango", "level", "raise", "2", "--connect", c, "--json");
+        await Expect("1 (this tool knows levels up to 3)\n", "tango", "level", "--connect", c);
+        await Expect("{\"level\":2,\"newest\":3}\n", "tango", "level", "raise", "2", "--connect", c, "--json");
         await Refuse(2,
-            "This tool knows the levels 1 to 2, not 3. A newer version of it may know more.\n"
+            "This tool knows the levels 1 to 3, not 4. A newer version of it may know more.\n"
             + "See 'corfu tango level raise --help'.\n",
-            "tango", "level", "raise", "3", "--connect", c);
+            "tango", "level", "raise", "4", "--connect", c);
         await Expect("9 positions below the tail, entries younger than 12:00:00\n", "tango", "retain", "--connect", c,
             "--positions", "9", "--time", "12h");
         await Expect("{\"positions\":9,\"seconds\":43200}\n", "tango", "retain", "--connect", c, "--json");

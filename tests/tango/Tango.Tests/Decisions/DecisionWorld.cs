@@ -8,9 +8,7 @@ namespace Tango.Tests.Decisions;
 /// <summary>Runtimes that ask the log to decide, and what came into it.</summary>
 internal sealed class DecisionWorld : IAsyncDisposable
 {
-    public static readonly TangoOptions Playing = new() { NewestLevel = FeatureLevel.Decisions };
-
-    public static readonly TangoOptions Asking = Playing with { Decisions = TransactionDecisions.Sequencer };
+    public static readonly TangoOptions Asking = new() { Decisions = TransactionDecisions.Sequencer };
 
     private readonly World _world;
 
