@@ -43,23 +43,7 @@ public sealed class TxChecker
 
     private void Replay()
     {
-        List<(TxOp Tx, Place At)> placed = [];
-        foreach (TxOp tx in _history.Transactions.Where(t => t.Writes.Count > 0))
-        {
-            if (PlaceOf(tx) is { } place)
-            {
-                placed.Add((tx, place));
-                if (tx.Decision == TxDecision.NotWritten)
-                    _found.Add(new(CheckerNames.Transactions,
-                        $"{tx}: refused by the log, which holds its writes at {place.Position}"));
-            }
-            else if (tx.Decision == TxDecision.Committed)
-            {
-                _found.Add(new(CheckerNames.Transactions, $"{tx}: committed, but the log does not hold its writes"));
-            }
-        }
-
-        foreach ((TxOp tx, Place at) in placed.OrderBy(p => p.At))
+        foreach ((TxOp tx, Place at) in PlaceAll().OrderBy(p => p.At))
         {
             if (tx.Writes.Any(w => _history.SpilledTooEarly.Contains(w.Value)))
             {
@@ -105,6 +89,28 @@ public sealed class TxChecker
                         + $"{told}"));
             }
         }
+    }
+
+    /// <returns>The transactions that the log holds.</returns>
+    private List<(TxOp Tx, Place At)> PlaceAll()
+    {
+        List<(TxOp Tx, Place At)> placed = [];
+        foreach (TxOp tx in _history.Transactions.Where(t => t.Writes.Count > 0))
+        {
+            if (PlaceOf(tx) is { } place)
+            {
+                placed.Add((tx, place));
+                if (tx.Decision == TxDecision.NotWritten)
+                    _found.Add(new(CheckerNames.Transactions,
+                        $"{tx}: refused by the log, which holds its writes at {place.Position}"));
+            }
+            else if (tx.Decision == TxDecision.Committed)
+            {
+                _found.Add(new(CheckerNames.Transactions, $"{tx}: committed, but the log does not hold its writes"));
+            }
+        }
+
+        return placed;
     }
 
     /// <summary>R29: the sequencer let it commit, so that nothing that it read was written below. What replicas have

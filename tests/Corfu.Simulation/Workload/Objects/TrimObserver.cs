@@ -48,7 +48,7 @@ public sealed class TrimObserver(
         int largest, Func<Ruling?, ReadOnlyMemory<byte>?> payload, ImmutableArray<StreamId> followed,
         CancellationToken cancellationToken = default)
     {
-        // Where nothing is to be decided, the payload is the same whatever the ruling.
+        // The payload is the same whatever the ruling, where nothing is to be decided.
         if (!declaration.IsDecided && payload(null) is { } known) await before(known);
         ReadOnlyMemory<byte> made = default;
         DecidedAppend appending = await inner.AppendDecidedAsync(

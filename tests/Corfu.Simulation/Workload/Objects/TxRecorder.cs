@@ -18,8 +18,7 @@ internal sealed class TxAttempt(TxRecorder to, int client)
     private readonly long _start = to.World.Steps;
     private int _slot = -1;
 
-    /// <summary>Of a transaction that the sequencer may decide: whether it is told how many writes were
-    /// refused.</summary>
+    /// <summary>A transaction that the sequencer may decide is told how many writes were refused.</summary>
     public bool AwaitsApplied { get; init; }
 
     public void Read(string key, string? value) => _reads.Add(KeyValuePair.Create(key, WrittenValue.NumberOf(value)));

@@ -8,6 +8,7 @@ namespace Tango.Tests.Decisions;
 /// <summary>Transactions that the sequencer decides as it grants the position of their record.</summary>
 public sealed class SequencerDecisionTests
 {
+    /// <summary>R33: the append has returned, so that the entry is at all replicas.</summary>
     [Fact]
     public async Task Granted_transaction_has_committed_with_the_append()
     {
@@ -197,7 +198,7 @@ public sealed class SequencerDecisionTests
 
     /// <summary>R25: of two in one entry the first is granted, and refuses the other.</summary>
     [Fact]
-    public async Task Refused_record_leaves_the_entry_and_the_others_stay()
+    public async Task Refused_record_leaves_the_entry_without_the_rest()
     {
         await using var world = new DecisionWorld();
         var (runtime, first, second) = await world.OpenAsync();
@@ -208,7 +209,7 @@ public sealed class SequencerDecisionTests
         var update = Task.CompletedTask;
         world.BeforeAppend = () =>
         {
-            // These gather while this entry is under way.
+            // The next entry gathers while this one is under way.
             ends = [one.EndTxAsync(), two.EndTxAsync(), other.EndTxAsync()];
             update = second.SetAsync("y", 4).AsTask();
             return Task.CompletedTask;
