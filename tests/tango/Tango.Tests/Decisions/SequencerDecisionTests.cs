@@ -182,18 +182,32 @@ public sealed class SequencerDecisionTests
         Assert.True(runtime.Log.PlayedTo > committed.Version.Position);
     }
 
+    /// <summary>R23: a log of the level before. Code of that level plays all that comes into it.</summary>
     [Fact]
-    public async Task Log_of_a_lower_level_is_not_asked()
+    public async Task Log_of_a_lower_level_is_served_and_not_asked()
     {
         await using var world = new DecisionWorld();
-        var (_, old, _) = await world.OpenAsync(new TangoOptions { NewestLevel = FeatureLevel.KeyLists });
-        var (runtime, first, _) = await world.OpenAsync();
+        var (older, old, oldSecond) = await world.OpenAsync(new TangoOptions { NewestLevel = FeatureLevel.KeyLists });
+        Assert.True((await older.TransferAsync(old, "x", 1)).IsCommitted);
+        var (runtime, first, second) = await world.OpenAsync();
         var from = await world.TailAsync();
         Assert.True((await runtime.TransferAsync(first, "x", 1)).IsCommitted);
-        Assert.Equal(1, await old.BalanceAsync("x"));
+        var crossing = await HeldTransaction.BeginAsync(
+            runtime, async () => await second.SetAsync("x", await first.BalanceAsync("x") + 5));
+        Assert.True((await crossing.EndTxAsync()).IsCommitted);
+        await first.SetAsync("y", 3);
+        Assert.Equal((2, 7, 3),
+            (await old.BalanceAsync("x"), await oldSecond.BalanceAsync("x"), await old.BalanceAsync("y")));
+        Assert.True((await older.TransferAsync(old, "x", 1)).IsCommitted);
+        Assert.Equal(3, await first.BalanceAsync("x"));
+        Assert.Equal([CommitFlags.None, CommitFlags.NeedsDecision, CommitFlags.None], await world.CommitsAsync(from));
+        Assert.Equal(FeatureLevel.KeyLists, await runtime.Log.ReadLevelAsync());
+
+        from = await world.TailAsync();
         await runtime.Log.RaiseLevelAsync(FeatureLevel.Decisions);
         Assert.True((await runtime.TransferAsync(first, "x", 1)).IsCommitted);
-        Assert.Equal([CommitFlags.None, CommitFlags.Decided], await world.CommitsAsync(from));
+        Assert.Equal([CommitFlags.Decided], await world.CommitsAsync(from));
+        await Assert.ThrowsAsync<TangoLevelException>(async () => await older.Log.ReadLevelAsync());
     }
 
     /// <summary>R25: of two in one entry the first is granted, and refuses the other.</summary>
