@@ -233,7 +233,9 @@ public sealed class TreePartitions
     private async ValueTask<(TxOutcome? Outcome, TreeResult? Failure)> TryAsync(
         State known, RequestHeader header, MultiOp multi, CancellationToken cancellationToken)
     {
-        await using var transaction = _runtime.BeginTx(new TransactionOptions { Explicit = true, StartFresh = true });
+        // Callers take what it came to from playback, also where the sequencer decides.
+        await using var transaction = _runtime.BeginTx(
+            new TransactionOptions { Explicit = true, StartFresh = true, AwaitApplied = true });
         var trees = new SortedDictionary<string, ZooKeeperTree>(StringComparer.Ordinal);
         foreach (var mount in CrossPartition.PartitionsOf(multi, known.Mounts))
             trees.Add(mount, transaction.Use(Find(mount) ?? throw new ArgumentException($"'{mount}' is not hosted")));

@@ -1,5 +1,6 @@
 using Corfu.ZooKeeper.Hosting;
 using Corfu.ZooKeeper.Serving;
+using Tango;
 using Tango.Testing;
 using static Corfu.ZooKeeper.Tests.Support.Ops;
 
@@ -30,10 +31,15 @@ public sealed class PartitionTests
         Assert.Equal(ErrorCode.BadArguments, (await client.SendAsync(Delete("/a/b"))).Error);
     }
 
-    [Fact]
-    public async Task Multi_across_partitions_is_answered_as_any_other()
+    /// <summary>A multi that the sequencer decided was answered before it was played, and ended the
+    /// connection.</summary>
+    [Theory]
+    [InlineData(TransactionDecisions.Playback)]
+    [InlineData(TransactionDecisions.Sequencer)]
+    public async Task Multi_across_partitions_is_answered_as_any_other(TransactionDecisions decisions)
     {
-        await using var server = await StartAsync("/a", "/b");
+        await using var server = await StartAsync(
+            ZooKeeperFrontEnd.RuntimeOptions with { Decisions = decisions }, "/a", "/b");
         await using var client = await server.ConnectAsync();
         var done = await client.SendAsync(Multi(
             (OpCode.Create, Op("/a/x")), (OpCode.Create, Op("/b/n-", flags: CreateFlags.Sequential)),
@@ -47,6 +53,33 @@ public sealed class PartitionTests
             (OpCode.Create, Op("/a/y")), (OpCode.Delete, new DeleteOp("/b/none", -1)), (OpCode.Create, Op("/y"))));
         Assert.Equal([0, -101, -2], failed.Parts.Select(part => (int)part.Error));
         Assert.Equal(ErrorCode.NoNode, (await client.SendAsync(new NodeRequest(OpCode.Exists, "/a/y"))).Error);
+    }
+
+    /// <summary>R23: a log of the feature level before.</summary>
+    [Fact]
+    public async Task Log_of_a_lower_level_is_served_beside_older_code()
+    {
+        var older = ZooKeeperFrontEnd.RuntimeOptions with { NewestLevel = RuntimeLog.KeyListLevel };
+        await using var server = await StartAsync(older, "/a", "/b");
+        await using var newer = await server.StartBesideAsync(
+            tango: ZooKeeperFrontEnd.RuntimeOptions with { Decisions = TransactionDecisions.Sequencer });
+        await newer.ServeAsync();
+        await using var client = await server.ConnectAsync();
+        await using var other = await newer.ConnectAsync();
+        foreach (var (sender, name) in new[] { (client, "x"), (other, "y"), (client, "z") })
+        {
+            var done = await sender.SendAsync(Multi(
+                (OpCode.Create, Op($"/a/{name}")), (OpCode.Create, Op($"/b/{name}"))));
+            Assert.Equal(ErrorCode.Ok, done.Error);
+            foreach (var reader in new[] { client, other })
+            {
+                Assert.Equal(ErrorCode.Ok, (await reader.SendAsync(new NodeRequest(OpCode.Sync, "/b"))).Error);
+                Assert.Equal(done.Zxid,
+                    (await reader.SendAsync(new NodeRequest(OpCode.Exists, $"/b/{name}"))).Stat!.Value.Czxid);
+            }
+        }
+
+        Assert.Equal(RuntimeLog.KeyListLevel, await newer.ReadLevelAsync());
     }
 
     /// <summary>Z16: writes of one client around a multi across partitions take effect in its order.</summary>
@@ -180,9 +213,12 @@ public sealed class PartitionTests
     private static WriteRequest Set(string path, string data) =>
         new(OpCode.SetData, new SetDataOp(path, System.Text.Encoding.UTF8.GetBytes(data), -1));
 
-    private static async Task<TestServer> StartAsync(params string[] mounts)
+    private static Task<TestServer> StartAsync(params string[] mounts) =>
+        StartAsync(ZooKeeperFrontEnd.RuntimeOptions, mounts);
+
+    private static async Task<TestServer> StartAsync(TangoOptions tango, params string[] mounts)
     {
-        var server = await TestServer.StartAsync();
+        var server = await TestServer.StartAsync(tango: tango);
         foreach (var mount in mounts) await server.MountAsync(mount);
         await server.ServeAsync();
         return server;

@@ -59,6 +59,9 @@ internal sealed class TestServer(InMemoryCorfuLog log, TangoRuntime runtime, Zoo
         while (Fault is not null) await Task.Yield();
     }
 
+    /// <summary>The log's feature level.</summary>
+    public ValueTask<int> ReadLevelAsync() => runtime.Log.ReadLevelAsync();
+
     /// <summary>The newest state of the tree.</summary>
     public async Task<TreeRoot> ReadAsync()
     {
