@@ -46,13 +46,13 @@ public sealed class SalusAgentTests
     {
         await using var world = await AgentWorld.StartAsync(5);
         var entry = await world.RunAsync(world.Admin(1).CreateAsync("disk", s_geometry));
-        var leader = world.Leader.Number;
+        var leader = (await world.LeaderAsync()).Number;
         world.Kill(leader);
         var witness = Enumerable.Range(0, 5).First(number => number != leader);
         var dead = TestVolume.Store(leader);
         await world.UntilAsync(() => world[witness].Map.Find(entry.Id)!.Regions.Values.All(
             region => region.Current.Members.All(member => member.Store != dead)));
-        Assert.NotEqual(leader, world.Leader.Number);
+        Assert.NotEqual(leader, (await world.LeaderAsync()).Number);
         foreach (var region in world[witness].Map.Find(entry.Id)!.Regions.Values)
         {
             Assert.Contains(region.Generations, generation => generation.Number == Epoch.First);

@@ -56,7 +56,14 @@ internal sealed class AgentWorld : IAsyncDisposable
         Nodes.Mute.Add(Endpoint(number));
     }
 
-    public SalusProcess Leader => _processes.Single(process => process.IsUp && process.Agent.IsLeader);
+    /// <summary>The process whose agent leads. One does soon, whatever came before.</summary>
+    public async Task<SalusProcess> LeaderAsync()
+    {
+        await UntilAsync(() => _processes.Exists(IsLeader));
+        return _processes.Single(IsLeader);
+
+        static bool IsLeader(SalusProcess process) => process.IsUp && process.Agent.IsLeader;
+    }
 
     public async Task<T> RunAsync<T>(Task<T> task)
     {
