@@ -43,6 +43,7 @@ collision-hides-the-older-key log/Corfu.Sequencer.Tests    Corfu.Sequencer.Tests
 retry-keeps-its-ruling     log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
 silence-is-a-ruling        log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
 position-passed-on         log/Corfu.Client.Tests          Corfu.Client.Tests.DecidedAppendTests
+deletion-tells-its-streams tango/Tango.Tests               Tango.Tests.Decisions.SequencerDecisionTests
 fence-not-looked-for       services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
 foreign-grant-ignored      services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests
 acknowledged-out-of-order  services/Tango.Ledgers.Tests    Tango.Ledgers.Tests.LedgerRuleTests

@@ -243,11 +243,17 @@ public sealed class TxChecker
     }
 
     /// <summary>An abort without a record in the log: some state during the transaction must differ from what it had
-    /// read.</summary>
+    /// read, and the write that the abort names is in the log.</summary>
     private void EarlyAborts()
     {
         foreach (TxOp tx in _history.Transactions.Where(t => t.Decision == TxDecision.Aborted && PlaceOf(t) is null))
         {
+            if (tx.LostTo is { } lost && (!_history.Located.Contains(lost) || lost < tx.SnapshotEnd))
+            {
+                _found.Add(new(CheckerNames.AbortJustified,
+                    $"{tx}: aborted by position {lost}, which has no write above its snapshot {tx.SnapshotEnd}"));
+            }
+
             // The marks are those of the log's end: they only rise.
             if (StatesDuring(tx).All(at => FirstStale(tx, at) is null) && !_marks.IsTooOld(tx))
             {

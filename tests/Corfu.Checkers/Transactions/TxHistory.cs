@@ -96,6 +96,9 @@ public sealed record TxOp(
     /// <summary>Objects of which it read a key that is not among its reads.</summary>
     public IReadOnlyList<string> Asked { get; init; } = [];
 
+    /// <summary>Position of the write that its abort for a conflict named; null: it named none.</summary>
+    public long? LostTo { get; init; }
+
     /// <summary>How many of its writes its caller was told to have been refused (R23); null: it was not told.</summary>
     public int? Refused { get; init; }
 

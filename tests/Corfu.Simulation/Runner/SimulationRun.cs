@@ -65,6 +65,7 @@ public sealed class SimulationRun
 
     public void Execute()
     {
+        using var disagreements = new DisagreementWatch(Cluster.Monitor);
         Cluster.Boot();
         for (int i = 0; i < _plan.Clients; i++) Cluster.AddClient(i, _program.RunAsync).Start();
         Nemesis.Start();

@@ -287,7 +287,9 @@ public sealed record SeedPlan
                 : plan.VersionAge,
             Grows = plan.Kind == WorkloadKind.Tango && canOpenAnew
                 && new SimRandom(seed).Split("growth").Chance(ShareWithGrowth),
-            Asking = plan.Kind == WorkloadKind.Tango ? decisions.Pick([0, 0b0101, 0b1010, 0b1111]) : 0,
+            Asking = plan.Kind is WorkloadKind.Tango or WorkloadKind.Coordination
+                ? decisions.Pick([0, 0b0101, 0b1010, 0b1111])
+                : 0,
             MaxCells = decisions.Pick([4, 8, 1 << 10]),
             CellBits = decisions.Pick([3, 64, 64]),
             ShareWithoutRulings = decisions.Pick([0, 0, 0.3]),

@@ -97,6 +97,8 @@ internal sealed class CoordinationProgram : IClientProgram
             // Processes that wait for nothing watch leases, too.
             IdlePlayback = _plan.LeaseTime / 2,
             OrphanTimeout = _plan.OrphanTimeout,
+            Decisions = _plan.Asks(node.Number) ? TransactionDecisions.Sequencer : TransactionDecisions.Playback,
+            CellBits = _plan.CellBits,
             Checkpoints = _plan.Checkpoints
                 ? new CheckpointPolicy { Updates = CheckpointEvery, TrimsLog = false }
                 : null,

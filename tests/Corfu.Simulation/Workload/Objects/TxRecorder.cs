@@ -90,6 +90,12 @@ internal sealed class TxAttempt(TxRecorder to, int client)
                 break;
             case TxOutcome.Aborted aborted:
                 if (aborted.Reason == AbortReason.SnapshotTooOld) to.Monitor.Mark("snapshot was too old");
+                if (aborted.Reason == AbortReason.Conflict)
+                {
+                    TxOp op = to.History.Transactions[_slot];
+                    to.History.Transactions[_slot] = op with { LostTo = aborted.ConflictingWrite.Position.Offset };
+                }
+
                 Decided(TxDecision.Aborted);
                 break;
             default:
