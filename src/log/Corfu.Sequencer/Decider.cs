@@ -29,10 +29,12 @@ internal sealed class Decider(Dictionary<ulong, StreamSlot> streams, CellTable c
         _start = start;
     }
 
-    /// <summary>Each token has one declaration, and each write is of a stream of the request.</summary>
+    /// <summary>Each token has one declaration, each write is of a stream of the request, and the work is
+    /// bounded.</summary>
     public bool IsValid(TokenRequest request)
     {
         if (request.Declarations.Length != request.Count) return false;
+        if ((long)request.Count * request.Streams.Length > Declaration.MaxEntered) return false;
         _entry.Clear();
         foreach (var stream in request.Streams) _entry.Add(stream.Value);
         foreach (var declaration in request.Declarations)

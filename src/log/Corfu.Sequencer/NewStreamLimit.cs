@@ -14,17 +14,22 @@ internal sealed class NewStreamLimit(TimeProvider time)
     public static bool Counts(Principal principal) =>
         principal is { Serial: not null, Role: not AccessRole.Node };
 
-    /// <summary>False, with nothing counted: the client's minute has no room for so many.</summary>
-    public bool Admits(string client, int streams, int perMinute)
+    /// <summary>Whether the client's minute has room for so many.</summary>
+    public bool Admits(string client, int streams, int perMinute) =>
+        MinuteOf(client, time.GetTimestamp()).Streams + streams <= perMinute;
+
+    public void Count(string client, int streams)
     {
         var now = time.GetTimestamp();
         if (time.GetElapsedTime(_lastForgotten, now) >= Minute) Forget(now);
-        var known = _clients.GetValueOrDefault(client, (Began: now, Streams: 0));
-        if (time.GetElapsedTime(known.Began, now) >= Minute) known = (now, 0);
-        if (known.Streams + streams > perMinute) return false;
+        var known = MinuteOf(client, now);
         _clients[client] = known with { Streams = known.Streams + streams };
-        return true;
     }
+
+    private (long Began, int Streams) MinuteOf(string client, long now) =>
+        _clients.TryGetValue(client, out var known) && time.GetElapsedTime(known.Began, now) < Minute
+            ? known
+            : (now, 0);
 
     private void Forget(long now)
     {

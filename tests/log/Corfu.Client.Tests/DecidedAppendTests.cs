@@ -157,6 +157,20 @@ public sealed class DecidedAppendTests
     }
 
     [Fact]
+    public async Task Declared_appends_to_many_streams_share_few_requests()
+    {
+        await using var cluster = await TestCluster.StartAsync(1, 1);
+        var client = cluster.Client();
+        cluster.Transport.Trace = new();
+        var streams = Enumerable.Range(1, EntryLimits.MaxStreams).Select(static n => new StreamId((ulong)n));
+        var appends = Enumerable.Range(0, 100).Select(_ =>
+            client.AppendDecidedAsync([.. streams], Declaration.None, 100, Say, [A]).AsTask());
+        Assert.All(await Task.WhenAll(appends), append => Assert.True(append.Append!.Value.Result.IsAppended));
+        Assert.All(cluster.Transport.Trace.Select(t => t.Request).OfType<TokenRequest>(),
+            request => Assert.InRange(request.Count * request.Streams.Length, 1, Declaration.MaxEntered));
+    }
+
+    [Fact]
     public async Task Declaration_out_of_limits_is_refused_before_the_log_changes()
     {
         await using var cluster = await TestCluster.StartAsync(1, 1);

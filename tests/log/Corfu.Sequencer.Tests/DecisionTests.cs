@@ -233,6 +233,20 @@ public sealed class DecisionTests
         Assert.Equal(0, core.Tail.Offset);
     }
 
+    [Theory]
+    [InlineData(64, Status.Ok)]
+    [InlineData(65, Status.BadRequest)]
+    public void Tokens_times_streams_of_declarations_are_bounded(int tokens, Status status)
+    {
+        var core = Setup.Started();
+        var streams = Enumerable.Range(1, 1024).Select(static n => new StreamId((ulong)n));
+        var response = core.Handle(new TokenRequest(core.Epoch, tokens, [.. streams])
+        {
+            Declarations = [.. Enumerable.Repeat(Declaration.None, tokens)],
+        });
+        Assert.Equal((status, status == Status.Ok ? tokens : 0), (response.Status, core.Tail.Offset));
+    }
+
     [Fact]
     public void Grown_table_of_cells_allocates_no_memory()
     {

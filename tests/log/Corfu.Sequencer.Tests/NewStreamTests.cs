@@ -84,6 +84,21 @@ public sealed class NewStreamTests
         Assert.Equal(Status.StreamLimit, Ask(s_client, [new StreamId(_next)], epoch: 2));
     }
 
+    [Fact]
+    public void Streams_of_a_token_that_the_sequencer_decides_against_are_not_counted()
+    {
+        Assert.Equal(Status.Ok, Ask(s_client, [new StreamId(1000)]));
+        var since = new LogPosition(0, new Epoch(1));
+        var streams = New(99);
+        var stale = new Declaration([new DeclaredRecord([new CellScope(streams[0], ScopeKind.Whole)], since,
+            [new CellScope(new StreamId(1000), ScopeKind.Whole)])]);
+        var refused = Send(
+            new TokenRequest(new Epoch(1), 1, streams, 0) { Declarations = [stale] }, s_client);
+        Assert.False(Assert.Single(((TokenResponse)refused).Rulings).IsGranted);
+        Assert.Equal(Status.Ok, Ask(s_client, streams));
+        Assert.Equal(Status.StreamLimit, Ask(s_client, New(1)));
+    }
+
     private static Principal Peer(AccessRole role, string name) => new(role, name) { Serial = "01" };
 
     private static ImmutableArray<StreamId> Known(int count) =>

@@ -11,6 +11,10 @@ public sealed record Declaration(ImmutableArray<DeclaredRecord> Records)
     /// <summary>Scopes of all declarations of one token request.</summary>
     public const int MaxScopes = 4096;
 
+    /// <summary>Tokens of one token request, times its streams: what the sequencer enters for it is bounded, however
+    /// little it declares.</summary>
+    public const int MaxEntered = 64 << 10;
+
     /// <summary>Bytes of all declarations of one token request.</summary>
     public const int MaxBytes = 64 << 10;
 

@@ -74,7 +74,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
             }
 
             var batch = new List<Waiter>(Math.Min(queue.Waiting.Count, MaxTokensPerRequest));
-            if (queue.Set.IsDeclared) TakeDeclared(queue.Waiting, batch);
+            if (queue.Set.IsDeclared) TakeDeclared(queue, batch);
             while (!queue.Set.IsDeclared && batch.Count < MaxTokensPerRequest
                 && queue.Waiting.TryDequeue(out var waiter)) batch.Add(waiter);
             return batch;
@@ -82,10 +82,12 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     }
 
     // At least one, and more as far as one request may declare. A waiter that is gone declares nothing any more.
-    private static void TakeDeclared(Queue<Waiter> waiting, List<Waiter> batch)
+    private static void TakeDeclared(Queue queue, List<Waiter> batch)
     {
         var (scopes, size) = (0, 0);
-        while (batch.Count < MaxTokensPerRequest && waiting.TryPeek(out var waiter))
+        var (waiting, streams) = (queue.Waiting, queue.Set.Streams.Length);
+        while (batch.Count < MaxTokensPerRequest && (batch.Count + 1) * streams <= Declaration.MaxEntered
+            && waiting.TryPeek(out var waiter))
         {
             if (!waiter.Task.IsCompleted)
             {

@@ -35,19 +35,25 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
             : null;
         lock (_gate)
         {
-            response = Admits(request, reply.Principal)
+            var streams = NewStreamsOf(request, reply.Principal);
+            var client = reply.Principal.Name;
+            response = streams == 0 || _newStreams.Admits(client, streams, _options.MaxNewStreamsPerMinute)
                 ? _core.Handle(request)
                 : request.Fail(Status.StreamLimit, _core.Epoch);
+            // Streams of a request that is refused are as new as before.
+            if (streams > 0 && response is TokenResponse { IsOk: true } token && Granted(request, token) > 0)
+                _newStreams.Count(client, streams);
         }
 
         if (!response.IsOk) SequencerTelemetry.Refused.Add(1, "corfu.status".With(response.Status.ToString()));
-        else if (response is TokenResponse token) SequencerTelemetry.Tokens.Add(Granted((TokenRequest)request, token));
+        else if (response is TokenResponse token) SequencerTelemetry.Tokens.Add(Granted(request, token));
         else if (request is BootstrapRequest) SequencerTelemetry.Sequencers.Add(this);
         reply.Send(response);
     }
 
-    private static int Granted(TokenRequest request, TokenResponse response) =>
-        response.Rulings.IsEmpty ? request.Count : response.Rulings.Count(static ruling => ruling.IsGranted);
+    private static int Granted(Request request, TokenResponse response) => response.Rulings.IsEmpty
+        ? ((TokenRequest)request).Count
+        : response.Rulings.Count(static ruling => ruling.IsGranted);
 
     private static ulong Draw(IEntropy entropy)
     {
@@ -56,8 +62,8 @@ public sealed class SequencerHandler(IEntropy entropy, SequencerOptions? options
         return BinaryPrimitives.ReadUInt64LittleEndian(bytes) ^ BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]);
     }
 
-    private bool Admits(Request request, Principal peer) =>
-        request is not TokenRequest { Streams.Length: > 0 } token || !NewStreamLimit.Counts(peer)
-        || _core.CountNew(token) is not (> 0 and var streams)
-        || _newStreams.Admits(peer.Name, streams, _options.MaxNewStreamsPerMinute);
+    private int NewStreamsOf(Request request, Principal peer) =>
+        request is TokenRequest { Streams.Length: > 0 } token && NewStreamLimit.Counts(peer)
+            ? _core.CountNew(token)
+            : 0;
 }
