@@ -31,7 +31,9 @@ internal sealed class Demo : IAsyncDisposable
     {
         Cluster = cluster;
         (_firstLog, _secondLog) = (firstLog, secondLog);
-        (_first, _second) = (new TangoRuntime(firstLog), new TangoRuntime(secondLog));
+        // The transaction that is to lose must not hear of the winner before its record is sent.
+        _first = new TangoRuntime(firstLog, new TangoOptions { IdlePlayback = null });
+        _second = new TangoRuntime(secondLog);
     }
 
     public EmbeddedCluster Cluster { get; }
