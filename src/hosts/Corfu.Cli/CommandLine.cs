@@ -97,6 +97,7 @@ internal static class CommandLine
         SalusCommand.Create(),
         VolumeCommand.Create(),
         ZooKeeperCommand.Create(),
+        EtcdCommand.Create(),
         CertCommand.Create(),
     };
 

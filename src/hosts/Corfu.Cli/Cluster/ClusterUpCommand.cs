@@ -11,7 +11,7 @@ internal static class ClusterUpCommand
         brings a cluster back after any of its processes, or all of them, were killed. --units, --spares and
         --sequencers above today's numbers add nodes. A node that cannot start keeps no other from starting: standard
         error says why and what to do. Waits until the cluster serves, then prints the connection string, the
-        addresses that serve gRPC and those of ZooKeeper's protocol, if any, and a table of its processes. Exit code 0
+        addresses that serve gRPC, ZooKeeper's protocol and etcd v3, if any, and a table of its processes. Exit code 0
         if the cluster serves, else 1.
         """;
 
@@ -65,8 +65,13 @@ internal static class ClusterUpCommand
             Description = "Serve ZooKeeper's protocol too: every node gets a port for it, and keeps it. All serve one "
                 + "tree.",
         };
+        var etcd = new Option<bool>("--etcd")
+        {
+            Description = "Serve etcd v3 too, gRPC and JSON: every node gets a port for it, and keeps it. All serve "
+                + "one store.",
+        };
         var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, tls, insecure, grpc, grpcAllow, zooKeeper, json };
+            port, tls, insecure, grpc, grpcAllow, zooKeeper, etcd, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -82,7 +87,8 @@ internal static class ClusterUpCommand
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),
                 FrontEnds = [.. FrontEndsOf(
-                    result.GetValue(grpc), result.GetValue(grpcAllow), result.GetValue(zooKeeper))],
+                    result.GetValue(grpc), result.GetValue(grpcAllow), result.GetValue(zooKeeper),
+                    result.GetValue(etcd))],
                 Insecure = result.GetValue(insecure),
                 Tls = result.GetValue(tls) || (!result.GetValue(insecure) && !IsLoopback(result.GetValue(host)!)),
             };
@@ -115,10 +121,11 @@ internal static class ClusterUpCommand
         return command;
     }
 
-    private static IEnumerable<FrontEndShape> FrontEndsOf(bool grpc, string[]? grpcAllow, bool zooKeeper)
+    private static IEnumerable<FrontEndShape> FrontEndsOf(bool grpc, string[]? grpcAllow, bool zooKeeper, bool etcd)
     {
         if (grpc) yield return new FrontEndShape(GrpcNodeFrontEnd.KindName) { Allow = [.. grpcAllow ?? []] };
         if (zooKeeper) yield return new FrontEndShape(ZooKeeperNodeFrontEnd.KindName);
+        if (etcd) yield return new FrontEndShape(EtcdNodeFrontEnd.KindName);
     }
 
     private static ClusterShape ShapeOf(string folder)

@@ -32,7 +32,7 @@ internal static class NodeCommand
         };
         command.SetAction((result, cancellationToken) => NodeRunner.RunAsync(
             result.GetRequiredValue(config).FullName, result.InvocationConfiguration.Output, s_roles,
-            [new GrpcNodeFrontEnd(), new NbdFrontEnd(), new ZooKeeperNodeFrontEnd()],
+            [new GrpcNodeFrontEnd(), new NbdFrontEnd(), new EtcdNodeFrontEnd(), new ZooKeeperNodeFrontEnd()],
             [new NodeOperations(new NodeConsole())], cancellationToken));
         return command;
     }

@@ -12,6 +12,9 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
     /// does.</summary>
     public string? ZooKeeper { get; init; }
 
+    /// <summary>The addresses that serve etcd v3, as its clients take them; absent where none does.</summary>
+    public string? Etcd { get; init; }
+
     /// <summary>For commands that change the cluster; absent where connections are not encrypted.</summary>
     public string? AdminConnectionString { get; init; }
 
@@ -22,6 +25,7 @@ internal sealed record ClusterJson(string Cluster, string ConnectionString, bool
     {
         Grpc = GrpcNodeFrontEnd.AddressesIn(state) is { Count: > 0 } grpc ? grpc : null,
         ZooKeeper = ZooKeeperNodeFrontEnd.AddressesIn(state),
+        Etcd = EtcdNodeFrontEnd.AddressesIn(state),
         AdminConnectionString = state.AdminConnectionString,
     };
 }

@@ -19,6 +19,7 @@ internal static class ClusterReport
             await output.WriteLineAsync(string.Join(',', grpc));
         if (ZooKeeperNodeFrontEnd.AddressesIn(state) is { } zooKeeper)
             await output.WriteLineAsync($"zookeeper: {zooKeeper}");
+        if (EtcdNodeFrontEnd.AddressesIn(state) is { } etcd) await output.WriteLineAsync($"etcd: {etcd}");
         if (state.AdminConnectionString is { } admin) await output.WriteLineAsync($"administrators: {admin}");
         await output.WriteLineAsync();
         string[] header = ["NODE", "ROLE", "IDENTITY", "ENDPOINT", "PROCESS", "DUTY", "STATE", "FOLDER"];

@@ -24,8 +24,8 @@ internal sealed class CommandDeadline : IDisposable
 
     private static readonly string[] s_long =
     [
-        "append", "backup", "check", "console", "dump", "import", "promote", "reconfigure", "restore", "run", "salvage",
-        "serve",
+        "append", "backup", "check", "console", "dump", "etcd", "import", "promote", "reconfigure", "restore", "run",
+        "salvage", "serve",
     ];
 
     private static readonly AsyncLocal<CommandDeadline?> s_current = new();

@@ -28,16 +28,8 @@ internal static class ZooKeeperServeCommand
         var readOnly = ReadOnlyOption();
         var host = HostOption();
         var perAddress = PerAddressOption();
-        var certs = new Option<DirectoryInfo?>("--certs")
-        {
-            Description = "The folder of a certificate ('corfu cert issue --role node'): clients need TLS, and a "
-                + "certificate of the same authority.",
-            HelpName = "DIR",
-        };
-        var insecure = new Option<bool>("--insecure")
-        {
-            Description = "Plain connections at an address other than loopback: anyone on the network can listen.",
-        };
+        var certs = ListenTls.CertsOption();
+        var insecure = ListenTls.InsecureOption();
         var verbose = new Option<bool>("--verbose") { Description = "Clients that are closed, on standard error." };
         var command = Commands.New("serve", Description,
             [connect, listen, service, super, reads, readOnly, host, perAddress, certs, insecure, verbose]);
@@ -46,7 +38,7 @@ internal static class ZooKeeperServeCommand
             var at = result.GetRequiredValue(listen);
             if (result.GetValue(readOnly) && result.GetValue(reads) == ZooKeeperReads.Linearizable)
                 throw new UsageException("--read-only and --reads linearizable exclude each other.");
-            using var tls = TlsOf(at, result.GetValue(certs), result.GetValue(insecure));
+            using var tls = ListenTls.Open(at, result.GetValue(certs), result.GetValue(insecure));
             using var loggers = LoggerFactory.Create(builder => builder
                 .AddConsole(console => console.LogToStandardErrorThreshold = LogLevel.Trace)
                 .SetMinimumLevel(result.GetValue(verbose) ? LogLevel.Information : LogLevel.Warning));
@@ -88,16 +80,6 @@ internal static class ZooKeeperServeCommand
         Description = "While the log does not answer, serve reads of the newest state that is known to clients that "
             + "allow it, as ZooKeeper's readonlymode.enabled.",
     };
-
-    private static ClusterTls? TlsOf(IPEndPoint at, DirectoryInfo? certs, bool insecure)
-    {
-        if (certs is not null && insecure) throw new UsageException("--certs and --insecure exclude each other.");
-        if (certs is not null) return ClusterTls.Open(new TlsOptions { Folder = certs.FullName });
-        return insecure || IPAddress.IsLoopback(at.Address)
-            ? null
-            : throw new UsageException($"{at.Address} is no loopback address, and connections are plain: --certs "
-                + "encrypts them, --insecure allows them.");
-    }
 
     private static Option<string?> SuperOption() => new("--super-digest")
     {

@@ -38,6 +38,9 @@ public sealed record NodeLimits
     /// <summary>The front end for clients of ZooKeeper, which checks them when it starts. Null: its defaults.</summary>
     public JsonElement? ZooKeeper { get; init; }
 
+    /// <summary>The front end for clients of etcd, which checks them when it starts. Null: its defaults.</summary>
+    public JsonElement? Etcd { get; init; }
+
     /// <exception cref="JsonException">A name is unknown, or a value is not of its type.</exception>
     internal static NodeLimits Read(JsonElement json) => json.Deserialize<NodeLimits>(s_json) ?? new NodeLimits();
 
@@ -46,6 +49,7 @@ public sealed record NodeLimits
     {
         "grpc" => Grpc,
         "zookeeper" => ZooKeeper,
+        "etcd" => Etcd,
         _ => null,
     };
 

@@ -47,7 +47,8 @@ internal sealed class Collector : IDisposable
     public static IEnumerable<string> Meters { get; } =
     [
         .. HostingTelemetry.Meters.Concat(CorfuTelemetryNames.Meters).Distinct(), BackupFigures.MeterName, "Corfu.Grpc",
-        "Corfu.ZooKeeper", "Craq", "Salus.Hosting", "Salus.Nbd", "Salus.Region", RuntimeMeter,
+        "Corfu.Etcd", "Corfu.Store", "Corfu.ZooKeeper", "Craq", "Salus.Hosting", "Salus.Nbd", "Salus.Region",
+        RuntimeMeter,
     ];
 
     public static IEnumerable<string> Sources { get; } =

@@ -33,8 +33,8 @@ public sealed class DependencyTests
         ["hosts"] =
         [
             ["Corfu.Extensions", "Corfu.Grpc.Protocol", "Corfu.Hosting"],
-            ["Corfu.Console", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans", "Corfu.ZooKeeper",
-                "Craq.Hosting", "Salus.Hosting"],
+            ["Corfu.Console", "Corfu.Etcd", "Corfu.Grpc", "Corfu.Grpc.Client", "Corfu.Operations", "Corfu.Orleans",
+                "Corfu.ZooKeeper", "Craq.Hosting", "Salus.Hosting"],
             ["Corfu.Orleans.Journaling"],
             ["Corfu.Cli"],
         ],
@@ -138,7 +138,8 @@ public sealed class DependencyTests
                 .Any(element => element.Attribute("Include")!.Value == AspNetCore));
         Assert.Equal(
             project is "Corfu.Server" or "Corfu.Hosting" or "Corfu.Console" or "Corfu.Grpc" or "Corfu.Operations"
-                or "Corfu.Cli" or "Corfu.ZooKeeper" or "Craq.Hosting" or "Salus.Hosting" or "Salus.Nbd", needs);
+                or "Corfu.Cli" or "Corfu.Etcd" or "Corfu.ZooKeeper" or "Craq.Hosting" or "Salus.Hosting"
+                or "Salus.Nbd", needs);
     }
 
     [Fact]

@@ -1,0 +1,52 @@
+using Corfu.Etcd.Translation;
+using Grpc.Core;
+
+namespace Corfu.Etcd.Serving;
+
+/// <summary>Locks by name.</summary>
+internal sealed class LockService(StoreAccess access) : Protocol.Lock.LockBase
+{
+    public override Task<LockResponse> Lock(LockRequest request, ServerCallContext context) =>
+        access.RunAsync(nameof(Lock), context, async (served, token) =>
+        {
+            var (lease, turns) = (request.Lease, new Turns(served, request.Name));
+            if (lease == 0) lease = await OwnLease.GrantAsync(served, token).ConfigureAwait(false);
+            var turn = await turns.TakeAsync(lease, null, token).ConfigureAwait(false);
+            await OwnLease.WaitOrLeaveAsync(turns, turn, token).ConfigureAwait(false);
+            return new LockResponse { Header = served.Header(turn.Revision), Key = Ranges.ToBytes(turn.Key) };
+        });
+
+    public override Task<UnlockResponse> Unlock(UnlockRequest request, ServerCallContext context) =>
+        access.RunAsync(nameof(Unlock), context, async (served, token) =>
+        {
+            if (request.Key.IsEmpty) throw EtcdErrors.EmptyKey;
+            var result = await served.TransactAsync(
+                StoreTransaction.Empty.Then(new StoreDelete(Ranges.KeyOf(request.Key))), token).ConfigureAwait(false);
+            return new UnlockResponse { Header = served.Header(result.Revision) };
+        });
+}
+
+/// <summary>What locks and elections have in common with a caller that waits.</summary>
+internal static class OwnLease
+{
+    // Etcd's for a caller that names no lease. Nobody renews it: the turn ends with it.
+    private static readonly TimeSpan s_timeToLive = TimeSpan.FromSeconds(60);
+
+    public static ValueTask<long> GrantAsync(ServedStore served, CancellationToken cancellationToken) =>
+        served.Store.GrantLeaseAsync(s_timeToLive, cancellationToken: cancellationToken);
+
+    /// <summary>Waits for a turn. A caller that goes away leaves the row: else those behind it wait for its
+    /// lease.</summary>
+    public static async ValueTask WaitOrLeaveAsync(Turns turns, Turn turn, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await turns.WaitAsync(turn, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            await turns.LeaveAsync(turn.Key, turn.Created, CancellationToken.None).ConfigureAwait(false);
+            throw;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+using Corfu.Etcd.Serving;
+using Grpc.Core;
+
+namespace Corfu.Etcd.Watching;
+
+/// <summary>Watches. They are of their stream: a client goes on at any front end with the revision after the last one
+/// that it heard.</summary>
+internal sealed class WatchService(StoreAccess access) : Watch.WatchBase
+{
+    // As etcd.
+    private static readonly TimeSpan s_progressEvery = TimeSpan.FromMinutes(10);
+
+    public override Task Watch(IAsyncStreamReader<WatchRequest> requestStream,
+        IServerStreamWriter<WatchResponse> responseStream, ServerCallContext context) =>
+        access.RunAsync(nameof(Watch), context, async (served, token) =>
+        {
+            await using var stream = new WatchStream(served, responseStream, s_progressEvery);
+            await stream.RunAsync(requestStream, token).ConfigureAwait(false);
+            return true;
+        });
+}

@@ -1,0 +1,198 @@
+namespace Corfu.Etcd.Tests;
+
+/// <summary>Watches of a stream.</summary>
+public sealed class WatchTests : IAsyncDisposable
+{
+    private readonly EtcdWorld _world = new();
+
+    public ValueTask DisposeAsync() => _world.DisposeAsync();
+
+    [Fact]
+    public async Task Watch_tells_each_change_once_in_order_with_what_was_before()
+    {
+        var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
+        await client.PutAsync("a", "0");
+        using var stream = new Stream(client);
+        var created = await stream.CreateAsync(new WatchCreateRequest
+        {
+            Key = Bytes("a"),
+            RangeEnd = Bytes("c"),
+            PrevKv = true,
+        });
+        Assert.Equal((0, 2), (created.WatchId, created.Header.Revision));
+        await other.PutAsync("a", "1");
+        await client.Keys.TxnAsync(Txn(Op(Put("b", "2")), Op(Delete("a")), Op(Put("z", "0"))));
+        await other.PutAsync("z", "1");
+        await other.PutAsync("b", "3");
+        Assert.Equal("3:a=1(0)", Text(await stream.NextAsync()));
+        Assert.Equal("4:b=2,a-(1)", Text(await stream.NextAsync()));
+        Assert.Equal("6:b=3(2)", Text(await stream.NextAsync()));
+    }
+
+    [Fact]
+    public async Task Watch_from_the_past_goes_on_at_another_front_end()
+    {
+        var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
+        for (var i = 0; i < 4; i++) await client.PutAsync("a", $"{i}");
+        using (var stream = new Stream(client))
+        {
+            await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 2 });
+            Assert.Equal("2:a=0", Text(await stream.NextAsync()));
+            Assert.Equal("3:a=1", Text(await stream.NextAsync()));
+        }
+
+        using var next = new Stream(other);
+        await next.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 4 });
+        Assert.Equal("4:a=2", Text(await next.NextAsync()));
+        Assert.Equal("5:a=3", Text(await next.NextAsync()));
+    }
+
+    [Fact]
+    public async Task Filters_leave_out_puts_or_deletions()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest
+        {
+            Key = Bytes("a"),
+            Filters = { WatchCreateRequest.Types.FilterType.Noput },
+        });
+        await stream.CreateAsync(new WatchCreateRequest
+        {
+            Key = Bytes("b"),
+            Filters = { WatchCreateRequest.Types.FilterType.Nodelete },
+        });
+        await client.PutAsync("a", "1");
+        await client.Keys.DeleteRangeAsync(Delete("a"));
+        await client.PutAsync("b", "1");
+        await client.Keys.DeleteRangeAsync(Delete("b"));
+        await client.PutAsync("b", "2");
+        var told = new[] { await stream.NextAsync(), await stream.NextAsync(), await stream.NextAsync() };
+        Assert.Equal(["0 3:a-", "1 4:b=1", "1 6:b=2"], told.Select(static one => $"{one.WatchId} {Text(one)}").Order());
+    }
+
+    [Fact]
+    public async Task Ids_are_the_clients_or_the_next_ones_and_a_cancelled_watch_is_silent()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        Assert.Equal(5, (await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), WatchId = 5 })).WatchId);
+        Assert.Equal(0, (await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") })).WatchId);
+        var again = await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), WatchId = 5 });
+        Assert.Equal((-1, true, "mvcc: duplicate watch ID provided on the WatchStream"),
+            (again.WatchId, again.Canceled, again.CancelReason));
+        var empty = await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("b"), RangeEnd = Bytes("a") });
+        Assert.Equal((-1, true, "mvcc: watcher range is empty"), (empty.WatchId, empty.Canceled, empty.CancelReason));
+        await stream.SendAsync(new WatchRequest { CancelRequest = new WatchCancelRequest { WatchId = 5 } });
+        var cancelled = await stream.NextAsync();
+        Assert.Equal((5, true), (cancelled.WatchId, cancelled.Canceled));
+        // Neither an id that is free nor one that never was is told anything.
+        await stream.SendAsync(new WatchRequest { CancelRequest = new WatchCancelRequest { WatchId = 5 } });
+        await client.PutAsync("a", "1");
+        var told = await stream.NextAsync();
+        Assert.Equal((0, "2:a=1"), (told.WatchId, Text(told)));
+    }
+
+    [Fact]
+    public async Task Watch_of_compacted_revisions_ends_and_says_where_to_begin()
+    {
+        var client = await _world.StartAsync();
+        for (var i = 0; i < 4; i++) await client.PutAsync("a", $"{i}");
+        await client.Keys.CompactAsync(new CompactionRequest { Revision = 4 });
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 2 });
+        var ended = await stream.NextAsync();
+        Assert.Equal((0, true, 4), (ended.WatchId, ended.Canceled, ended.CompactRevision));
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = ended.CompactRevision });
+        Assert.Equal("4:a=2", Text(await stream.NextAsync()));
+    }
+
+    [Fact]
+    public async Task Progress_is_told_behind_all_events_up_to_it()
+    {
+        var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("quiet") });
+        // A watch that begins later holds nothing up.
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 100 });
+        await other.PutAsync("a", "1");
+        await other.PutAsync("b", "1");
+        await stream.SendAsync(new WatchRequest { ProgressRequest = new WatchProgressRequest() });
+        Assert.Equal("2:a=1", Text(await stream.NextAsync()));
+        var progress = await stream.NextAsync();
+        Assert.Equal((-1, 3, 0), (progress.WatchId, progress.Header.Revision, progress.Events.Count));
+    }
+
+    [Fact]
+    public async Task Large_answer_comes_in_parts_if_the_watch_takes_them()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), RangeEnd = Bytes("b"), Fragment = true });
+        var large = new string('x', 300 << 10);
+        await client.Keys.TxnAsync(Txn([.. Enumerable.Range(0, 4).Select(i => Op(Put($"a{i}", large)))]));
+        var parts = new List<WatchResponse> { await stream.NextAsync() };
+        while (parts[^1].Fragment) parts.Add(await stream.NextAsync());
+        Assert.Equal(2, parts.Count);
+        Assert.Equal(["a0", "a1", "a2", "a3"],
+            parts.SelectMany(static part => part.Events).Select(static one => one.Kv.Key.ToStringUtf8()));
+    }
+
+    [Fact]
+    public async Task Stream_has_no_more_watches_than_allowed()
+    {
+        var client = await _world.StartAsync(new EtcdLimits { MaxWatchesPerStream = 1 });
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        var refused = await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        Assert.Equal((true, "etcdserver: too many watches"), (refused.Canceled, refused.CancelReason));
+    }
+
+    [Fact]
+    public async Task Client_without_further_requests_still_hears_its_watches()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        await stream.CompleteAsync();
+        await client.PutAsync("a", "1");
+        Assert.Equal("2:a=1", Text(await stream.NextAsync()));
+    }
+
+    [Fact]
+    public async Task Front_end_that_stops_ends_its_streams()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        var next = stream.NextAsync();
+        await client.StopAsync();
+        Assert.Equal(StatusCode.Unavailable, (await Assert.ThrowsAsync<RpcException>(() => next)).StatusCode);
+    }
+
+    private sealed class Stream(EtcdClient client) : IDisposable
+    {
+        private readonly AsyncDuplexStreamingCall<WatchRequest, WatchResponse> _call = client.Watches.Watch();
+
+        public Task SendAsync(WatchRequest request) => _call.RequestStream.WriteAsync(request);
+
+        public async Task<WatchResponse> CreateAsync(WatchCreateRequest request)
+        {
+            await SendAsync(new WatchRequest { CreateRequest = request });
+            var created = await NextAsync();
+            Assert.True(created.Created);
+            return created;
+        }
+
+        public async Task<WatchResponse> NextAsync()
+        {
+            Assert.True(await _call.ResponseStream.MoveNext(CancellationToken.None));
+            return _call.ResponseStream.Current;
+        }
+
+        public Task CompleteAsync() => _call.RequestStream.CompleteAsync();
+
+        public void Dispose() => _call.Dispose();
+    }
+}
