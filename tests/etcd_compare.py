@@ -89,12 +89,12 @@ class Calls:
             request.limit = self.random.randint(1, 8)
         return request
 
-    def put(self, faults=True):
+    def put(self, faults=True, leases=True):
         request = rpc.PutRequest(key=self.random.choice(KEYS), value=self.random.choice(VALUES), prev_kv=self.chance(0.3))
         if faults and self.chance(0.01):
             request.key = b''
         kind = self.random.random()
-        if kind < 0.15:
+        if kind < 0.15 and leases:
             request.lease = self.random.choice(LEASES)
         elif kind < 0.17 and faults:
             request.lease = MISSING_LEASE
@@ -130,7 +130,7 @@ class Calls:
             for _ in range(self.random.choice([0, 1, 1, 2, 3, 4])):
                 which = self.random.random()
                 if which < 0.4:
-                    branch.add().request_put.CopyFrom(self.put(kind == 'put'))
+                    branch.add().request_put.CopyFrom(self.put(kind == 'put', kind != 'range'))
                 elif which < 0.7:
                     branch.add().request_range.CopyFrom(self.range(kind == 'range'))
                 elif which < 0.85 or depth == 0:

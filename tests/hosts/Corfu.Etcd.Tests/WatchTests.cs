@@ -168,7 +168,8 @@ public sealed class WatchTests : IAsyncDisposable
         await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
         var next = stream.NextAsync();
         await client.StopAsync();
-        Assert.Equal(StatusCode.Unavailable, (await Assert.ThrowsAsync<RpcException>(() => next)).StatusCode);
+        var failure = await Assert.ThrowsAsync<RpcException>(() => next);
+        Assert.Equal((StatusCode.Unavailable, "etcdserver: no leader"), (failure.StatusCode, failure.Status.Detail));
     }
 
     private sealed class Stream(EtcdClient client) : IDisposable

@@ -27,7 +27,7 @@ internal sealed class EtcdPort : IAsyncDisposable
     private static readonly TimeSpan s_pingTimeout = TimeSpan.FromSeconds(20);
 
     // Calls end when the stop begins; a call that takes longer is stuck.
-    private static readonly TimeSpan s_stopTimeout = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan s_stopTimeout = TimeSpan.FromSeconds(5);
 
     private readonly WebApplication _app;
 
