@@ -83,11 +83,11 @@ if [ $has_ctl = yes ]; then
     ctl put mirrored/from-corfu yes >/dev/null
     # mirror FROM TO: until the key is there.
     mirror() {
-      ETCDCTL_API=3 timeout 8 etcdctl --endpoints "$1" make-mirror --prefix mirrored/ "${2#http://}" >/dev/null 2>&1 || true
+      ETCDCTL_API=3 timeout 8 etcdctl --endpoints "$1" make-mirror --prefix mirrored/ "$2" >/dev/null 2>&1 || true
       ETCDCTL_API=3 etcdctl --endpoints "$2" get --prefix mirrored/
     }
-    check "etcdctl make-mirror from corfu" mirrored/from-corfu mirror "$nodes" "$own"
-    check "etcdctl make-mirror to corfu" mirrored/from-etcd mirror "$own" "${nodes%%,*}"
+    check "etcdctl make-mirror from corfu" mirrored/from-corfu mirror "$nodes" "${own#http://}"
+    check "etcdctl make-mirror to corfu" mirrored/from-etcd mirror "${own#http://}" "${nodes%%,*}"
   fi
 else
   echo "skipped etcdctl: it is missing"
@@ -96,7 +96,7 @@ if command -v curl >/dev/null; then
   web=${nodes%%,*}
   check "curl put" '"revision"' curl -s "$web/v3/kv/put" -d '{"key":"anNvbg==","value":"eQ=="}'
   check "curl range" '"eQ=="' curl -s "$web/v3/kv/range" -d '{"key":"anNvbg=="}'
-  check "curl watch" '"eQ=="' timeout 5 curl -sN "$web/v3/watch" -d '{"create_request":{"key":"anNvbg==","start_revision":"1"}}'
+  check "curl watch" '"eQ=="' timeout 5 curl -sN "$web/v3/watch" -d '{"create_request":{"key":"anNvbg==","start_revision":"4"}}'
   check "curl health" '"true"' curl -s "$web/health"
 fi
 if [ $has_python = yes ]; then

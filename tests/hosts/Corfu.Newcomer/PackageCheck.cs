@@ -19,7 +19,7 @@ internal static class PackageCheck
     private static readonly string[] s_forServers =
     [
         "Corfu.Hosting", "Corfu.Cli", "Corfu.Grpc", "Corfu.Orleans", "Corfu.Orleans.Journaling",
-        "Corfu.ZooKeeper", "Craq.Hosting", "Salus.Hosting",
+        "Corfu.Etcd", "Corfu.ZooKeeper", "Craq.Hosting", "Salus.Hosting",
     ];
 
     private static readonly string[] s_others = ["Corfu.Templates"];

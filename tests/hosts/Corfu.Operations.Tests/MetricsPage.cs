@@ -16,6 +16,7 @@ internal static class MetricsPage
         ["corfu.agent.probe.duration"] = ["corfu.outcome", "corfu.role"],
         ["corfu.agent.spare"] = ["corfu.role"],
         ["corfu.agent.suspicion"] = ["corfu.health"],
+        ["corfu.etcd.call.duration"] = ["corfu.method", "corfu.status"],
         ["corfu.hosting.certificate.expiry"] = ["corfu.anchor", "corfu.certificate"],
         ["corfu.hosting.clock.offset"] = ["corfu.node"],
         ["corfu.hosting.cluster.verdict"] = ["corfu.verdict"],

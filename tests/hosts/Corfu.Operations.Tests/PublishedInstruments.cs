@@ -1,6 +1,7 @@
 using System.Diagnostics.Metrics;
 using System.Reflection;
 using System.Runtime.CompilerServices;
+using Corfu.Etcd;
 using Corfu.Extensions;
 using Corfu.Hosting;
 using Corfu.Operations.Figures;
@@ -88,7 +89,7 @@ internal static class PublishedInstruments
     {
         Assembly[] roots = [typeof(HostingTelemetry).Assembly, typeof(CorfuTelemetryNames).Assembly,
             typeof(TangoTelemetry).Assembly, typeof(CraqNodeRole).Assembly, typeof(SalusNodeRole).Assembly,
-            typeof(FrontEndTelemetry).Assembly, typeof(StoreTelemetry).Assembly];
+            typeof(FrontEndTelemetry).Assembly, typeof(StoreTelemetry).Assembly, typeof(EtcdTelemetry).Assembly];
         return from assembly in roots.Concat(roots.SelectMany(root => root.GetReferencedAssemblies())
                    .Where(name => IsOwn(name.Name!)).Select(Assembly.Load))
                    .Distinct()

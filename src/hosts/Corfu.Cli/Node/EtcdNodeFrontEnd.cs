@@ -39,13 +39,8 @@ internal sealed class EtcdNodeFrontEnd : IFrontEnd
     }
 
     /// <summary>Addresses for clients of etcd, with commas between; null: there are none.</summary>
-    public static string? AddressesIn(ClusterState state)
-    {
-        var isTls = state.ConnectionString.StartsWith(ConnectionString.TlsScheme, StringComparison.Ordinal);
-        var addresses = string.Join(',', state.FrontEndsOf(KindName)
-            .Select(endpoint => $"{(isTls ? "https" : "http")}://{endpoint}"));
-        return addresses.Length > 0 ? addresses : null;
-    }
+    public static string? AddressesIn(ClusterState state) =>
+        string.Join(',', state.FrontEndsOf(KindName)) is { Length: > 0 } addresses ? addresses : null;
 
     private sealed class Running(EtcdServer server) : IAsyncDisposable, IFrontEndHealth
     {
