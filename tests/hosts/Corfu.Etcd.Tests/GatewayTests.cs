@@ -98,7 +98,7 @@ public sealed class GatewayTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Keep_alive_ends_with_its_requests()
+    public async Task Keep_alive_ends_with_the_last_request()
     {
         var client = await _world.StartAsync();
         await client.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = 5 });
@@ -120,7 +120,7 @@ public sealed class GatewayTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Values_of_a_body_are_read_however_it_is_cut()
+    public async Task Values_of_a_body_are_read_however_the_bytes_are_cut()
     {
         const string body = """{"ID":"1"}  {"ID":"22","x":{"y":["}"]}}""" + "\n{\"ID\":3}\n";
         for (var cut = 1; cut < body.Length; cut++)

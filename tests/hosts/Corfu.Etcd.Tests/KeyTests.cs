@@ -8,7 +8,7 @@ public sealed class KeyTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _world.DisposeAsync();
 
     [Fact]
-    public async Task Write_through_one_front_end_is_read_through_another_with_its_revisions()
+    public async Task Write_through_one_front_end_is_read_through_another_with_equal_revisions()
     {
         var (one, two) = (await _world.StartAsync(), await _world.StartAsync());
         Assert.Equal(2, await one.PutAsync("a", "1"));
@@ -24,7 +24,7 @@ public sealed class KeyTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Put_and_delete_answer_with_what_was_before()
+    public async Task Put_and_delete_answer_with_the_entries_before()
     {
         var client = await _world.StartAsync();
         var first = Put("a", "1");
@@ -78,7 +78,7 @@ public sealed class KeyTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Serializable_read_answers_from_what_the_front_end_has()
+    public async Task Serializable_read_answers_from_the_state_of_the_front_end()
     {
         var client = await _world.StartAsync();
         await client.PutAsync("a", "1");
@@ -88,7 +88,7 @@ public sealed class KeyTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Transaction_decides_once_and_its_operations_tell_the_revisions_they_saw()
+    public async Task Transaction_decides_once_and_each_operation_tells_the_revision_seen()
     {
         var client = await _world.StartAsync();
         await client.PutAsync("a", "1");
@@ -124,7 +124,7 @@ public sealed class KeyTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Compare_of_a_range_holds_if_it_holds_of_every_key()
+    public async Task Compare_of_a_range_holds_if_every_key_fulfils_the_relation()
     {
         var client = await _world.StartAsync();
         await client.PutAsync("a", "1");
@@ -152,7 +152,7 @@ public sealed class KeyTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Refusals_have_the_codes_and_texts_of_etcd_and_change_nothing()
+    public async Task Refusals_have_the_codes_and_texts_of_etcd_and_change_no_key()
     {
         var client = await _world.StartAsync(new EtcdLimits { MaxRequestBytes = 64 << 10 });
         await client.PutAsync("a", "1");

@@ -8,7 +8,7 @@ public sealed class LeaseTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _world.DisposeAsync();
 
     [Fact]
-    public async Task Lease_that_is_revoked_at_another_front_end_takes_its_keys_at_one_revision()
+    public async Task Lease_that_is_revoked_at_another_front_end_takes_all_keys_at_one_revision()
     {
         var (one, two) = (await _world.StartAsync(), await _world.StartAsync());
         var granted = await one.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600 });
@@ -68,7 +68,7 @@ public sealed class LeaseTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Silent_lease_ends_and_its_keys_with_it()
+    public async Task Silent_lease_ends_together_with_the_keys()
     {
         var client = await _world.StartAsync();
         var lease = await client.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 2 });

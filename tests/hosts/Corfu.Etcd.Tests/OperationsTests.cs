@@ -8,7 +8,7 @@ public sealed class OperationsTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _world.DisposeAsync();
 
     [Fact]
-    public async Task Front_ends_are_listed_while_they_serve_and_make_no_revision()
+    public async Task Front_ends_are_listed_while_serving_and_make_no_revision()
     {
         var one = await _world.StartAsync();
         var two = await _world.StartAsync();
@@ -50,7 +50,7 @@ public sealed class OperationsTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Calls_of_what_a_front_end_has_not_say_what_to_do_instead()
+    public async Task Calls_that_a_front_end_lacks_name_the_way_to_go_instead()
     {
         var client = await _world.StartAsync();
         Assert.Equal(StatusCode.Unimplemented,

@@ -8,7 +8,7 @@ public sealed class TurnTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _world.DisposeAsync();
 
     [Fact]
-    public async Task Lock_goes_from_holder_to_holder_in_the_order_of_their_calls()
+    public async Task Lock_goes_from_holder_to_holder_in_the_order_of_calls()
     {
         var (one, two) = (await _world.StartAsync(), await _world.StartAsync());
         foreach (var id in (long[])[10, 11, 12])
@@ -44,7 +44,7 @@ public sealed class TurnTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Lock_without_its_lease_is_refused()
+    public async Task Lock_with_a_lease_that_has_ended_is_refused()
     {
         var client = await _world.StartAsync();
         Assert.Equal((StatusCode.NotFound, "etcdserver: requested lease not found"),

@@ -8,7 +8,7 @@ public sealed class WatchTests : IAsyncDisposable
     public ValueTask DisposeAsync() => _world.DisposeAsync();
 
     [Fact]
-    public async Task Watch_tells_each_change_once_in_order_with_what_was_before()
+    public async Task Watch_tells_each_change_once_in_order_with_the_value_before()
     {
         var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
         await client.PutAsync("a", "0");
@@ -108,7 +108,7 @@ public sealed class WatchTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Progress_is_told_behind_all_events_up_to_it()
+    public async Task Progress_is_told_behind_all_events_up_to_the_revision()
     {
         var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
         using var stream = new Stream(client);
@@ -125,7 +125,7 @@ public sealed class WatchTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Large_answer_comes_in_parts_if_the_watch_takes_them()
+    public async Task Large_answer_comes_in_parts_to_a_watch_that_takes_parts()
     {
         var client = await _world.StartAsync();
         using var stream = new Stream(client);
@@ -150,7 +150,7 @@ public sealed class WatchTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Client_without_further_requests_still_hears_its_watches()
+    public async Task Client_without_further_requests_still_hears_the_watches()
     {
         var client = await _world.StartAsync();
         using var stream = new Stream(client);
@@ -161,7 +161,7 @@ public sealed class WatchTests : IAsyncDisposable
     }
 
     [Fact]
-    public async Task Front_end_that_stops_ends_its_streams()
+    public async Task Front_end_that_stops_ends_the_streams()
     {
         var client = await _world.StartAsync();
         using var stream = new Stream(client);

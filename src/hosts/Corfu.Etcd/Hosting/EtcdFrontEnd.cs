@@ -101,7 +101,7 @@ public sealed class EtcdFrontEnd : IAsyncDisposable
 }
 
 /// <summary>The log under a front end.</summary>
-/// <param name="Name">Of the cluster, the same at all front ends.</param>
+/// <param name="Name">The cluster's, the same at all front ends.</param>
 /// <param name="Term">The epoch, now.</param>
 internal sealed record ServedLog(ICorfuLog Log, string Name, Func<ulong> Term)
 {

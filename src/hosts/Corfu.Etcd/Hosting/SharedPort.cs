@@ -6,7 +6,7 @@ using Microsoft.AspNetCore.Connections;
 namespace Corfu.Etcd.Hosting;
 
 /// <summary>
-/// One port for HTTP/2 and HTTP/1.1 without TLS, as clients of etcd expect it. Kestrel serves both at one endpoint with
+/// A port for HTTP/2 and HTTP/1.1 without TLS, as clients of etcd expect it. Kestrel serves both at one endpoint with
 /// TLS alone, so it gets an endpoint for each, and each connection goes to one of them by its first bytes.
 /// </summary>
 /// <param name="sockets">Listens at <paramref name="at"/>.</param>
@@ -43,7 +43,8 @@ internal sealed class SharedPort(IConnectionListenerFactory sockets, IPEndPoint 
             if (_listener is null)
             {
                 _listener = await sockets.BindAsync(at, cancellationToken).ConfigureAwait(false);
-                _accepting = AcceptAsync(_listener);
+                var listener = _listener;
+                _accepting = LoopContext.Pool.RunAsync(() => AcceptAsync(listener));
             }
 
             return new HalfListener(this, (Half)endpoint);
@@ -60,7 +61,7 @@ internal sealed class SharedPort(IConnectionListenerFactory sockets, IPEndPoint 
         {
             if (Interlocked.Increment(ref _unsorted) <= mostConnections)
             {
-                _ = SortAsync(connection);
+                LoopContext.Pool.Start(() => SortAsync(connection));
                 continue;
             }
 

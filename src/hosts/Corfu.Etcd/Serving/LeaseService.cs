@@ -61,7 +61,7 @@ internal sealed class LeaseService(StoreAccess access) : Lease.LeaseBase
         {
             var leases = await served.Store.ListLeasesAsync(cancellationToken: token).ConfigureAwait(false);
             var answer = new LeaseLeasesResponse { Header = served.Header() };
-            // Those that end first come first.
+            // By their ends, the first one first.
             answer.Leases.AddRange(leases.OrderBy(static lease => lease.Remaining)
                 .Select(static lease => new LeaseStatus { ID = lease.Id }));
             return answer;

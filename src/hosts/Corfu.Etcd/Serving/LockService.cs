@@ -26,7 +26,7 @@ internal sealed class LockService(StoreAccess access) : Protocol.Lock.LockBase
         });
 }
 
-/// <summary>What locks and elections have in common with a caller that waits.</summary>
+/// <summary>Waits of callers of locks and elections.</summary>
 internal static class OwnLease
 {
     // Etcd's for a caller that names no lease. Nobody renews it: the turn ends with it.

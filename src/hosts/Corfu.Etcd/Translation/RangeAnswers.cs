@@ -11,7 +11,7 @@ internal static class RangeAnswers
 
     public static StoreRange RangeOf(RangeRequest request) => Ranges.Of(request.Key, request.RangeEnd);
 
-    /// <summary>What the store is asked for: all of a range that is filtered or put in another order here.</summary>
+    /// <summary>Options of the store's read: all of a range that is filtered or put in another order here.</summary>
     public static RangeOptions OptionsOf(RangeRequest request)
     {
         var whole = IsWholeNeeded(request);

@@ -4,7 +4,7 @@ namespace Corfu.Etcd.Translation;
 /// made; those of nested transactions are empty. So are etcd's.</summary>
 internal static class TxnAnswers
 {
-    /// <param name="header">Of the whole answer.</param>
+    /// <param name="header">The whole answer's.</param>
     public static TxnResponse Answer(TxnRequest request, StoreResult result, ResponseHeader header)
     {
         var operations = result.Succeeded ? request.Success : request.Failure;

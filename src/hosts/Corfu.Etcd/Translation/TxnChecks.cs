@@ -17,7 +17,7 @@ internal static class TxnChecks
         if (request.Key.IsEmpty) throw EtcdErrors.EmptyKey;
     }
 
-    /// <param name="mostOperations">Of one level and those that it is within, together.</param>
+    /// <param name="mostOperations">The bound of a level and those around it together.</param>
     public static void Check(TxnRequest request, int mostOperations)
     {
         var operations = Math.Max(request.Compare.Count, Math.Max(request.Success.Count, request.Failure.Count));

@@ -2,7 +2,7 @@ using Corfu.Etcd.Translation;
 
 namespace Corfu.Etcd.Watching;
 
-/// <summary>One watch of a stream.</summary>
+/// <summary>A watch of a stream.</summary>
 internal sealed class RunningWatch
 {
     private readonly CancellationTokenSource _stop = new();

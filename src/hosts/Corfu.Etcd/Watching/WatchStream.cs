@@ -28,7 +28,7 @@ internal sealed class WatchStream(
     // Guarded by _gate.
     private readonly SortedDictionary<long, RunningWatch> _watches = [];
 
-    // Of the reader of requests alone.
+    // Used by the reader of requests alone.
     private readonly List<Task> _answers = [];
     private long _next;
 
@@ -110,7 +110,7 @@ internal sealed class WatchStream(
         EtcdTelemetry.OnWatches(1);
         answer.WatchId = watch.Id;
         await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
-        watch.Pump = PumpAsync(watch);
+        watch.Pump = LoopContext.Pool.RunAsync(() => PumpAsync(watch));
     }
 
     private string? FaultOf(WatchCreateRequest request)
