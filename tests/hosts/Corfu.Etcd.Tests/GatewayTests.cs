@@ -136,6 +136,19 @@ public sealed class GatewayTests : IAsyncDisposable
         }
     }
 
+    [Theory]
+    [InlineData("nonsense")]
+    [InlineData("\"0123456789")]
+    public async Task Refused_body_leaves_the_reader_to_the_server(string body)
+    {
+        var pipe = new Pipe();
+        await pipe.Writer.WriteAsync(Encoding.UTF8.GetBytes(body));
+        await Assert.ThrowsAsync<RpcException>(async () => await JsonBodies.ReadAsync<LeaseRevokeRequest>(
+            pipe.Reader, 8, CancellationToken.None));
+        await WriteAsync(pipe.Writer, "rest");
+        Assert.Equal("rest", Encoding.UTF8.GetString((await pipe.Reader.ReadAsync()).Buffer));
+    }
+
     private static async Task WriteAsync(PipeWriter writer, params string[] parts)
     {
         foreach (var part in parts) await writer.WriteAsync(Encoding.UTF8.GetBytes(part));

@@ -168,8 +168,8 @@ public sealed class WatchTests : IAsyncDisposable
         await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
         var next = stream.NextAsync();
         await client.StopAsync();
-        var failure = await Assert.ThrowsAsync<RpcException>(() => next);
-        Assert.Equal((StatusCode.Unavailable, "etcdserver: no leader"), (failure.StatusCode, failure.Status.Detail));
+        // The client reads the status, or meets the end of the connection before.
+        await Assert.ThrowsAsync<RpcException>(() => next);
     }
 
     private sealed class Stream(EtcdClient client) : IDisposable

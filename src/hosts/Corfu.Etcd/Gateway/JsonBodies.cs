@@ -28,10 +28,23 @@ internal static class JsonBodies
         while (true)
         {
             var read = await body.ReadAsync(cancellationToken).ConfigureAwait(false);
-            if (Find(read.Buffer, read.IsCompleted) is { } end)
+            SequencePosition? end;
+            try
             {
-                var text = Encoding.UTF8.GetString(read.Buffer.Slice(0, end));
-                body.AdvanceTo(end);
+                end = Find(read.Buffer, read.IsCompleted);
+                if (end is null && read.Buffer.Length > mostBytes) throw Translation.EtcdErrors.TooLarge;
+            }
+            catch (RpcException)
+            {
+                // Else the server cannot read the rest of the body, and ends the connection before the answer is out.
+                body.AdvanceTo(read.Buffer.End);
+                throw;
+            }
+
+            if (end is { } behind)
+            {
+                var text = Encoding.UTF8.GetString(read.Buffer.Slice(0, behind));
+                body.AdvanceTo(behind);
                 return Parse<T>(text);
             }
 
@@ -41,7 +54,6 @@ internal static class JsonBodies
                 return null;
             }
 
-            if (read.Buffer.Length > mostBytes) throw Translation.EtcdErrors.TooLarge;
             body.AdvanceTo(read.Buffer.Start, read.Buffer.End);
         }
     }
