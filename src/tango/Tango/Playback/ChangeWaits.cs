@@ -13,7 +13,7 @@ internal sealed class ChangeWaits(Player player, TimeSpan interval, ChoreLoop ch
     private readonly Lock _gate = new();
 
     // Guarded by _gate.
-    private readonly List<Waiter> _waiters = [];
+    private readonly LinkedList<Waiter> _waiters = [];
 
     /// <summary>Completes when the object's published view is the one that is waited for, was lost or has stopped.
     /// </summary>
@@ -24,10 +24,12 @@ internal sealed class ChangeWaits(Player player, TimeSpan interval, ChoreLoop ch
         HostedObject hosted, Func<FrozenView, bool> until, CancellationToken cancellationToken)
     {
         var waiter = new Waiter(hosted, until);
+        LinkedListNode<Waiter> place;
         lock (_gate)
         {
             if (waiter.IsOver(player.Published)) return true;
-            _waiters.Add(waiter);
+            // By its place it goes at once, however many others there are.
+            place = _waiters.AddLast(waiter);
         }
 
         chores.Schedule(this, interval);
@@ -40,7 +42,7 @@ internal sealed class ChangeWaits(Player player, TimeSpan interval, ChoreLoop ch
         }
         finally
         {
-            lock (_gate) _waiters.Remove(waiter);
+            lock (_gate) _waiters.Remove(place);
         }
     }
 
@@ -65,7 +67,10 @@ internal sealed class ChangeWaits(Player player, TimeSpan interval, ChoreLoop ch
         }
         catch (Exception)
         {
-            lock (_gate) _waiters.ForEach(static waiter => waiter.Over.TrySetResult(false));
+            lock (_gate)
+            {
+                foreach (var waiter in _waiters) waiter.Over.TrySetResult(false);
+            }
         }
 
         lock (_gate) return _waiters.Count > 0 ? interval : null;
