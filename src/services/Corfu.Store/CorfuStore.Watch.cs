@@ -12,7 +12,8 @@ public sealed partial class CorfuStore
     /// <summary>The changes of a range, each once and in the order of revisions, all of a revision together. Ends by
     /// cancellation alone, or an exception.</summary>
     /// <param name="from">The first revision; 0: the one after the newest, as the enumeration begins.</param>
-    /// <exception cref="StoreCompactedException">The revision, or the next one to be told, is compacted.</exception>
+    /// <exception cref="StoreCompactedException">The revision is compacted as the enumeration begins; or later the next
+    /// one to be told is, and too far behind the newest.</exception>
     /// <exception cref="ObjectDisposedException">The store was disposed.</exception>
     // K10: from view to view by the table of revisions, and a process that is behind catches up first. Else a client
     // that moves to it misses changes.
@@ -23,10 +24,12 @@ public sealed partial class CorfuStore
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _disposed.Token);
         var state = await UnlessDisposedAsync(StateAsync(default, stop.Token), cancellationToken);
         var next = from == 0 || Planted.Is("watch-starts-at-the-view") ? state.Revision + 1 : from;
+        if (next < state.Oldest) throw new StoreCompactedException(next, state.Oldest);
         for (var told = 0L; ;)
         {
-            if (next < state.Oldest) throw new StoreCompactedException(next, state.Oldest);
-            next = Math.Max(next, state.First);
+            // A compaction that follows changes at once is no reason not to tell them.
+            if (next < Math.Min(state.Oldest, state.FirstTold)) throw new StoreCompactedException(next, state.Oldest);
+            next = Math.Max(next, state.FirstTold);
             while (next <= state.Revision)
             {
                 var (end, rows) = Gather(state, range, next);
@@ -93,6 +96,18 @@ public sealed partial class CorfuStore
         var revision = from;
         for (var looked = 0; revision <= state.Revision && looked < ChangesAtOnce; revision++)
         {
+            if (revision < state.First)
+            {
+                var dropped = state.Dropped[(int)(revision - state.FirstTold)].Changes;
+                looked += Math.Max(dropped.Length, 1);
+                foreach (var (key, version, previous) in dropped)
+                {
+                    if (range.Contains(key)) rows.Add(new Changed(key, version, previous));
+                }
+
+                continue;
+            }
+
             var keys = state.Of(revision).Keys;
             looked += Math.Max(keys.Length, 1);
             foreach (var key in keys)

@@ -11,8 +11,12 @@ internal static class Pruning
     /// <summary>Versions that a compaction drops at once.</summary>
     public const int PerCompaction = 4096;
 
+    /// <summary>Dropped revisions that a process goes on knowing, for its watches.</summary>
+    public const int Remembered = 1024;
+
     public static StoreState Prune(StoreState state, int most)
     {
+        var told = state.Dropped;
         var table = state.Table;
         var (rows, dropped, bytes) = (0, 0, state.Bytes);
         var below = state.Oldest;
@@ -20,6 +24,7 @@ internal static class Pruning
         while (dropped < most && rows < state.History.Count && first + rows < below)
         {
             var revision = first + rows;
+            told = told.Add(Remember(table, state.History[rows].Keys, revision));
             foreach (var key in state.History[rows].Keys)
             {
                 if (table.Find(key) is { } row) table = Drop(table, key, row, revision, ref dropped, ref bytes);
@@ -30,9 +35,27 @@ internal static class Pruning
             dropped++;
         }
 
-        return rows == 0
-            ? state
-            : state with { Table = table, Bytes = bytes, History = state.History.RemoveRange(0, rows) };
+        if (rows == 0) return state;
+        if (told.Count > Remembered) told = told.RemoveRange(0, told.Count - Remembered);
+        return state with
+        {
+            Table = table,
+            Bytes = bytes,
+            History = state.History.RemoveRange(0, rows),
+            Dropped = told,
+        };
+    }
+
+    private static DroppedRevision Remember(KeyTable table, ImmutableArray<StoreKey> keys, long revision)
+    {
+        var changes = ImmutableArray.CreateBuilder<(StoreKey, StoreVersion, StoreVersion?)>();
+        foreach (var key in keys)
+        {
+            if (table.Find(key) is { } row && row.Of(revision) is { } version)
+                changes.Add((key, version, row.At(revision - 1)));
+        }
+
+        return new DroppedRevision(changes.ToImmutable());
     }
 
     // Below the floor: what the revision has superseded, and the deletion that it is.

@@ -7,6 +7,10 @@ internal sealed record StoreSettings(long Span, long? KeepRevisions, long? Quota
 /// <summary>A revision: where its record stands, and the keys that it changed, in the order of the changes.</summary>
 internal sealed record RevisionRow(long Position, int Record, ImmutableArray<StoreKey> Keys);
 
+/// <summary>The changes of a revision whose row is dropped, with what was before each.</summary>
+internal sealed record DroppedRevision(
+    ImmutableArray<(StoreKey Key, StoreVersion Version, StoreVersion? Previous)> Changes);
+
 /// <summary>A lease.</summary>
 /// <param name="Version">Another one with each renewal.</param>
 /// <param name="RenewedAt">Milliseconds since 1970, by the clock of the process that renewed it: for people.</param>
@@ -33,6 +37,13 @@ internal sealed record StoreState
     public ImmutableList<RevisionRow> History { get; init; } = [];
 
     public long First => Revision - History.Count + 1;
+
+    /// <summary>The newest of the revisions below <see cref="First"/>, of this process alone: those that it has seen
+    /// dropped. Watches that run tell them, as they have not come that far before.</summary>
+    public ImmutableList<DroppedRevision> Dropped { get; init; } = [];
+
+    /// <summary>The first revision that a watch which runs can tell.</summary>
+    public long FirstTold => First - Dropped.Count;
 
     public KeyTable Table { get; init; } = KeyTable.Empty;
 

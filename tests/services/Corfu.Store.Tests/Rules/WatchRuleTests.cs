@@ -1,3 +1,4 @@
+using Corfu.Store.State;
 using Corfu.Store.Tests.Support;
 using static Corfu.Store.Tests.Support.StoreWorld;
 
@@ -72,15 +73,41 @@ public sealed class WatchRuleTests : IAsyncDisposable
             async () => await TakeAsync(store.WatchAsync("a", 399, s_progress), 1));
         Assert.Equal(400, compacted.Oldest);
         Assert.Equal("400:a=399 401:a=400", Text(await TakeAsync(store.WatchAsync("a", 400, s_progress), 2)));
-        // All changes of one view are told; the next one has a higher floor.
+        // More are dropped at once than a process remembers.
+        for (var i = 1; i <= Pruning.Remembered; i++) await store.PutAsync("a", Bytes($"{400 + i}"));
         await store.DeleteAsync("a");
-        await store.CompactAsync(await store.PutAsync("a", Bytes("401")));
+        await store.CompactAsync(await store.PutAsync("a", Bytes("last")));
         await Assert.ThrowsAsync<StoreCompactedException>(async () =>
         {
             while (await begun.MoveNextAsync())
             {
             }
         });
+    }
+
+    [Fact]
+    public async Task K10_watch_tells_changes_that_a_compaction_follows_within_one_view()
+    {
+        var store = await _world.OpenAsync();
+        var other = await _world.OpenAsync();
+        await store.PutAsync("a", Bytes("1"));
+        var watch = other.WatchAsync("a", 2, new WatchOptions { Previous = true }).GetAsyncEnumerator();
+        Assert.True(await watch.MoveNextAsync());
+        // None of these states is seen by the watch.
+        await store.PutAsync("a", Bytes("2"));
+        await store.DeleteAsync("a");
+        await store.PutAsync("b", Bytes("3"));
+        await store.CompactAsync(4);
+        await store.PutAsync("a", Bytes("4"));
+        await store.CompactAsync(await store.PutAsync("a", Bytes("5")));
+        await other.GetAsync("a");
+        var told = new List<StoreChanges>();
+        while (told.Count < 4 && await watch.MoveNextAsync()) told.Add(watch.Current);
+        Assert.Equal("3:a=2 4:a- 6:a=4 7:a=5", Text(told));
+        Assert.Equal("1,2,,4", string.Join(',', told.Select(static one =>
+            one.Changes[0].Previous is { } before ? Text(before) : "")));
+        await Assert.ThrowsAsync<StoreCompactedException>(
+            async () => await TakeAsync(other.WatchAsync("a", 6, s_progress), 1));
     }
 
     [Fact]
