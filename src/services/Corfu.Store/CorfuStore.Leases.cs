@@ -7,7 +7,7 @@ namespace Corfu.Store;
 public sealed partial class CorfuStore
 {
     private static readonly TimeSpan s_shortestLease = TimeSpan.FromMilliseconds(10);
-    private static readonly TimeSpan s_longestLease = TimeSpan.FromDays(1);
+    private static readonly TimeSpan s_longestLease = TimeSpan.FromSeconds(9_000_000_000);
 
     /// <summary>Grants a lease that this process keeps until it is disposed. When it ends, its keys are deleted, at one
     /// revision.</summary>
@@ -27,8 +27,8 @@ public sealed partial class CorfuStore
     }
 
     /// <summary>Grants a lease that its owner renews by its number, through any process.</summary>
-    /// <param name="timeToLive">Between 10 milliseconds and a day. The lease ends when a process with the store open
-    /// has seen no renewal for so long, on its own clock.</param>
+    /// <param name="timeToLive">Between 10 milliseconds and 9,000,000,000 seconds. The lease ends when a process with
+    /// the store open has seen no renewal for so long, on its own clock.</param>
     /// <param name="id">Above 0; null: the store chooses one.</param>
     /// <returns>The number.</returns>
     /// <exception cref="StoreLeaseExistsException">The number is another lease's.</exception>

@@ -9,8 +9,8 @@ internal static class RecordCodec
     // A record that nests deeper is no record of a store.
     public const int MaxDepth = 8;
 
-    // A lease is renewed within a day.
-    private const long MaxMilliseconds = 86_400_000;
+    // A lease's time is a TimeSpan.
+    private const long MaxMilliseconds = 9_000_000_000_000;
 
     public static ArgumentBuffer Write(StoreRecord record)
     {

@@ -90,6 +90,10 @@ public sealed class LeaseRuleTests : IAsyncDisposable
         Assert.Null(await store.FindLeaseAsync(lease + 1));
         await Assert.ThrowsAsync<StoreLeaseExistsException>(async () => await store.GrantLeaseAsync(s_minute, lease));
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
-            async () => await store.GrantLeaseAsync(TimeSpan.FromDays(2)));
+            async () => await store.GrantLeaseAsync(TimeSpan.FromSeconds(9_000_000_001)));
+        var longest = TimeSpan.FromSeconds(9_000_000_000);
+        lease = await store.GrantLeaseAsync(longest);
+        Assert.Equal(longest, await store.RenewLeaseAsync(lease));
+        Assert.Equal(longest, (await store.FindLeaseAsync(lease))!.Remaining);
     }
 }
