@@ -105,8 +105,12 @@ else
   echo "skipped python3-etcd3: it is missing"
 fi
 if [ $has_go = yes ]; then
-  go_client() { GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS= GOCACHE="$dir/gocache" go run tests/etcd_client.go "$one" "$two"; }
-  check "Go's clientv3: mutex, election, transactions in memory" '^all$' go_client
+  front compared-3
+  stopped=$!
+  go_client() {
+    GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS= GOCACHE="$dir/gocache" go run tests/etcd_client.go $stopped "$(cat "$dir/compared-3")" "$one" "$two"
+  }
+  check "Go's clientv3: mutex, election, transactions in memory, a front end that stops" '^all$' go_client
 else
   echo "skipped Go's clientv3: Go or its sources are missing"
 fi

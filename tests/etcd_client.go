@@ -1,11 +1,14 @@
-// Go's clientv3 and its recipes against front ends: etcd_client.go ADDRESS... Prints "all" if everything is as with etcd.
+// Go's clientv3 and its recipes against front ends: etcd_client.go PID ADDRESS ADDRESS... Prints "all" if everything is as with etcd.
+// PID: the process at the first address, which is stopped under a watch.
 package main
 
 import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/etcd/clientv3"
@@ -28,7 +31,7 @@ func require(holds bool, what string) {
 func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	client, err := clientv3.New(clientv3.Config{Endpoints: os.Args[1:], DialTimeout: 10 * time.Second})
+	client, err := clientv3.New(clientv3.Config{Endpoints: os.Args[3:], DialTimeout: 10 * time.Second})
 	must(err)
 	defer client.Close()
 	watched := client.Watch(ctx, "/go/", clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithCreatedNotify())
@@ -52,7 +55,28 @@ func main() {
 	got, err := client.Get(ctx, "/go/session")
 	must(err)
 	require(got.Count == 0, "a closed session has no keys")
+	stop(ctx, client)
 	fmt.Println("all")
+}
+
+// stop: a watch at a front end that ends goes on at another one.
+func stop(ctx context.Context, client *clientv3.Client) {
+	moved, err := clientv3.New(clientv3.Config{Endpoints: os.Args[2:3], DialTimeout: 10 * time.Second})
+	must(err)
+	defer moved.Close()
+	watched := moved.Watch(ctx, "/moved", clientv3.WithCreatedNotify())
+	require((<-watched).Created, "a watch is created at the first address")
+	moved.SetEndpoints(os.Args[2:]...)
+	pid, err := strconv.Atoi(os.Args[1])
+	must(err)
+	must(syscall.Kill(pid, syscall.SIGTERM))
+	for syscall.Kill(pid, 0) == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_, err = client.Put(ctx, "/moved", "1")
+	must(err)
+	told, isOpen := <-watched
+	require(isOpen && told.Err() == nil && len(told.Events) == 1, "the watch goes on at another front end")
 }
 
 // count: a counter under a mutex, of which no step is lost.

@@ -61,8 +61,10 @@ public sealed class LeaseTests : IAsyncDisposable
         Assert.Equal(2, (await leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 1, ID = 5 })).TTL);
         Assert.Equal((StatusCode.FailedPrecondition, "etcdserver: lease already exists"),
             await FailureOf(leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = 5 })));
+        Assert.Equal(9_000_000_000, (await leases.LeaseGrantAsync(
+            new LeaseGrantRequest { TTL = 9_000_000_000, ID = 6 })).TTL);
         Assert.Equal((StatusCode.OutOfRange, "etcdserver: too large lease TTL"),
-            await FailureOf(leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 90_000 })));
+            await FailureOf(leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 9_000_000_001 })));
         Assert.Equal(StatusCode.Unimplemented,
             (await FailureOf(leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = -1 }))).Code);
     }
@@ -81,5 +83,31 @@ public sealed class LeaseTests : IAsyncDisposable
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
         Assert.Equal("3:a-", Text(call.ResponseStream.Current));
+    }
+
+    [Fact]
+    public async Task Ids_that_the_front_end_chooses_leave_small_ones_to_clients()
+    {
+        var client = await _world.StartAsync();
+        var chosen = (await client.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600 })).ID;
+        Assert.True(chosen >= 1L << 62);
+        var own = await client.Locks.LockAsync(new LockRequest { Name = Bytes("m") });
+        Assert.Equal("m/".Length + 16, own.Key.Length);
+        foreach (var id in (long[])[1, 2, 3])
+            Assert.Equal(id, (await client.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = id })).ID);
+    }
+
+    [Fact]
+    public async Task Lease_of_a_week_is_granted_renewed_and_told()
+    {
+        const long Week = 7 * 24 * 60 * 60;
+        var client = await _world.StartAsync();
+        Assert.Equal(Week, (await client.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = Week, ID = 5 })).TTL);
+        using var call = client.Leases.LeaseKeepAlive();
+        await call.RequestStream.WriteAsync(new LeaseKeepAliveRequest { ID = 5 });
+        Assert.True(await call.ResponseStream.MoveNext(CancellationToken.None));
+        Assert.Equal(Week, call.ResponseStream.Current.TTL);
+        var told = await client.Leases.LeaseTimeToLiveAsync(new LeaseTimeToLiveRequest { ID = 5 });
+        Assert.Equal(Week, told.GrantedTTL);
     }
 }

@@ -83,6 +83,40 @@ public sealed class TurnTests : IAsyncDisposable
         }
     }
 
+    [Fact]
+    public async Task Observer_hears_each_proclamation_in_order()
+    {
+        var (one, two) = (await _world.StartAsync(), await _world.StartAsync());
+        await one.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = 10 });
+        var leader = (await one.Elections.CampaignAsync(CampaignOf(10, "0"))).Leader;
+        using var observed = two.Elections.Observe(new LeaderRequest { Name = Bytes("e") });
+        Assert.True(await observed.ResponseStream.MoveNext(CancellationToken.None));
+        var told = new List<string> { Text(observed.ResponseStream.Current.Kv) };
+        for (var i = 1; i <= 50; i++)
+            await one.Elections.ProclaimAsync(new ProclaimRequest { Leader = leader, Value = Bytes($"{i}") });
+        while (told.Count <= 50)
+        {
+            Assert.True(await observed.ResponseStream.MoveNext(CancellationToken.None));
+            told.Add(Text(observed.ResponseStream.Current.Kv));
+        }
+
+        Assert.Equal(Enumerable.Range(0, 51).Select(static i => $"e/a={i}"), told);
+    }
+
+    [Fact]
+    public async Task Waiter_hears_of_a_front_end_that_stops_and_leaves_the_row()
+    {
+        var (one, two) = (await _world.StartAsync(), await _world.StartAsync());
+        foreach (var id in (long[])[10, 11])
+            await one.Leases.LeaseGrantAsync(new LeaseGrantRequest { TTL = 600, ID = id });
+        await one.Locks.LockAsync(LockOf(10));
+        var waiting = FailureOf(two.Locks.LockAsync(LockOf(11)));
+        await WaitForKeysAsync(one, 2);
+        await two.StopAsync();
+        Assert.Equal((StatusCode.Unavailable, "etcdserver: server stopped"), await waiting);
+        Assert.Equal(1, (await one.Keys.RangeAsync(Range("m/", "m0"))).Count);
+    }
+
     private static LockRequest LockOf(long lease) => new() { Name = Bytes("m"), Lease = lease };
 
     private static CampaignRequest CampaignOf(long lease, string value) =>

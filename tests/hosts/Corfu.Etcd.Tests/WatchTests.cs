@@ -102,7 +102,8 @@ public sealed class WatchTests : IAsyncDisposable
         using var stream = new Stream(client);
         await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 2 });
         var ended = await stream.NextAsync();
-        Assert.Equal((0, true, 4), (ended.WatchId, ended.Canceled, ended.CompactRevision));
+        Assert.Equal((0, true, 4, 0),
+            (ended.WatchId, ended.Canceled, ended.CompactRevision, ended.Header.Revision));
         await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = ended.CompactRevision });
         Assert.Equal("4:a=2", Text(await stream.NextAsync()));
     }
@@ -168,8 +169,56 @@ public sealed class WatchTests : IAsyncDisposable
         await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
         var next = stream.NextAsync();
         await client.StopAsync();
-        // The client reads the status, or meets the end of the connection before.
-        await Assert.ThrowsAsync<RpcException>(() => next);
+        // The client reads the status, or meets the end of the connection before. After "no leader" Go's clients end
+        // the watch; after both others they go on at another front end.
+        var failure = await Assert.ThrowsAsync<RpcException>(() => next);
+        Assert.DoesNotContain("no leader", failure.Status.Detail, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Watch_that_runs_hears_changes_that_a_compaction_follows_at_once()
+    {
+        var (client, other) = (await _world.StartAsync(), await _world.StartAsync());
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), PrevKv = true });
+        for (var i = 0; i < 100; i++)
+        {
+            await other.PutAsync("a", $"{i}");
+            await other.PutAsync("a", $"{i}+");
+            await other.Keys.CompactAsync(new CompactionRequest { Revision = (2 * i) + 3 });
+        }
+
+        for (var i = 0; i < 100; i++)
+        {
+            var before = i == 0 ? "" : $"({i - 1}+)";
+            Assert.Equal($"{(2 * i) + 2}:a={i}{before}", Text(await stream.NextAsync()));
+            Assert.Equal($"{(2 * i) + 3}:a={i}+({i})", Text(await stream.NextAsync()));
+        }
+    }
+
+    [Fact]
+    public async Task Requests_for_progress_are_answered_one_by_one()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a") });
+        var asking = AskAsync();
+        for (var i = 0; i < 200; i++)
+        {
+            var told = await stream.NextAsync();
+            Assert.Equal((-1, false), (told.WatchId, told.Created));
+        }
+
+        await asking;
+        var created = await stream.NextAsync();
+        Assert.Equal((1, true), (created.WatchId, created.Created));
+
+        async Task AskAsync()
+        {
+            for (var i = 0; i < 200; i++)
+                await stream.SendAsync(new WatchRequest { ProgressRequest = new WatchProgressRequest() });
+            await stream.SendAsync(new WatchRequest { CreateRequest = new WatchCreateRequest { Key = Bytes("b") } });
+        }
     }
 
     private sealed class Stream(EtcdClient client) : IDisposable

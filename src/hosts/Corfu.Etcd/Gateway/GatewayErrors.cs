@@ -19,7 +19,8 @@ internal static class GatewayErrors
         StatusCode.AlreadyExists or StatusCode.Aborted => StatusCodes.Status409Conflict,
         StatusCode.PermissionDenied => StatusCodes.Status403Forbidden,
         StatusCode.Unauthenticated => StatusCodes.Status401Unauthorized,
-        StatusCode.ResourceExhausted or StatusCode.Unavailable => StatusCodes.Status503ServiceUnavailable,
+        StatusCode.ResourceExhausted => StatusCodes.Status429TooManyRequests,
+        StatusCode.Unavailable => StatusCodes.Status503ServiceUnavailable,
         StatusCode.FailedPrecondition => StatusCodes.Status412PreconditionFailed,
         StatusCode.Unimplemented => StatusCodes.Status501NotImplemented,
         _ => StatusCodes.Status500InternalServerError,
@@ -27,6 +28,22 @@ internal static class GatewayErrors
 
     public static string ToText(Status status) => JsonSerializer.Serialize(
         new GatewayError(status.Detail, status.Detail, (int)status.StatusCode), GatewayJson.Readable.GatewayError);
+
+    /// <summary>Ends a request before its call, in gRPC or in JSON as it came.</summary>
+    public static Task RefuseAsync(HttpContext context, Status status)
+    {
+        if (context.Request.ContentType?.StartsWith("application/grpc", StringComparison.Ordinal) == true)
+        {
+            context.Response.ContentType = "application/grpc";
+            context.Response.Headers["grpc-status"] = $"{(int)status.StatusCode}";
+            context.Response.Headers["grpc-message"] = status.Detail;
+            return Task.CompletedTask;
+        }
+
+        context.Response.StatusCode = ToHttp(status.StatusCode);
+        context.Response.ContentType = "application/json";
+        return context.Response.WriteAsync(ToText(status), context.RequestAborted);
+    }
 
     /// <summary>The last line of a stream.</summary>
     public static string ToLine(Status status)

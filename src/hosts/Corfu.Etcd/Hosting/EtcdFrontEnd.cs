@@ -84,10 +84,11 @@ public sealed class EtcdFrontEnd : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
+        // The port first: a connection that is open takes calls, and clients do not repeat a write that fails.
+        if (_ownPort is not null) await _ownPort.DisposeAsync().ConfigureAwait(false);
         _port.Access.Current = null;
         await _members.DisposeAsync().ConfigureAwait(false);
         await _store.DisposeAsync().ConfigureAwait(false);
-        if (_ownPort is not null) await _ownPort.DisposeAsync().ConfigureAwait(false);
     }
 
     private static string UrlOf(IPEndPoint at, bool isTls)

@@ -2,11 +2,15 @@ using System.Net;
 using System.Net.Sockets;
 using Corfu.Etcd.Gateway;
 using Corfu.Etcd.Serving;
+using Corfu.Etcd.Translation;
 using Corfu.Etcd.Watching;
+using Corfu.Protocol;
 using Corfu.Server;
+using Corfu.Transport;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Hosting;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets;
 using Microsoft.Extensions.DependencyInjection;
@@ -15,8 +19,8 @@ using Microsoft.Extensions.Options;
 
 namespace Corfu.Etcd.Hosting;
 
-/// <summary>The listener of a front end: gRPC and JSON at one port. Before the front end serves, calls end with
-/// UNAVAILABLE, and clients try the next address.</summary>
+/// <summary>The listener of a front end: gRPC and JSON at one port. Before the front end serves, calls wait, and then
+/// end with UNAVAILABLE: clients try the next address.</summary>
 internal sealed class EtcdPort : IAsyncDisposable
 {
     // A client uses one connection for all its calls and watches.
@@ -66,17 +70,19 @@ internal sealed class EtcdPort : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         using var limit = new CancellationTokenSource(s_stopTimeout);
+        Access.Stop();
         try
         {
             await _app.StopAsync(limit.Token).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested)
         {
-            // Watches have no end of their own; their connections are closed by now.
+            // A client that does not read holds its streams; their connections are closed by now.
         }
         finally
         {
             await _app.DisposeAsync().ConfigureAwait(false);
+            Access.Dispose();
         }
     }
 
@@ -95,8 +101,8 @@ internal sealed class EtcdPort : IAsyncDisposable
         builder.Services.AddSingleton(access);
         builder.Services.AddGrpc(grpc =>
         {
-            // The service checks the size, and answers as etcd does: so it has to arrive.
-            grpc.MaxReceiveMessageSize = 2 * options.Limits.MaxRequestBytes;
+            // The service checks the size, and answers as etcd does: so it has to arrive. Etcd's bound is the same.
+            grpc.MaxReceiveMessageSize = options.Limits.MaxRequestBytes + (512 << 10);
             grpc.MaxSendMessageSize = null;
         });
         SharedPort? port = null;
@@ -130,6 +136,13 @@ internal sealed class EtcdPort : IAsyncDisposable
             });
         });
         var app = builder.Build();
+        if (options.Tls is not null) app.Use(RequireClientAsync);
+        MapCalls(app, options.Limits, access);
+        return app;
+    }
+
+    private static void MapCalls(WebApplication app, EtcdLimits limits, StoreAccess access)
+    {
         app.MapGrpcService<KvService>();
         app.MapGrpcService<WatchService>();
         app.MapGrpcService<LeaseService>();
@@ -138,8 +151,15 @@ internal sealed class EtcdPort : IAsyncDisposable
         app.MapGrpcService<AuthService>();
         app.MapGrpcService<LockService>();
         app.MapGrpcService<ElectionService>();
-        new JsonGateway(app, options.Limits).Map(access);
-        return app;
+        new JsonGateway(app, limits).Map(access);
+    }
+
+    /// <summary>A certificate of a caller has what it is granted elsewhere. Here every call reaches the whole
+    /// store.</summary>
+    private static Task RequireClientAsync(HttpContext context, RequestDelegate next)
+    {
+        if (context.Features.Get<TlsPeer>() is { Principal.Role: >= AccessRole.Client }) return next(context);
+        return GatewayErrors.RefuseAsync(context, EtcdErrors.PermissionDenied.Status);
     }
 
     private static void Limit(KestrelServerOptions kestrel, EtcdLimits limits)

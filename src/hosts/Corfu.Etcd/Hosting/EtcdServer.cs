@@ -6,7 +6,7 @@ namespace Corfu.Etcd.Hosting;
 
 /// <summary>
 /// A front end of a cluster that may not answer yet, in a node of that cluster for instance. The port is open from the
-/// start; until the store is played, calls end with UNAVAILABLE.
+/// start; until the store is played, calls wait, and end with UNAVAILABLE after some seconds.
 /// </summary>
 public sealed class EtcdServer : IAsyncDisposable
 {
@@ -54,9 +54,10 @@ public sealed class EtcdServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0) return;
+        // The port first, as with a front end that has its own.
+        await _port.DisposeAsync().ConfigureAwait(false);
         await _stop.CancelAsync().ConfigureAwait(false);
         await _running.ConfigureAwait(false);
-        await _port.DisposeAsync().ConfigureAwait(false);
         _stop.Dispose();
     }
 

@@ -13,7 +13,7 @@ internal sealed class ClusterService(StoreAccess access) : Protocol.Cluster.Clus
         access.RunAsync(nameof(MemberList), context, async (served, token) =>
         {
             var members = await served.Members.ListAsync(local: !request.Linearizable, token).ConfigureAwait(false);
-            var answer = new MemberListResponse { Header = served.Header() };
+            var answer = new MemberListResponse { Header = served.Header(0) };
             foreach (var member in members)
             {
                 var row = new Member { ID = member.Id, Name = member.Name };

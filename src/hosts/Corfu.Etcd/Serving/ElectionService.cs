@@ -14,7 +14,7 @@ internal sealed class ElectionService(StoreAccess access) : Election.ElectionBas
         new(new Status(StatusCode.Unknown, "\"leader\" field must be provided"));
 
     public override Task<CampaignResponse> Campaign(CampaignRequest request, ServerCallContext context) =>
-        access.RunAsync(nameof(Campaign), context, async (served, token) =>
+        access.RunLongAsync(nameof(Campaign), context, async (served, token) =>
         {
             var (lease, turns) = (request.Lease, new Turns(served, request.Name));
             if (lease == 0) lease = await OwnLease.GrantAsync(served, token).ConfigureAwait(false);
@@ -51,20 +51,25 @@ internal sealed class ElectionService(StoreAccess access) : Election.ElectionBas
 
     public override Task Observe(
         LeaderRequest request, IServerStreamWriter<LeaderResponse> responseStream, ServerCallContext context) =>
-        access.RunAsync<bool>(nameof(Observe), context, async (served, token) =>
+        access.RunLongAsync<bool>(nameof(Observe), context, async (served, token) =>
         {
             var turns = new Turns(served, request.Name);
-            var told = 0L;
             while (true)
             {
                 var (first, revision) = await turns.FindFirstAsync(token).ConfigureAwait(false);
-                if (first is not null && first.Revision != told)
+                if (first is null)
                 {
-                    told = first.Revision;
-                    await responseStream.WriteAsync(Answer(served, first, revision), token).ConfigureAwait(false);
+                    await turns.WaitForChangeAsync(revision + 1, token).ConfigureAwait(false);
+                    continue;
                 }
 
-                await turns.WaitForChangeAsync(revision + 1, token).ConfigureAwait(false);
+                // Each value that the leader proclaims, in the order as made, until its key is gone.
+                await responseStream.WriteAsync(Answer(served, first, revision), token).ConfigureAwait(false);
+                await foreach (var next in turns.FollowAsync(first, revision + 1, token).ConfigureAwait(false))
+                {
+                    await responseStream.WriteAsync(Answer(served, next, next.Revision), token)
+                        .ConfigureAwait(false);
+                }
             }
         });
 

@@ -9,8 +9,8 @@ internal sealed class LeaseService(StoreAccess access) : Lease.LeaseBase
     // Etcd's shortest with its usual election timeout of a second.
     private const long ShortestSeconds = 2;
 
-    // The store's longest.
-    private const long LongestSeconds = 24 * 60 * 60;
+    // Etcd's longest, and the store's.
+    private const long LongestSeconds = 9_000_000_000;
 
     public override Task<LeaseGrantResponse> LeaseGrant(LeaseGrantRequest request, ServerCallContext context) =>
         access.RunAsync(nameof(LeaseGrant), context, async (served, token) =>
@@ -18,8 +18,8 @@ internal sealed class LeaseService(StoreAccess access) : Lease.LeaseBase
             if (request.TTL > LongestSeconds) throw EtcdErrors.LeaseTooLong;
             if (request.ID < 0) throw EtcdErrors.Unsupported("The id of a lease is above 0.");
             var seconds = Math.Max(request.TTL, ShortestSeconds);
-            var id = await served.Store.GrantLeaseAsync(
-                TimeSpan.FromSeconds(seconds), request.ID == 0 ? null : request.ID, token).ConfigureAwait(false);
+            var id = await served.GrantLeaseAsync(TimeSpan.FromSeconds(seconds), request.ID, token)
+                .ConfigureAwait(false);
             return new LeaseGrantResponse { Header = served.Header(), ID = id, TTL = seconds };
         });
 
@@ -32,7 +32,7 @@ internal sealed class LeaseService(StoreAccess access) : Lease.LeaseBase
 
     public override Task LeaseKeepAlive(IAsyncStreamReader<LeaseKeepAliveRequest> requestStream,
         IServerStreamWriter<LeaseKeepAliveResponse> responseStream, ServerCallContext context) =>
-        access.RunAsync(nameof(LeaseKeepAlive), context, async (served, token) =>
+        access.RunLongAsync(nameof(LeaseKeepAlive), context, async (served, token) =>
         {
             while (await requestStream.MoveNext(token).ConfigureAwait(false))
             {

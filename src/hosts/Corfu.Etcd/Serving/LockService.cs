@@ -7,7 +7,7 @@ namespace Corfu.Etcd.Serving;
 internal sealed class LockService(StoreAccess access) : Protocol.Lock.LockBase
 {
     public override Task<LockResponse> Lock(LockRequest request, ServerCallContext context) =>
-        access.RunAsync(nameof(Lock), context, async (served, token) =>
+        access.RunLongAsync(nameof(Lock), context, async (served, token) =>
         {
             var (lease, turns) = (request.Lease, new Turns(served, request.Name));
             if (lease == 0) lease = await OwnLease.GrantAsync(served, token).ConfigureAwait(false);
@@ -33,20 +33,32 @@ internal static class OwnLease
     private static readonly TimeSpan s_timeToLive = TimeSpan.FromSeconds(60);
 
     public static ValueTask<long> GrantAsync(ServedStore served, CancellationToken cancellationToken) =>
-        served.Store.GrantLeaseAsync(s_timeToLive, cancellationToken: cancellationToken);
+        served.GrantLeaseAsync(s_timeToLive, 0, cancellationToken);
 
-    /// <summary>Waits for a turn. A caller that goes away leaves the row: else those behind it wait for its
-    /// lease.</summary>
+    /// <summary>Waits for a turn. A caller that goes away, or whose wait fails, leaves the row: else those behind it
+    /// wait for its lease.</summary>
     public static async ValueTask WaitOrLeaveAsync(Turns turns, Turn turn, CancellationToken cancellationToken)
     {
         try
         {
             await turns.WaitAsync(turn, cancellationToken).ConfigureAwait(false);
         }
-        catch (OperationCanceledException)
+        catch (Exception)
+        {
+            await LeaveAsync(turns, turn).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    private static async ValueTask LeaveAsync(Turns turns, Turn turn)
+    {
+        try
         {
             await turns.LeaveAsync(turn.Key, turn.Created, CancellationToken.None).ConfigureAwait(false);
-            throw;
+        }
+        catch (Exception)
+        {
+            // The caller hears why it waited in vain; the row is left with its lease.
         }
     }
 }

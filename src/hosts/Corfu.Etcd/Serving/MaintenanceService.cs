@@ -29,13 +29,13 @@ internal sealed class MaintenanceService(StoreAccess access) : Maintenance.Maint
 
     /// <summary>There are none: the log's nodes have alarms of their own.</summary>
     public override Task<AlarmResponse> Alarm(AlarmRequest request, ServerCallContext context) =>
-        access.RunAsync(nameof(Alarm), context, static (served, _) =>
-            Task.FromResult(new AlarmResponse { Header = served.Header() }));
+        access.RunAsync(nameof(Alarm), context, static (_, _) =>
+            Task.FromResult(new AlarmResponse()));
 
     /// <summary>Without effect: a front end has no file.</summary>
     public override Task<DefragmentResponse> Defragment(DefragmentRequest request, ServerCallContext context) =>
-        access.RunAsync(nameof(Defragment), context, static (served, _) =>
-            Task.FromResult(new DefragmentResponse { Header = served.Header() }));
+        access.RunAsync(nameof(Defragment), context, static (_, _) =>
+            Task.FromResult(new DefragmentResponse()));
 
     public override Task<HashResponse> Hash(HashRequest request, ServerCallContext context) =>
         access.RunAsync(nameof(Hash), context, async (served, token) =>

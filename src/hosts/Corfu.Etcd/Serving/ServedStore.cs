@@ -62,6 +62,26 @@ internal sealed class ServedStore(
         }
     }
 
+    /// <summary>Grants a lease.</summary>
+    /// <param name="id">0: the front end chooses one, among the large numbers as etcd does. Clients choose small
+    /// ones.</param>
+    /// <returns>The id.</returns>
+    public async ValueTask<long> GrantLeaseAsync(TimeSpan timeToLive, long id, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var asked = id != 0 ? id : Random.Shared.NextInt64(1L << 62, long.MaxValue);
+            try
+            {
+                return await store.GrantLeaseAsync(timeToLive, asked, cancellationToken).ConfigureAwait(false);
+            }
+            catch (StoreLeaseExistsException) when (id == 0)
+            {
+                // Another number.
+            }
+        }
+    }
+
     private async ValueTask<StoreOutcome> OutcomeOfAsync(
         StoreInDoubtException doubt, CancellationToken cancellationToken)
     {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using System.Text;
 using Corfu.Etcd.Translation;
 using Google.Protobuf;
@@ -79,6 +80,21 @@ internal sealed class Turns(ServedStore served, ByteString name)
         await foreach (var _ in served.Store.WatchAsync(
             StoreRange.Prefix(_prefix), from, cancellationToken: cancellationToken).ConfigureAwait(false))
             return;
+    }
+
+    /// <summary>The values that a key gets, from a revision on; ends when it is deleted.</summary>
+    public async IAsyncEnumerable<StoreEntry> FollowAsync(
+        StoreEntry first, long from, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        var told = served.Store.WatchAsync(first.Key, from, cancellationToken: cancellationToken);
+        await foreach (var changes in told.ConfigureAwait(false))
+        {
+            foreach (var change in changes.Changes)
+            {
+                if (change.IsDeletion) yield break;
+                yield return change.Entry;
+            }
+        }
     }
 
     private async ValueTask WaitForEndAsync(StoreKey key, long from, CancellationToken cancellationToken)

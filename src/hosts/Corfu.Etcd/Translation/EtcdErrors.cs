@@ -36,6 +36,8 @@ internal static class EtcdErrors
 
     public static RpcException LeaseTooLong => New(StatusCode.OutOfRange, "too large lease TTL");
 
+    public static RpcException PermissionDenied => New(StatusCode.PermissionDenied, "permission denied");
+
     public static RpcException MemberNotFound => New(StatusCode.NotFound, "member not found");
 
     public static RpcException AuthNotEnabled =>
@@ -46,6 +48,9 @@ internal static class EtcdErrors
 
     /// <summary>Nothing was done: clients try another front end.</summary>
     public static RpcException NoLeader => New(StatusCode.Unavailable, "no leader");
+
+    /// <summary>The front end ends: clients go on at another one.</summary>
+    public static RpcException Stopped => New(StatusCode.Unavailable, "server stopped");
 
     /// <summary>Whether the call took effect is not known, or its answer is lost: clients do not repeat it by
     /// themselves.</summary>
@@ -73,6 +78,16 @@ internal static class EtcdErrors
         // The log does not answer, and nothing was written: a doubt has its own type.
         CorfuException or TimeoutException => NoLeader,
         _ => null,
+    };
+
+    /// <summary>As <see cref="Of"/>, of a stream. Go's clients end all watches of one that has no leader for good, and
+    /// take up those of one that stopped or ran out of time.</summary>
+    public static RpcException? OfStream(Exception exception) => exception switch
+    {
+        ObjectDisposedException => Stopped,
+        RpcException rpc when rpc.Status.Detail == NoLeader.Status.Detail => TimedOut,
+        RpcException => null,
+        _ => Of(exception) is { } error ? OfStream(error) ?? error : null,
     };
 
     private static RpcException New(StatusCode code, string text) => new(new Status(code, $"etcdserver: {text}"));

@@ -12,7 +12,7 @@ internal sealed class WatchService(StoreAccess access) : Watch.WatchBase
 
     public override Task Watch(IAsyncStreamReader<WatchRequest> requestStream,
         IServerStreamWriter<WatchResponse> responseStream, ServerCallContext context) =>
-        access.RunAsync(nameof(Watch), context, async (served, token) =>
+        access.RunLongAsync(nameof(Watch), context, async (served, token) =>
         {
             await using var stream = new WatchStream(served, responseStream, s_progressEvery);
             await stream.RunAsync(requestStream, token).ConfigureAwait(false);

@@ -20,7 +20,6 @@ internal sealed class WatchStream(
     // An answer of a watch that takes parts begins another one here. Go's clients take 2 MiB by default.
     private const int FragmentBytes = 1 << 20;
 
-
     private readonly Channel<WatchResponse> _queue = Channel.CreateBounded<WatchResponse>(MostQueued);
     private readonly CancellationTokenSource _stop = new();
     private readonly System.Threading.Lock _gate = new();
@@ -29,7 +28,6 @@ internal sealed class WatchStream(
     private readonly SortedDictionary<long, RunningWatch> _watches = [];
 
     // Used by the reader of requests alone.
-    private readonly List<Task> _answers = [];
     private long _next;
 
     /// <summary>Serves the stream until the client ends it. A client that has no further request still hears its
@@ -59,7 +57,6 @@ internal sealed class WatchStream(
         RunningWatch[] left;
         lock (_gate) left = [.. _watches.Values];
         foreach (var watch in left) await EndAsync(watch).ConfigureAwait(false);
-        await Task.WhenAll(_answers).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         _stop.Dispose();
     }
 
@@ -83,8 +80,8 @@ internal sealed class WatchStream(
                     await CancelAsync(request.CancelRequest.WatchId, cancellationToken).ConfigureAwait(false);
                     break;
                 case WatchRequest.RequestUnionOneofCase.ProgressRequest:
-                    _answers.RemoveAll(static task => task.IsCompleted);
-                    _answers.Add(TellProgressAsync(cancellationToken));
+                    // Further requests wait: else a client that does not read has any number of answers made.
+                    await TellProgressAsync(cancellationToken).ConfigureAwait(false);
                     break;
             }
         }
@@ -187,7 +184,8 @@ internal sealed class WatchStream(
             Forget(watch);
             var answer = new WatchResponse
             {
-                Header = served.Header(),
+                // Etcd's has no revision.
+                Header = served.Header(0),
                 WatchId = watch.Id,
                 Canceled = true,
                 CompactRevision = e.Oldest,
@@ -232,21 +230,14 @@ internal sealed class WatchStream(
     /// <summary>Answers when the queue has all that any watch is to tell up to the newest revision.</summary>
     private async Task TellProgressAsync(CancellationToken cancellationToken)
     {
-        try
-        {
-            var newest = await served.ReadRevisionAsync(cancellationToken).ConfigureAwait(false);
-            RunningWatch[] watches;
-            lock (_gate) watches = [.. _watches.Values];
-            await Task.WhenAll(watches.Select(watch => watch.WaitForAsync(newest))).WaitAsync(cancellationToken)
-                .ConfigureAwait(false);
-            await _queue.Writer.WriteAsync(
-                new WatchResponse { Header = served.Header(newest), WatchId = NoWatch }, cancellationToken)
-                .ConfigureAwait(false);
-        }
-        catch (Exception e) when (!cancellationToken.IsCancellationRequested)
-        {
-            _queue.Writer.TryComplete(e);
-        }
+        var newest = await served.ReadRevisionAsync(cancellationToken).ConfigureAwait(false);
+        RunningWatch[] watches;
+        lock (_gate) watches = [.. _watches.Values];
+        await Task.WhenAll(watches.Select(watch => watch.WaitForAsync(newest))).WaitAsync(cancellationToken)
+            .ConfigureAwait(false);
+        await _queue.Writer.WriteAsync(
+            new WatchResponse { Header = served.Header(newest), WatchId = NoWatch }, cancellationToken)
+            .ConfigureAwait(false);
     }
 
     private async Task TickAsync(CancellationToken cancellationToken)
