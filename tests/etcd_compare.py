@@ -5,6 +5,8 @@ the seconds that a lease has left, and the order of keys that an order does not 
 """
 import random
 import sys
+import threading
+import time
 
 import etcd3.etcdrpc as rpc
 import grpc
@@ -14,6 +16,8 @@ PREFIXES = [(b'a/', b'a0'), (b'b/', b'b0'), (b'c', b'd'), (b'a', b'c'), (b'b/3',
 VALUES = [b'', b'x', b'value', bytes(range(256)) * 9]
 LEASES = [1001, 1002, 1003, 2**40]
 MISSING_LEASE = 999
+# None ends while calls are compared: the two servers' clocks end it at different calls.
+TIMES = [5000, 6000, 604800, 9000000000, 9000000001]
 BY_KEY = rpc.RangeRequest.KEY
 
 
@@ -39,17 +43,60 @@ class Server:
         def requests():
             yield rpc.WatchRequest(create_request=create)
             while not done:
-                import time
                 time.sleep(0.02)
         found = []
-        answers = self.watch.Watch(requests())
-        for answer in answers:
-            found.extend(answer.events)
-            if answer.canceled or (answer.events and answer.events[-1].kv.mod_revision >= last):
-                break
+        # An event that is never told fails the run with the revisions, in place of holding it.
+        answers = self.watch.Watch(requests(), timeout=60)
+        try:
+            for answer in answers:
+                found.extend(answer.events)
+                if answer.canceled or (answer.events and answer.events[-1].kv.mod_revision >= last):
+                    break
+        except grpc.RpcError as e:
+            print(f'a watch from {first} to {last} ended with {e.code()} after {len(found)} events', flush=True)
         done.append(True)
         answers.cancel()
         return [event for event in found if event.kv.mod_revision <= last]
+
+
+class Standing:
+    """A watch of all keys that runs beside the calls, whatever is compacted meanwhile."""
+
+    def __init__(self, server):
+        self.events, self.revision, self.end, self.lock = [], 1, None, threading.Condition()
+        self.done = threading.Event()
+        self.answers = server.watch.Watch(self.requests())
+        created = next(self.answers)
+        assert created.created and created.header.revision == 1, created
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def requests(self):
+        yield rpc.WatchRequest(create_request=rpc.WatchCreateRequest(key=b'\0', range_end=b'\0', prev_kv=True))
+        self.done.wait()
+
+    def read(self):
+        try:
+            for answer in self.answers:
+                with self.lock:
+                    self.events.extend(answer.events)
+                    if answer.canceled:
+                        self.end = ('canceled', answer.compact_revision, answer.header.revision)
+                    elif answer.header.revision < max([self.revision] + [event.kv.mod_revision for event in answer.events]):
+                        self.end = ('revisions go back', self.revision, answer.header.revision)
+                    self.revision = max(self.revision, answer.header.revision)
+                    self.lock.notify_all()
+        except grpc.RpcError as e:
+            with self.lock:
+                self.end = self.end or (e.code(), e.details())
+                self.lock.notify_all()
+
+    def until(self, last):
+        """The events up to a revision, and how the watch ended: None, it runs."""
+        with self.lock:
+            self.lock.wait_for(lambda: self.end or self.events and self.events[-1].kv.mod_revision >= last, timeout=60)
+            found, self.events = [event for event in self.events if event.kv.mod_revision <= last], [
+                event for event in self.events if event.kv.mod_revision > last]
+            return found, self.end
 
 
 class Calls:
@@ -81,12 +128,14 @@ class Calls:
         request.sort_order = self.random.choice([0, 0, 1, 2])
         request.sort_target = self.random.choice([0, 0, 0, 1, 2, 3, 4])
         request.keys_only, request.count_only = self.chance(0.15), self.chance(0.15)
+        is_bounded = False
         for bound in ('min_mod_revision', 'max_mod_revision', 'min_create_revision', 'max_create_revision'):
             if self.chance(0.06):
+                is_bounded = True
                 setattr(request, bound, self.random.randint(1, self.revision + 1))
-        # Beyond a limit, keys that the order does not tell apart are others.
-        if request.sort_target == BY_KEY and self.chance(0.4):
-            request.limit = self.random.randint(1, 8)
+        # Beyond a limit, keys that the order does not tell apart are others; up to twelve keys etcd's order is stable.
+        if self.chance(0.4) and (request.sort_target == BY_KEY or request.sort_order == 0 and not is_bounded):
+            request.limit = self.random.choice([1, 1, 2, 3, 5, 8, 11] + ([-1, 2**40] if request.sort_target == BY_KEY else []))
         return request
 
     def put(self, faults=True, leases=True):
@@ -151,7 +200,7 @@ class Calls:
             request = self.txn()
             return ('Txn', request) if is_comparable(request) else self.next()
         if which < 0.94:
-            return 'LeaseGrant', rpc.LeaseGrantRequest(TTL=self.random.choice([0, 5000, 6000, 80000]) or 7000, ID=self.random.choice(LEASES))
+            return 'LeaseGrant', rpc.LeaseGrantRequest(TTL=self.random.choice(TIMES), ID=self.random.choice(LEASES))
         if which < 0.955:
             return 'LeaseRevoke', rpc.LeaseRevokeRequest(ID=self.random.choice(LEASES + [MISSING_LEASE]))
         if which < 0.975:
@@ -259,6 +308,7 @@ def order_ties(request, answer):
 
 def main(etcd, front_ends, count, seed):
     reference, ours = Server(etcd), [Server(address) for address in front_ends.split(',')]
+    standing, own_standing = Standing(reference), Standing(ours[0])
     calls, which = Calls(seed), random.Random(seed)
     different, told, kinds = 0, 1, {}
 
@@ -275,6 +325,7 @@ def main(etcd, front_ends, count, seed):
         if last <= told:
             return
         compare(f'events {told + 1} to {last}', reference.events(told + 1, last), which.choice(ours).events(told + 1, last))
+        compare(f'events {told + 1} to {last} of a watch that runs', standing.until(last), own_standing.until(last))
         told = last
 
     for number in range(count):

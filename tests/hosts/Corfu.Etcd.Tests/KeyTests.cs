@@ -213,4 +213,28 @@ public sealed class KeyTests : IAsyncDisposable
         Assert.Equal("a=2", Text(await client.Keys.RangeAsync(new RangeRequest { Key = Bytes("a"), Revision = 4 })));
         Assert.Equal("a=4", await client.GetAsync("a"));
     }
+
+    [Theory]
+    [InlineData("Mod", "None", "p/b=2")]
+    [InlineData("Mod", "Ascend", "p/c=1")]
+    [InlineData("Value", "None", "p/b=2")]
+    [InlineData("Value", "Descend", "p/a=3")]
+    [InlineData("Key", "None", "p/a=3")]
+    public async Task Limit_with_a_target_and_no_order_takes_the_first_keys_and_one_more(
+        string target, string order, string expected)
+    {
+        var client = await _world.StartAsync();
+        await client.PutAsync("p/c", "1");
+        await client.PutAsync("p/b", "2");
+        await client.PutAsync("p/a", "3");
+        var found = await client.Keys.RangeAsync(new RangeRequest
+        {
+            Key = Bytes("p/"),
+            RangeEnd = Bytes("p0"),
+            SortTarget = Enum.Parse<RangeRequest.Types.SortTarget>(target),
+            SortOrder = Enum.Parse<RangeRequest.Types.SortOrder>(order),
+            Limit = 1,
+        });
+        Assert.Equal((expected, 3, true), (Text(found), found.Count, found.More));
+    }
 }

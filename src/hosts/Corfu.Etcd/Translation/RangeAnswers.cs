@@ -17,8 +17,9 @@ internal static class RangeAnswers
         var whole = IsWholeNeeded(request);
         return new RangeOptions
         {
-            // The answer's count and More are of the whole range, whatever the limit.
-            Limit = whole ? 0 : (int)Math.Clamp(request.Limit, 0, int.MaxValue),
+            // The answer's count is of the whole range, whatever the limit. The key behind the limit has its place in
+            // another order, too.
+            Limit = whole || request.Limit <= 0 ? 0 : (int)Math.Min(request.Limit, int.MaxValue - 1) + 1,
             KeysOnly = request.KeysOnly && !OrdersByValue(request),
             CountOnly = request.CountOnly,
         };
@@ -34,8 +35,7 @@ internal static class RangeAnswers
         {
             Header = header,
             Count = found.Count,
-            More = all.Length > limit
-                || (!request.CountOnly && !IsWholeNeeded(request) && found.Count > all.Length),
+            More = all.Length > limit,
         };
         foreach (var entry in all.Take((int)Math.Min(limit, int.MaxValue)))
         {
@@ -47,9 +47,9 @@ internal static class RangeAnswers
         return answer;
     }
 
+    // Without an order, etcd puts the first keys up to the limit and one more in the order of the target.
     private static bool IsWholeNeeded(RangeRequest request) =>
         request.SortOrder != RangeRequest.Types.SortOrder.None
-        || request.SortTarget != RangeRequest.Types.SortTarget.Key
         || request.MinModRevision != 0 || request.MaxModRevision != 0
         || request.MinCreateRevision != 0 || request.MaxCreateRevision != 0;
 
