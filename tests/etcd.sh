@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# etcd v3, by Debian's etcd and clients that nobody here wrote: 20,000 random calls to an etcd and to two front ends, equal field by field; etcdctl, python3-etcd3,
+# etcd v3, by Debian's etcd and clients of other projects: 20,000 random calls to an etcd and to two front ends, equal field by field; etcdctl, python3-etcd3,
 # Go's clientv3 and curl, over a cluster of node processes.
 # Needs: apt-get install --no-install-recommends etcd-server etcd-client python3-etcd3 curl; for Go golang-go golang-etcd-server-dev.
 # A check whose tool is missing is skipped, by name; exit code 77: all are. Usage: tests/etcd.sh [--quick] [CORFU], the tool's path, built before.

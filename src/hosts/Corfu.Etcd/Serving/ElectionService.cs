@@ -16,10 +16,10 @@ internal sealed class ElectionService(StoreAccess access) : Election.ElectionBas
     public override Task<CampaignResponse> Campaign(CampaignRequest request, ServerCallContext context) =>
         access.RunLongAsync(nameof(Campaign), context, async (served, token) =>
         {
-            var (lease, turns) = (request.Lease, new Turns(served, request.Name));
-            if (lease == 0) lease = await OwnLease.GrantAsync(served, token).ConfigureAwait(false);
+            var turns = new Turns(served, request.Name);
+            var lease = await turns.LeaseAsync(request.Lease, token).ConfigureAwait(false);
             var turn = await turns.TakeAsync(lease, request.Value, token).ConfigureAwait(false);
-            await OwnLease.WaitOrLeaveAsync(turns, turn, token).ConfigureAwait(false);
+            await turns.WaitOrLeaveAsync(turn, token).ConfigureAwait(false);
             return new CampaignResponse
             {
                 Header = served.Header(turn.Revision),

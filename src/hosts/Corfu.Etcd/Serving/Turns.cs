@@ -10,7 +10,15 @@ namespace Corfu.Etcd.Serving;
 /// keys are those that etcd's clients make by themselves, so that both wait for each other.</summary>
 internal sealed class Turns(ServedStore served, ByteString name)
 {
+    // Etcd's for a caller that names no lease. It is never renewed: the turn ends with it.
+    private static readonly TimeSpan s_timeToLive = TimeSpan.FromSeconds(60);
+
     private readonly StoreKey _prefix = new([.. name.Span, (byte)'/']);
+
+    /// <returns>The lease that the caller names, or a new one: 0 names none.</returns>
+    public async ValueTask<long> LeaseAsync(long named, CancellationToken cancellationToken) => named != 0
+        ? named
+        : await served.GrantLeaseAsync(s_timeToLive, 0, cancellationToken).ConfigureAwait(false);
 
     /// <summary>Makes the key of a lease, unless it is there.</summary>
     /// <param name="value">Null: the value does not count.</param>
@@ -30,22 +38,27 @@ internal sealed class Turns(ServedStore served, ByteString name)
         return replaced is { } revision ? turn with { Revision = revision } : throw EtcdErrors.LeaseNotFound;
     }
 
-    /// <summary>Completes when no key is older.</summary>
+    /// <summary>Completes when no key is older. A caller that goes away, or whose wait fails, leaves the row: else
+    /// those behind it wait for its lease.</summary>
     /// <exception cref="Grpc.Core.RpcException">The key is gone: its lease has ended.</exception>
-    public async ValueTask WaitAsync(Turn turn, CancellationToken cancellationToken)
+    public async ValueTask WaitOrLeaveAsync(Turn turn, CancellationToken cancellationToken)
     {
-        while (true)
+        try
         {
-            var found = await served.Store.RangeAsync(
-                StoreRange.Prefix(_prefix), new RangeOptions { KeysOnly = true }, cancellationToken: cancellationToken)
-                .ConfigureAwait(false);
-            if (!found.Entries.Any(entry => entry.Key == turn.Key && entry.Created == turn.Created))
-                throw EtcdErrors.LeaseNotFound;
-            // The newest of the older ones: each waits for the one before it.
-            var before = found.Entries.Where(entry => entry.Created < turn.Created)
-                .MaxBy(static entry => entry.Created);
-            if (before is null) return;
-            await WaitForEndAsync(before.Key, found.Revision + 1, cancellationToken).ConfigureAwait(false);
+            await WaitAsync(turn, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception)
+        {
+            try
+            {
+                await LeaveAsync(turn.Key, turn.Created, CancellationToken.None).ConfigureAwait(false);
+            }
+            catch (Exception)
+            {
+                // The caller hears why it waited in vain; the row is left with its lease.
+            }
+
+            throw;
         }
     }
 
@@ -94,6 +107,23 @@ internal sealed class Turns(ServedStore served, ByteString name)
                 if (change.IsDeletion) yield break;
                 yield return change.Entry;
             }
+        }
+    }
+
+    private async ValueTask WaitAsync(Turn turn, CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var found = await served.Store.RangeAsync(
+                StoreRange.Prefix(_prefix), new RangeOptions { KeysOnly = true }, cancellationToken: cancellationToken)
+                .ConfigureAwait(false);
+            if (!found.Entries.Any(entry => entry.Key == turn.Key && entry.Created == turn.Created))
+                throw EtcdErrors.LeaseNotFound;
+            // The newest of the older ones: each waits for the one before it.
+            var before = found.Entries.Where(entry => entry.Created < turn.Created)
+                .MaxBy(static entry => entry.Created);
+            if (before is null) return;
+            await WaitForEndAsync(before.Key, found.Revision + 1, cancellationToken).ConfigureAwait(false);
         }
     }
 
