@@ -92,4 +92,8 @@ public static class CheckerNames
     public const string LedgerEnd = "ledger-end";
     public const string LedgerAck = "ledger-ack";
     public const string LedgerKept = "ledger-kept";
+    public const string StoreRevision = "store-revision";
+    public const string StoreRead = "store-read";
+    public const string StoreWatch = "store-watch";
+    public const string StoreLease = "store-lease";
 }

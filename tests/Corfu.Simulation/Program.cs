@@ -33,7 +33,8 @@ var craq = new Option<bool>("--craq") { Description = "runs of the object store 
 var salus = new Option<bool>("--salus") { Description = "runs of the block store beside the log (Salus)" };
 var zooKeeper = new Option<bool>("--zookeeper")
 { Description = "runs of front ends of ZooKeeper's protocol over the log" };
-var services = new Option<bool>("--services") { Description = "runs of state machines and ledgers on the log" };
+var services = new Option<bool>("--services")
+{ Description = "runs of state machines, ledgers and key-value stores on the log" };
 var serve = new Option<bool>("--serve") { Hidden = true };
 var root = new RootCommand("Runs the whole Corfu cluster and its clients on one thread, from one seed per run "
     + "(docs/testing-simulator.md).")

@@ -16,9 +16,12 @@ internal sealed class ServicesProgram : IClientProgram
     {
         (_ledger, _workers) = (ledger, workers);
         var trims = new ToldTrims(world, history, cluster.Monitor);
-        _service = plan.IsMachine
-            ? new MachineService(plan, cluster.Monitor, trims)
-            : new LedgerService(plan, cluster.Monitor, trims, world);
+        _service = plan.Service switch
+        {
+            ServiceKind.Machine => new MachineService(plan, cluster.Monitor, trims),
+            ServiceKind.Ledgers => new LedgerService(plan, cluster.Monitor, trims, world),
+            _ => new StoreService(plan, cluster.Monitor, trims, world),
+        };
     }
 
     public async Task RunAsync(SimClientNode node)

@@ -29,6 +29,14 @@ internal static class ServicesRun
         "machine session moved",
         "machine snapshot written",
         "machine trimmed below",
+        "store compacted",
+        "store condition of a value failed",
+        "store lease expired",
+        "store past read",
+        "store trimmed below",
+        "store values moved",
+        "store write in doubt",
+        "store write resolved",
     ];
 
     /// <param name="endAt">The run may end where this checker fires; null: never.</param>
