@@ -18,6 +18,7 @@ internal static class ScenarioList
         new ReadWriteMix(),
         new Elasticity(),
         new Contention(),
+        new Deciding(),
         new Partitions(),
         SharedTransactions.CrossPartition(),
         SharedTransactions.SharedObject(),

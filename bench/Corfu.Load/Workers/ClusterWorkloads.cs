@@ -19,7 +19,8 @@ internal static class ClusterWorkloads
             WorkloadKind.ObjectRead => new ObjectReadWorkload(await RegisterAsync(target, setting, sessions)),
             WorkloadKind.ObjectUpdate => new ObjectUpdateWorkload(await RegisterAsync(target, setting, sessions)),
             WorkloadKind.KeyTransaction =>
-                await KeyTransactionWorkload.OpenAsync(await sessions.RuntimeAsync(target), setting),
+                await KeyTransactionWorkload.OpenAsync(
+                    await sessions.RuntimeAsync(target, setting.Decisions), setting),
             _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "No workload of a cluster."),
         };
 

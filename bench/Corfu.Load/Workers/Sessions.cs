@@ -9,7 +9,7 @@ namespace Corfu.Load;
 internal sealed class Sessions : IAsyncDisposable
 {
     private readonly Dictionary<string, CorfuClient> _clients = [];
-    private readonly Dictionary<string, TangoRuntime> _runtimes = [];
+    private readonly Dictionary<(string Target, TransactionDecisions Decisions), TangoRuntime> _runtimes = [];
     private readonly Dictionary<string, CraqClient> _stores = [];
 
     public async Task<CorfuClient> ClientAsync(string target)
@@ -19,10 +19,15 @@ internal sealed class Sessions : IAsyncDisposable
         return client;
     }
 
-    public async Task<TangoRuntime> RuntimeAsync(string target)
+    public async Task<TangoRuntime> RuntimeAsync(
+        string target, TransactionDecisions decisions = TransactionDecisions.Playback)
     {
-        if (!_runtimes.TryGetValue(target, out var runtime))
-            _runtimes.Add(target, runtime = new TangoRuntime(await ClientAsync(target)));
+        if (!_runtimes.TryGetValue((target, decisions), out var runtime))
+        {
+            runtime = new TangoRuntime(await ClientAsync(target), new TangoOptions { Decisions = decisions });
+            _runtimes.Add((target, decisions), runtime);
+        }
+
         return runtime;
     }
 

@@ -1,3 +1,5 @@
+using Tango;
+
 namespace Corfu.Load;
 
 /// <summary>Objects that a workload works on. Equal settings share them from round to round.</summary>
@@ -22,6 +24,9 @@ internal sealed record WorkloadSetting
 
     /// <summary>Whether keys are chosen by a Zipf distribution with exponent 0.99; otherwise evenly.</summary>
     public bool Zipf { get; init; }
+
+    /// <summary>How transactions are decided.</summary>
+    public TransactionDecisions Decisions { get; init; }
 
     /// <summary>Streams that each append goes to.</summary>
     public int Streams { get; init; } = 1;
