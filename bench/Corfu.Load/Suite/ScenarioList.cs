@@ -24,6 +24,7 @@ internal static class ScenarioList
         SharedTransactions.SharedObject(),
         new UnitScaling(),
         new Tokens(),
+        new DecidedTokens(),
         new Reconfiguration(),
     ];
 }

@@ -30,6 +30,12 @@ internal enum WorkloadKind
     /// <summary>A token of a bare sequencer.</summary>
     Token,
 
+    /// <summary>A token of one stream of a bare sequencer.</summary>
+    StreamToken,
+
+    /// <summary>The same for an entry on which the sequencer rules.</summary>
+    DecidedToken,
+
     /// <summary>A durable append through the client.</summary>
     Append,
 

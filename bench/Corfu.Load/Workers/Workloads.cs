@@ -11,6 +11,8 @@ internal static class Workloads
         {
             WorkloadKind.Echo => OpenEcho(target),
             WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
+            WorkloadKind.StreamToken or WorkloadKind.DecidedToken => new StreamTokenWorkload(
+                BareRole.Parse(target), setting, kind == WorkloadKind.DecidedToken),
             WorkloadKind.GrpcEcho => new GrpcEchoWorkload(target, setting.Batch),
             WorkloadKind.GrpcAppend => new GrpcAppendWorkload(target, setting.Batch),
             WorkloadKind.TextGet or WorkloadKind.TextSet => new TextWorkload(kind, target, setting.OwnConnections),
