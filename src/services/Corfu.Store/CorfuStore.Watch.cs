@@ -62,15 +62,17 @@ public sealed partial class CorfuStore
                 next = end;
             }
 
-            if (options.Progress && told < state.Revision)
+            if ((options.Progress && told < state.Revision) || options.Requests?.Take(state.Revision) == true)
             {
                 told = state.Revision;
                 yield return new StoreChanges(told, []);
             }
 
-            var awaited = next;
-            state = await UnlessDisposedAsync(
-                _index.WaitAsync(view => view.Revision >= awaited, stop.Token), cancellationToken);
+            var turn = await UnlessDisposedAsync(
+                _waiting.WaitAsync(range, state, next, options, stop.Token), cancellationToken);
+            next = turn.Next;
+            state = turn.State ?? await UnlessDisposedAsync(
+                _index.WaitAsync(view => view.Revision >= options.Requests!.Asked, stop.Token), cancellationToken);
             Saw(state.Revision);
         }
     }

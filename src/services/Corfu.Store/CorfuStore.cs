@@ -2,6 +2,7 @@ using Corfu.Store.Index;
 using Corfu.Store.Records;
 using Corfu.Store.State;
 using Corfu.Store.Values;
+using Corfu.Store.Watching;
 
 namespace Corfu.Store;
 
@@ -22,6 +23,7 @@ public sealed partial class CorfuStore : IAsyncDisposable
     private readonly StoreOptions _options;
     private readonly ValueReader _values;
     private readonly ValueWriter _writer;
+    private readonly WaitingWatches _waiting;
     private readonly CancellationTokenSource _disposed = new();
     private long _revision;
 
@@ -30,6 +32,7 @@ public sealed partial class CorfuStore : IAsyncDisposable
         (_tango, _index, _options) = (tango, index, options);
         _values = new ValueReader(log, index, options.ValueCacheBytes);
         _writer = new ValueWriter(log, index.ObjectId, options.InlineBytes);
+        _waiting = new WaitingWatches(index);
     }
 
     /// <summary>Opens the store of that name, and creates it if there is none.</summary>

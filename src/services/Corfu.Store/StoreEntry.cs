@@ -45,7 +45,7 @@ public sealed record StoreChange(StoreEntry Entry, bool IsDeletion, StoreEntry? 
 
 /// <summary>All changes of one revision in the watched range.</summary>
 /// <param name="Changes">Empty: nothing in the range has changed up to this revision
-/// (<see cref="WatchOptions.Progress"/>).</param>
+/// (<see cref="WatchOptions.Progress"/>, <see cref="WatchOptions.Requests"/>).</param>
 public sealed record StoreChanges(long Revision, ImmutableArray<StoreChange> Changes);
 
 /// <summary>Options of a watch.</summary>
@@ -58,6 +58,9 @@ public sealed record WatchOptions
 
     /// <summary>The watch also tells how far it has come where nothing in its range has changed.</summary>
     public bool Progress { get; init; }
+
+    /// <summary>As <see cref="Progress"/>, whenever it is asked for. Of one watch.</summary>
+    public ProgressRequests? Requests { get; init; }
 }
 
 /// <summary>Effect of a deletion.</summary>

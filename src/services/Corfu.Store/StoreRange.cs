@@ -19,5 +19,8 @@ public readonly record struct StoreRange(StoreKey From, StoreKey? To)
     /// <summary>A single key.</summary>
     public static implicit operator StoreRange(string key) => Of(key);
 
+    internal bool IsOfOneKey =>
+        To is { } to && to.Length == From.Length + 1 && to.Bytes[^1] == 0 && to.Bytes.StartsWith(From.Bytes);
+
     public bool Contains(StoreKey key) => key >= From && (To is not { } to || key < to);
 }

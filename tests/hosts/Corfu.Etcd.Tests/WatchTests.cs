@@ -221,9 +221,54 @@ public sealed class WatchTests : IAsyncDisposable
         }
     }
 
+    [Fact]
+    public async Task Watch_that_catches_up_tells_many_revisions_in_one_answer()
+    {
+        var client = await _world.StartAsync();
+        for (var i = 0; i < 20; i++) await client.PutAsync("a", $"{i}");
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 2 });
+        var answer = await stream.AnswerAsync();
+        Assert.Equal(21, answer.Header.Revision);
+        Assert.Equal(Enumerable.Range(0, 20).Select(static i => $"{i}"),
+            answer.Events.Select(static one => one.Kv.Value.ToStringUtf8()));
+    }
+
+    /// <summary>An event of a lower revision than a notice could come behind it.</summary>
+    [Fact]
+    public async Task Notice_comes_behind_all_events_up_to_the_revision()
+    {
+        var client = await _world.StartAsync(new EtcdLimits { ProgressEvery = TimeSpan.FromTicks(10_000) });
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), ProgressNotify = true });
+        var writing = WriteAsync();
+        var (told, noticed) = (1L, 1L);
+        // Each third revision is of another key: only a notice has the last one.
+        while (noticed < 151)
+        {
+            var answer = await stream.NextAsync();
+            Assert.Equal(0, answer.WatchId);
+            if (answer.Events.Count == 0) noticed = answer.Header.Revision;
+            foreach (var one in answer.Events)
+            {
+                Assert.True(one.Kv.ModRevision > noticed);
+                Assert.Equal(told % 3 == 0 ? told + 2 : told + 1, told = one.Kv.ModRevision);
+            }
+        }
+
+        await writing;
+
+        async Task WriteAsync()
+        {
+            for (var i = 2; i <= 151; i++) await client.PutAsync(i % 3 == 1 ? "b" : "a", $"{i}");
+        }
+    }
+
+    /// <summary>An answer of several revisions comes as several.</summary>
     private sealed class Stream(EtcdClient client) : IDisposable
     {
         private readonly AsyncDuplexStreamingCall<WatchRequest, WatchResponse> _call = client.Watches.Watch();
+        private readonly Queue<WatchResponse> _parts = [];
 
         public Task SendAsync(WatchRequest request) => _call.RequestStream.WriteAsync(request);
 
@@ -236,6 +281,26 @@ public sealed class WatchTests : IAsyncDisposable
         }
 
         public async Task<WatchResponse> NextAsync()
+        {
+            if (_parts.TryDequeue(out var part)) return part;
+            var answer = await AnswerAsync();
+            foreach (var group in answer.Events.GroupBy(static one => one.Kv.ModRevision).Skip(1))
+            {
+                part = answer.Clone();
+                part.Events.Clear();
+                part.Events.AddRange(group);
+                part.Header.Revision = group.Key;
+                _parts.Enqueue(part);
+            }
+
+            if (_parts.Count == 0) return answer;
+            var first = answer.Events[0].Kv.ModRevision;
+            answer.Header.Revision = first;
+            while (answer.Events[^1].Kv.ModRevision != first) answer.Events.RemoveAt(answer.Events.Count - 1);
+            return answer;
+        }
+
+        public async Task<WatchResponse> AnswerAsync()
         {
             Assert.True(await _call.ResponseStream.MoveNext(CancellationToken.None));
             return _call.ResponseStream.Current;

@@ -11,7 +11,8 @@ public sealed record EtcdLimits
         .AtLeast(o => o.MaxStreamsPerConnection, 1)
         .AtLeast(o => o.MaxRequestBytes, 64 << 10)
         .AtLeast(o => o.MaxOperations, 1)
-        .AtLeast(o => o.MaxWatchesPerStream, 1);
+        .AtLeast(o => o.MaxWatchesPerStream, 1)
+        .Above(o => o.ProgressEvery, TimeSpan.Zero);
 
     private static readonly JsonSerializerOptions s_json = new(JsonSerializerDefaults.Web)
     {
@@ -32,8 +33,12 @@ public sealed record EtcdLimits
     /// <c>--max-txn-ops</c>. Default 128.</summary>
     public int MaxOperations { get; init; } = 128;
 
-    /// <summary>Watches of one stream; more are refused. Default 4,096.</summary>
-    public int MaxWatchesPerStream { get; init; } = 4_096;
+    /// <summary>Watches of one stream; more are refused. Default 65,536.</summary>
+    public int MaxWatchesPerStream { get; init; } = 65_536;
+
+    /// <summary>From one notice of a quiet watch with <c>progress_notify</c> to the next, as etcd's
+    /// <c>--experimental-watch-progress-notify-interval</c>. Default 10 min.</summary>
+    public TimeSpan ProgressEvery { get; init; } = TimeSpan.FromMinutes(10);
 
     /// <exception cref="CorfuException">A name is unknown, or a value is not allowed.</exception>
     public static EtcdLimits Read(JsonElement json)

@@ -43,18 +43,15 @@ internal sealed class RunningWatch
     /// <summary>The task that tells the watch.</summary>
     public Task Pump { get; set; } = Task.CompletedTask;
 
+    /// <summary>Requests to the watch in the store.</summary>
+    public ProgressRequests Requests { get; } = new();
+
     /// <summary>The watch was told something since the newest notice of progress. Of its task and
     /// the timer.</summary>
     public bool ToldLately { get; set; }
 
-    /// <summary>All changes up to this revision are in the stream's queue.</summary>
-    public long Told
-    {
-        get
-        {
-            lock (_gate) return _told;
-        }
-    }
+    /// <summary>The client is to hear how far the watch has come. Of its task and the timer.</summary>
+    public bool IsNoticeDue { get; set; }
 
     /// <summary>The changes of a revision as events, without those that the watch does not want.</summary>
     public IEnumerable<Event> EventsOf(StoreChanges changes)
@@ -100,6 +97,7 @@ internal sealed class RunningWatch
             if (revision <= _told) return Task.CompletedTask;
             var told = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             _waiting.Add((revision, told));
+            Requests.Ask(revision);
             return told.Task;
         }
     }

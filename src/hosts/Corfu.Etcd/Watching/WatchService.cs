@@ -7,14 +7,11 @@ namespace Corfu.Etcd.Watching;
 /// that it heard.</summary>
 internal sealed class WatchService(StoreAccess access) : Watch.WatchBase
 {
-    // As etcd.
-    private static readonly TimeSpan s_progressEvery = TimeSpan.FromMinutes(10);
-
     public override Task Watch(IAsyncStreamReader<WatchRequest> requestStream,
         IServerStreamWriter<WatchResponse> responseStream, ServerCallContext context) =>
         access.RunLongAsync(nameof(Watch), context, async (served, token) =>
         {
-            await using var stream = new WatchStream(served, responseStream, s_progressEvery);
+            await using var stream = new WatchStream(served, responseStream);
             await stream.RunAsync(requestStream, token).ConfigureAwait(false);
             return true;
         });

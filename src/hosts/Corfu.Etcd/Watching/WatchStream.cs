@@ -9,8 +9,7 @@ namespace Corfu.Etcd.Watching;
 /// A stream with any number of watches. Each watch has a task that puts its answers in one queue, which one writer
 /// sends: an answer of a watch never overtakes an earlier one, and a client that does not read holds its watches.
 /// </summary>
-internal sealed class WatchStream(
-    ServedStore served, IServerStreamWriter<WatchResponse> responses, TimeSpan progressEvery) : IAsyncDisposable
+internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchResponse> responses) : IAsyncDisposable
 {
     // Answers of no watch have it.
     private const long NoWatch = -1;
@@ -19,6 +18,10 @@ internal sealed class WatchStream(
 
     // An answer of a watch that takes parts begins another one here. Go's clients take 2 MiB by default.
     private const int FragmentBytes = 1 << 20;
+
+    // No further revision goes into an answer that has so much.
+    private const int FullBytes = FragmentBytes / 2;
+    private const int MostEvents = 1_000;
 
     private readonly Channel<WatchResponse> _queue = Channel.CreateBounded<WatchResponse>(MostQueued);
     private readonly CancellationTokenSource _stop = new();
@@ -167,13 +170,9 @@ internal sealed class WatchStream(
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(watch.Stopping, _stop.Token);
         try
         {
-            var options = new WatchOptions { Previous = watch.WantsPrevious, Progress = true };
-            var told = served.Store.WatchAsync(watch.Range, watch.From, options, stop.Token);
-            await foreach (var changes in told.ConfigureAwait(false))
-            {
-                await TellAsync(watch, changes, stop.Token).ConfigureAwait(false);
-                watch.HasTold(changes.Revision);
-            }
+            var options = new WatchOptions { Previous = watch.WantsPrevious, Requests = watch.Requests };
+            await TellAsync(watch, served.Store.WatchAsync(watch.Range, watch.From, options, stop.Token), stop.Token)
+                .ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
         {
@@ -200,32 +199,44 @@ internal sealed class WatchStream(
         }
     }
 
-    private async ValueTask TellAsync(RunningWatch watch, StoreChanges changes, CancellationToken cancellationToken)
+    // As with etcd, a watch that is behind tells many revisions in one answer: all that are at hand.
+    private async Task TellAsync(
+        RunningWatch watch, IAsyncEnumerable<StoreChanges> changes, CancellationToken cancellationToken)
     {
-        var answer = NewAnswer(watch, changes.Revision);
-        var bytes = 0;
-        foreach (var one in watch.EventsOf(changes))
+        await using var told = changes.GetAsyncEnumerator(cancellationToken);
+        var (answer, bytes) = (new WatchResponse(), 0);
+        for (var next = told.MoveNextAsync(); await next.ConfigureAwait(false);)
         {
-            var size = one.CalculateSize();
-            if (watch.Fragments && bytes > 0 && bytes + size > FragmentBytes)
+            var revision = told.Current.Revision;
+            foreach (var one in watch.EventsOf(told.Current))
             {
-                answer.Fragment = true;
-                await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
-                (answer, bytes) = (NewAnswer(watch, changes.Revision), 0);
+                var size = one.CalculateSize();
+                if (watch.Fragments && bytes > 0 && bytes + size > FragmentBytes)
+                {
+                    answer.Fragment = true;
+                    await SendAsync().ConfigureAwait(false);
+                }
+
+                answer.Events.Add(one);
+                bytes += size;
             }
 
-            answer.Events.Add(one);
-            bytes += size;
+            next = told.MoveNextAsync();
+            if (next.IsCompleted && answer.Events.Count < MostEvents && bytes < FullBytes) continue;
+            if (answer.Events.Count > 0 || watch.IsNoticeDue) await SendAsync().ConfigureAwait(false);
+            watch.HasTold(revision);
+
+            async ValueTask SendAsync()
+            {
+                (answer.Header, answer.WatchId) = (served.Header(revision), watch.Id);
+                watch.IsNoticeDue = false;
+                watch.ToldLately |= answer.Events.Count > 0;
+                EtcdTelemetry.OnEvents(answer.Events.Count);
+                await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
+                (answer, bytes) = (new WatchResponse(), 0);
+            }
         }
-
-        if (answer.Events.Count == 0) return;
-        watch.ToldLately = true;
-        EtcdTelemetry.OnEvents(answer.Events.Count);
-        await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
     }
-
-    private WatchResponse NewAnswer(RunningWatch watch, long revision) =>
-        new() { Header = served.Header(revision), WatchId = watch.Id };
 
     /// <summary>Answers when the queue has all that any watch is to tell up to the newest revision.</summary>
     private async Task TellProgressAsync(CancellationToken cancellationToken)
@@ -242,16 +253,20 @@ internal sealed class WatchStream(
 
     private async Task TickAsync(CancellationToken cancellationToken)
     {
-        using var timer = new PeriodicTimer(progressEvery);
+        using var timer = new PeriodicTimer(served.Limits.ProgressEvery);
         while (await timer.WaitForNextTickAsync(cancellationToken).ConfigureAwait(false))
         {
             RunningWatch[] watches;
             lock (_gate) watches = [.. _watches.Values.Where(static watch => watch.WantsProgress)];
+            // The watch's own task tells the notice: it alone knows that nothing before is missing.
             foreach (var watch in watches)
             {
                 if (!watch.ToldLately)
-                    await _queue.Writer.WriteAsync(NewAnswer(watch, watch.Told), cancellationToken)
-                        .ConfigureAwait(false);
+                {
+                    watch.IsNoticeDue = true;
+                    watch.Requests.Ask(served.Store.Revision);
+                }
+
                 watch.ToldLately = false;
             }
         }

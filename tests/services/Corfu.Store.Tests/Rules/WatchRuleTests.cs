@@ -1,5 +1,7 @@
+using Corfu.Store.Index;
 using Corfu.Store.State;
 using Corfu.Store.Tests.Support;
+using Corfu.Store.Watching;
 using static Corfu.Store.Tests.Support.StoreWorld;
 
 namespace Corfu.Store.Tests.Rules;
@@ -144,6 +146,80 @@ public sealed class WatchRuleTests : IAsyncDisposable
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
         await store.DisposeAsync();
         await Assert.ThrowsAsync<ObjectDisposedException>(() => disposed);
+    }
+
+    /// <summary>Each write woke every watch.</summary>
+    [Fact]
+    public async Task Write_wakes_only_watches_of_changed_keys()
+    {
+        var process = _world.Start();
+        var store = await _world.OpenAsync(process);
+        var index = await process.Runtime.OpenAsync<StoreIndex>("store");
+        var waiting = new WaitingWatches(index);
+        var none = new WatchOptions();
+        var state = await index.ReadAsync(default);
+        var turns = new Dictionary<string, Task<WatchTurn>>();
+        foreach (var (name, range) in new[]
+        {
+            ("a", StoreRange.Of("a")), ("b", StoreRange.Of("b")), ("a+", new StoreRange("a", "b")),
+            ("all", StoreRange.All),
+        })
+            turns[name] = waiting.WaitAsync(range, state, 2, none, default).AsTask();
+        await store.PutAsync("c", Bytes("1"));
+        Assert.Equal(2, (await turns["all"]).Next);
+        await store.PutAsync("a1", Bytes("1"));
+        Assert.Equal(3, (await turns["a+"]).Next);
+        await store.TransactAsync(StoreTransaction.Empty.Then(new StorePut("b", Bytes("1")), new StoreDelete("c")));
+        var turn = await turns["b"];
+        Assert.Equal((4, 4), (turn.Next, turn.State!.Revision));
+        Assert.False(turns["a"].IsCompleted);
+        await store.PutAsync("a", Bytes("1"));
+        Assert.Equal(5, (await turns["a"]).Next);
+    }
+
+    [Fact]
+    public async Task Quiet_watch_tells_progress_when_asked()
+    {
+        var store = await _world.OpenAsync();
+        var requests = new ProgressRequests();
+        await using var watch = store.WatchAsync("a", 2, new WatchOptions { Requests = requests }).GetAsyncEnumerator();
+        var next = watch.MoveNextAsync().AsTask();
+        Assert.Equal(2, await store.PutAsync("b", Bytes("1")));
+        Assert.Equal(3, await store.PutAsync("b", Bytes("2")));
+        Assert.False(next.IsCompleted);
+        requests.Ask(3);
+        Assert.True(await next);
+        Assert.Equal("3:", Text([watch.Current]));
+        // Changes before come first.
+        await store.PutAsync("a", Bytes("3"));
+        requests.Ask(await store.PutAsync("b", Bytes("4")));
+        Assert.True(await watch.MoveNextAsync());
+        Assert.Equal("4:a=3", Text([watch.Current]));
+        Assert.True(await watch.MoveNextAsync());
+        Assert.Equal("5:", Text([watch.Current]));
+        next = watch.MoveNextAsync().AsTask();
+        Assert.False(next.IsCompleted);
+        requests.Ask(5);
+        Assert.True(await next);
+        Assert.Equal("5:", Text([watch.Current]));
+    }
+
+    /// <summary>A watch that waits while very many revisions pass, none of its range, is not behind.</summary>
+    [Fact]
+    public async Task Watch_of_a_quiet_range_outlives_any_compaction()
+    {
+        var store = await _world.OpenAsync();
+        await using var watch = store.WatchAsync("quiet", 2).GetAsyncEnumerator();
+        var next = watch.MoveNextAsync().AsTask();
+        for (var i = 1; i <= Pruning.Remembered + 100; i++)
+        {
+            var revision = await store.PutAsync("a", Bytes($"{i}"));
+            if (i % 100 == 0) await store.CompactAsync(revision);
+        }
+
+        var last = await store.PutAsync("quiet", Bytes("1"));
+        Assert.True(await next);
+        Assert.Equal($"{last}:quiet=1", Text([watch.Current]));
     }
 
     [Fact]
