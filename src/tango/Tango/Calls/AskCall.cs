@@ -28,7 +28,7 @@ internal sealed class AskCall(ReadOnlyMemory<byte> record, ImmutableArray<Stream
 
     public int Scopes => Writes.Length + Reads.Length;
 
-    /// <summary>Why it is not in the log; set before the caller is answered.</summary>
+    /// <summary>Why it is not in the log, and never will be; set before the caller is answered.</summary>
     public AskEnd End => (AskEnd)_end;
 
     /// <summary>With <see cref="AskEnd.Written"/> and <see cref="AskEnd.TooOld"/>.</summary>
@@ -37,11 +37,15 @@ internal sealed class AskCall(ReadOnlyMemory<byte> record, ImmutableArray<Stream
     /// <summary>In the log it has committed.</summary>
     public override bool IsDecidedByPlace => true;
 
-    /// <summary>The record is not in the log, and never will be.</summary>
-    public void BecomeRefused(AskEnd end, Refusal? refusal)
+    /// <summary>The record leaves its entry; <see cref="TellRefused"/> answers the caller.</summary>
+    public void Refuse(AskEnd end, Refusal? refusal)
     {
         Refusal = refusal;
         _end = (int)end;
+    }
+
+    public void TellRefused()
+    {
         if (TryBecomeNotWritten()) Tell(NotWritten());
     }
 

@@ -145,7 +145,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             try
             {
                 TangoTelemetry.BatchRecords.Record(batch.Length);
-                await SendAsync(batch, sequence);
+                var entry = new CallEntry(batch);
+                try
+                {
+                    await SendAsync(entry, sequence);
+                }
+                finally
+                {
+                    entry.TellRefused();
+                }
             }
             catch (Exception)
             {
@@ -193,9 +201,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     // R23: a record that older code cannot read stops all objects of its entry. It must not stop the directory.
     private static bool IsForDirectory(PendingCall call) => call.Streams.Contains(ObjectId.Directory.Stream);
 
-    private async Task SendAsync(PendingCall[] batch, long sequence)
+    private async Task SendAsync(CallEntry entry, long sequence)
     {
-        var entry = new CallEntry(batch);
         FollowedAppend? appended;
         Exception? unresolved;
         try
@@ -207,13 +214,15 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             // By the log's contract nothing is in it.
             var reason = lifetime.IsCancellationRequested ? RuntimeLifetime.Ended() : e;
             Abandon(entry.Calls, sequence, call => call.BecomeFailed(reason));
-            if (reason == e) logger.LogWarning(e, "The log refused an append of {Records} records", batch.Length);
+            if (reason == e)
+                logger.LogWarning(e, "The log refused an append of {Records} records", entry.Calls.Length);
             return;
         }
         catch (Exception e)
         {
             Abandon(entry.Calls, sequence, call => call.BecomeInDoubt(null, "The append failed", e));
-            logger.LogError(e, "An append of {Records} records failed; their outcome is unknown", batch.Length);
+            logger.LogError(
+                e, "An append of {Records} records failed; their outcome is unknown", entry.Calls.Length);
             return;
         }
 
@@ -227,10 +236,11 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
             return;
         }
 
+        // Before it is told: a caller that goes on finds the entry's playback under way, which needs no check.
+        var playing = entry.Follower?.PlayToAsync(result.Position.Next, placed, CancellationToken.None);
         Acknowledge(result.Position.Next);
         for (var i = 0; i < calls.Length; i++) calls[i].BecomeAppended(new RecordVersion(result.Position, i));
-        if (entry.Follower is { } follower)
-            loops.Start(() => AwaitPlaybackAsync(calls, sequence, (result.Position, placed), follower));
+        if (playing is { } played) loops.Start(() => AwaitPlaybackAsync(calls, sequence, result.Position, played));
     }
 
     /// <exception cref="Exception">Nothing is in the log.</exception>
@@ -289,13 +299,12 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
 
     /// <summary>The entry is in the log, so its fate is decided: what can fail is learning it, which is tried a bounded
     /// number of times.</summary>
-    private async Task AwaitPlaybackAsync(PendingCall[] batch, long sequence,
-        (LogPosition Position, AppendedEntry? Placed) entry, IPlayedEntries played)
+    private async Task AwaitPlaybackAsync(
+        PendingCall[] batch, long sequence, LogPosition position, ValueTask playing)
     {
-        var position = entry.Position;
         try
         {
-            await played.PlayToAsync(position.Next, entry.Placed, CancellationToken.None);
+            await playing;
             // R22: playback of the entry takes its callers; a cohort that was reloaded from above it does not.
             if (TryRemove(sequence))
                 Array.ForEach(batch, call => call.BecomeInDoubt(

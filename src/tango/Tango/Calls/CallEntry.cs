@@ -17,6 +17,9 @@ internal sealed class CallEntry
     // Calls that ask, with their records in the declaration that was made last.
     private readonly List<(int Record, AskCall Ask)> _asks = [];
 
+    // Have left, and their callers wait.
+    private readonly List<AskCall> _refused = [];
+
     public CallEntry(PendingCall[] calls)
     {
         Calls = calls;
@@ -49,7 +52,7 @@ internal sealed class CallEntry
     }
 
     /// <summary>The log has ruled on the declaration; null: it has not. The records that are not to be in the payload
-    /// leave.</summary>
+    /// leave; <see cref="TellRefused"/> answers their callers.</summary>
     public void Rule(Ruling? ruling)
     {
         if (!HasAsks) return;
@@ -57,13 +60,12 @@ internal sealed class CallEntry
         {
             if (ruling is null)
             {
-                ask.BecomeRefused(AskEnd.NotDecided, null);
+                Refuse(ask, AskEnd.NotDecided, null);
                 continue;
             }
 
             if (RefusalOf(ruling, record) is { } refused)
-                ask.BecomeRefused(
-                    refused.Reason == RefusalReason.Written ? AskEnd.Written : AskEnd.TooOld, refused);
+                Refuse(ask, refused.Reason == RefusalReason.Written ? AskEnd.Written : AskEnd.TooOld, refused);
             else if (Planted.Is("committed-at-the-verdict")) ask.BelieveVerdict();
         }
 
@@ -80,8 +82,26 @@ internal sealed class CallEntry
             return;
         }
 
-        foreach (var ask in Calls.OfType<AskCall>()) ask.BecomeRefused(AskEnd.PositionLost, null);
+        foreach (var ask in Calls.OfType<AskCall>()) Refuse(ask, AskEnd.PositionLost, null);
         RemoveRefused();
+        TellRefused();
+    }
+
+    /// <summary>
+    /// Answers the callers of the records that have left, once what is left of the entry is being played. A grant that
+    /// writes what they read is then mostly played with it: a caller that hears of it at once asks for the tail, and
+    /// meets grants of other runtimes that are not written yet.
+    /// </summary>
+    public void TellRefused()
+    {
+        _refused.ForEach(static ask => ask.TellRefused());
+        _refused.Clear();
+    }
+
+    private void Refuse(AskCall ask, AskEnd end, Refusal? refusal)
+    {
+        ask.Refuse(end, refusal);
+        _refused.Add(ask);
     }
 
     private static Refusal? RefusalOf(Ruling ruling, int record)

@@ -70,11 +70,25 @@ public sealed partial class TangoTransaction
             if (Planted.Is("refusal-is-an-abort") && call is { End: AskEnd.Written, Refusal: { } refusal })
                 return AbortOf(refusal, reads);
 
-            // 3. The refusal is an answer of the newest epoch, so that a cheap check is of that one too.
-            await _playback.Player.CatchUpAsync(cancellationToken);
+            // 3.
+            await PlayAfterAsync(call.Refusal, cancellationToken);
         }
 
         return null;
+    }
+
+    private async ValueTask PlayAfterAsync(Refusal? refusal, CancellationToken cancellationToken)
+    {
+        var player = _playback.Player;
+        if (refusal is { Reason: RefusalReason.Written } written)
+        {
+            // The entry of which the record was refused is above the write, and is being played.
+            await player.CatchUpAsync(_playback.Calls.AcknowledgedEnd, cancellationToken);
+            if (player.Published.Seen?.Tail > written.Position) return;
+        }
+
+        // The refusal is an answer of the newest epoch, so that a cheap check is of that one too.
+        await player.CatchUpAsync(cancellationToken);
     }
 
     /// <summary>Also where what was read is the same, up to a later tail.</summary>
