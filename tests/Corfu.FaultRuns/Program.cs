@@ -20,6 +20,7 @@ using Corfu.FaultRuns.Volumes.Faults;
 using Corfu.FaultRuns.Volumes.Nodes;
 using Corfu.FaultRuns.ZooKeeper;
 using Corfu.FaultRuns.ZooKeeper.Faults;
+using Tango;
 
 var minutes = new Option<double>("--minutes")
 {
@@ -103,11 +104,17 @@ var count = new Option<long>("--count")
     Description = "how many transactions commit at least",
     DefaultValueFactory = _ => 100_000
 };
+var decided = new Option<ClientDecisions>("--decisions")
+{
+    Description = "who decides: playback, the sequencer, or each for half of the clients"
+};
 var transactions = new Command("transactions",
-    "Runs transactions of several processes under faults and searches their histories for anomalies.") { count, seed };
+    "Runs transactions of several processes under faults and searches their histories for anomalies.")
+    { count, seed, decided };
 transactions.SetAction(
     (result, stop) => Guarded(
-        () => new TransactionRun(result.GetValue(seed), result.GetValue(count), Console.Out).RunAsync(stop)));
+        () => new TransactionRun(result.GetValue(seed), result.GetValue(count), result.GetValue(decided), Console.Out)
+            .RunAsync(stop)));
 root.Add(transactions);
 
 var guests = new Option<int>("--guests")
@@ -220,14 +227,16 @@ root.Add(loader);
 var place = new Option<int>("--place") { Required = true };
 var prefix = new Option<string>("--prefix") { Required = true };
 var planted = new Option<PlantedClient>("--planted");
+var decisions = new Option<TransactionDecisions>("--decisions");
 var txClient = new Command("tx-client", "One process of transactions.")
 {
-    connect, name, seed, history, place, prefix, planted,
+    connect, name, seed, history, place, prefix, planted, decisions,
 };
 txClient.Hidden = true;
 txClient.SetAction(
     result => TxClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
-        result.GetValue(history)!, result.GetValue(place), result.GetValue(prefix)!, result.GetValue(planted)));
+        result.GetValue(history)!, result.GetValue(place), result.GetValue(prefix)!, result.GetValue(planted),
+        result.GetValue(decisions)));
 root.Add(txClient);
 
 var file = new Option<string>("--file") { Required = true };

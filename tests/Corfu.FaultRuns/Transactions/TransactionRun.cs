@@ -11,7 +11,7 @@ namespace Corfu.FaultRuns.Transactions;
 /// Transactions of several client processes over shared objects, under faults, with checkpoints and trims; then a
 /// search for anomalies. After that clients that make a known mistake, one kind after another: each must be found.
 /// </summary>
-internal sealed class TransactionRun(int seed, long count, TextWriter output)
+internal sealed class TransactionRun(int seed, long count, ClientDecisions decisions, TextWriter output)
 {
     private const int Clients = 4;
     private const long PlantedCount = 3000;
@@ -26,7 +26,9 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
     private static readonly Tools s_tools = new(false, false, false, []);
 
     private readonly Random _random = new(seed);
+    private readonly int[] _starts = new int[Clients];
     private long _committed;
+    private long _asked;
 
     /// <summary>Small, so that clients that start again find checkpoints and trimmed history.</summary>
     public static TangoOptions Options { get; } = new()
@@ -40,7 +42,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         var undo = UndoList.New();
         try
         {
-            output.WriteLine($"transactions: seed {seed}, data in {undo.Folder}");
+            output.WriteLine($"transactions: seed {seed}, decisions {decisions}, data in {undo.Folder}");
             var shape = new ClusterShape { Units = 3, Replicas = 2, Spares = 2, Sequencers = 2, Automatic = true };
             var rig = new ClusterRig(undo, s_tools, shape, 0);
             await rig.CreateAsync(0, _ => false);
@@ -53,7 +55,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
             }
 
             output.WriteLine(
-                $"transactions {Math.Min(count, _committed)} anomalies {failures} "
+                $"transactions {Math.Min(count, _committed)} decided_by_sequencer {_asked} anomalies {failures} "
                 + $"planted_found {found}/{planted.Length}");
             return failures == 0 && _committed >= count && found == planted.Length ? 0 : 1;
         }
@@ -84,6 +86,7 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         loop.Tell();
         var (transactions, anomalies) = await JudgeAsync(rig, clients, "main", failures);
         _committed = transactions.Count(t => t.Fate == TxFate.Committed);
+        CountAsked(clients, failures);
         await TellTrimsAsync(rig);
         output.WriteLine($"openings of clients, in seconds: {string.Join(' ', clients.All.Select(
             child => child.Last("committed ")?.Split(' ')[^1] ?? "-"))}");
@@ -128,7 +131,11 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         }
 
         var clients = new ClientPool(undo, rig, Clients, seed,
-            place => ["tx-client", "--place", $"{place}", "--prefix", prefix, "--planted", $"{planted}"], prefix);
+            place =>
+            [
+                "tx-client", "--place", $"{place}", "--prefix", prefix, "--planted", $"{planted}",
+                "--decisions", $"{DecisionsOf(place, _starts[place]++)}",
+            ], prefix);
         clients.Start();
         if (!await FaultLoop.WaitAsync(() => clients.AllSince(0), s_patience, stop))
             throw new RunException($"The clients do not start: {clients.Describe()}");
@@ -166,6 +173,29 @@ internal sealed class TransactionRun(int seed, long count, TextWriter output)
         var released = (await runtime.Log.ReadTrimPointAsync()).Released;
         output.WriteLine($"epoch {client.Projection.Epoch}, tail {(await client.CheckAsync([])).Tail.Offset}, "
             + $"trimmed below {released.Offset}");
+    }
+
+    private TransactionDecisions DecisionsOf(int place, int start) => decisions switch
+    {
+        ClientDecisions.Playback => TransactionDecisions.Playback,
+        ClientDecisions.Sequencer => TransactionDecisions.Sequencer,
+        _ => (place + start) % 2 == 0 ? TransactionDecisions.Playback : TransactionDecisions.Sequencer,
+    };
+
+    // A run in which no sequencer decides shows nothing about its decisions.
+    private void CountAsked(ClientPool clients, List<string> failures)
+    {
+        _asked = 0;
+        foreach (var child in clients.All)
+        {
+            if (child.Last("asked ") is not { } line) continue;
+            var words = line.Split(' ');
+            _asked += long.Parse(words[1]);
+            if (words[3] != "0") failures.Add($"playback finds conflicts in what the sequencer decided: {line}");
+        }
+
+        if (_asked > 0 != (decisions != ClientDecisions.Playback))
+            failures.Add($"with decisions {decisions} the sequencer let {_asked} transactions commit");
     }
 
     private static long Committed(ClientPool clients) => clients.All.Sum(

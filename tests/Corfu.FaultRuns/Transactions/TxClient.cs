@@ -9,7 +9,8 @@ namespace Corfu.FaultRuns.Transactions;
 /// told to end. It prints, twice a second, how many have committed, and since when its sessions have made no progress.
 /// </summary>
 internal sealed class TxClient(
-    TangoRuntime runtime, TxObjects objects, HistoryWriter history, string name, int seed, PlantedClient planted)
+    TangoRuntime runtime, TxObjects objects, HistoryWriter history, string name, int seed, PlantedClient planted,
+    TxCounters counters)
 {
     private const int Sessions = 12;
     private const int Slots = 8;
@@ -28,15 +29,17 @@ internal sealed class TxClient(
     private long _committed;
 
     public static async Task<int> RunAsync(
-        string connect, string name, int seed, string file, int place, string prefix, PlantedClient planted)
+        string connect, string name, int seed, string file, int place, string prefix, PlantedClient planted,
+        TransactionDecisions decisions)
     {
         using var history = new HistoryWriter(file);
         using var stop = new CancellationTokenSource();
+        using var counters = new TxCounters();
         await using var client = await WorkClient.ConnectAsync(connect);
-        await using var runtime = new TangoRuntime(client, TransactionRun.Options);
+        await using var runtime = new TangoRuntime(client, TransactionRun.Options with { Decisions = decisions });
         var began = Stopwatch.GetTimestamp();
         var objects = await OpenAsync(runtime, prefix, place);
-        var worker = new TxClient(runtime, objects, history, name, seed, planted)
+        var worker = new TxClient(runtime, objects, history, name, seed, planted, counters)
         {
             _opening = Stopwatch.GetElapsedTime(began),
         };
@@ -111,6 +114,7 @@ internal sealed class TxClient(
     private void Tell()
     {
         Console.WriteLine($"committed {Volatile.Read(ref _committed)} opening {_opening.TotalSeconds:0.0}");
+        Console.WriteLine($"asked {counters.Asked} disagreements {counters.Disagreements}");
         Console.WriteLine($"progress {string.Join(' ', _progress.Select(p => Volatile.Read(ref p)))}");
     }
 
