@@ -14,6 +14,11 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
     /// happens without it.</summary>
     public TimeSpan? IdlePlayback { get; init; }
 
+    /// <summary>Who decides the transactions of all runtimes; null: as their options say. Playback, whatever the
+    /// default of the options is: most tests of outcomes look for decision records, or stop time between a record and
+    /// its decision. Tests of the other way have <c>DecisionWorld</c>.</summary>
+    public TransactionDecisions? Decider { get; init; } = TransactionDecisions.Playback;
+
     public InMemoryCorfuLog Log { get; } = new(options);
 
     public TangoRuntime NewRuntime(TangoOptions? options = null, ILogger? logger = null)
@@ -40,8 +45,11 @@ internal sealed class World(InMemoryLogOptions? options = null, TimeProvider? ti
 
     public async ValueTask<LogPosition> TailAsync() => (await Log.CheckAsync([])).Tail;
 
-    private TangoOptions With(TangoOptions? options) =>
-        (options ?? new TangoOptions()) with { IdlePlayback = IdlePlayback };
+    private TangoOptions With(TangoOptions? options)
+    {
+        var given = (options ?? new TangoOptions()) with { IdlePlayback = IdlePlayback };
+        return Decider is { } decider ? given with { Decisions = decider } : given;
+    }
 
     public async ValueTask DisposeAsync()
     {

@@ -9,6 +9,7 @@ namespace Tango.Tests.Decisions;
 internal sealed class DecisionWorld : IAsyncDisposable
 {
     public static readonly TangoOptions Asking = new() { Decisions = TransactionDecisions.Sequencer };
+    public static readonly TangoOptions Playing = new() { Decisions = TransactionDecisions.Playback };
 
     private readonly World _world;
 
@@ -23,7 +24,8 @@ internal sealed class DecisionWorld : IAsyncDisposable
                 BeforeAppend = null;
                 await before();
             },
-        }, time);
+        }, time)
+    { Decider = null };
 
     /// <summary>Faults of the next appends.</summary>
     public Queue<AppendFault> Faults { get; } = [];

@@ -23,7 +23,7 @@ public sealed class SequencerDecisionTests
         Assert.Equal(5, await second.BalanceAsync("x"));
 
         // No decision record follows, though the two objects may be played by different runtimes.
-        var (_, _, played) = await world.OpenAsync(new TangoOptions());
+        var (_, _, played) = await world.OpenAsync(DecisionWorld.Playing);
         Assert.Equal(5, await played.BalanceAsync("x"));
         Assert.Equal([RecordKind.Commit], await world.KindsAsync(from));
     }
@@ -35,7 +35,7 @@ public sealed class SequencerDecisionTests
         var writer = world.NewRuntime();
         var first = await writer.OpenAsync<Accounts>("first", OpenMode.Create);
         var remote = await writer.OpenWriteOnlyAsync<Accounts>("second", OpenMode.Create);
-        var second = await world.NewRuntime(new TangoOptions()).OpenAsync<Accounts>("second");
+        var second = await world.NewRuntime(DecisionWorld.Playing).OpenAsync<Accounts>("second");
         await using var tx = writer.BeginTx(new TransactionOptions { AwaitApplied = true });
         await remote.SetAsync("x", await first.BalanceAsync("x") + 7);
         Assert.True((await tx.EndTxAsync()).IsCommitted);
@@ -187,7 +187,8 @@ public sealed class SequencerDecisionTests
     public async Task Log_of_a_lower_level_is_served_and_not_asked()
     {
         await using var world = new DecisionWorld();
-        var (older, old, oldSecond) = await world.OpenAsync(new TangoOptions { NewestLevel = FeatureLevel.KeyLists });
+        var (older, old, oldSecond) = await world.OpenAsync(
+            DecisionWorld.Playing with { NewestLevel = FeatureLevel.KeyLists });
         Assert.True((await older.TransferAsync(old, "x", 1)).IsCommitted);
         var (runtime, first, second) = await world.OpenAsync();
         var from = await world.TailAsync();
@@ -269,7 +270,7 @@ public sealed class SequencerDecisionTests
         await using var world = new DecisionWorld();
         var (runtime, first, second) = await world.OpenAsync(
             DecisionWorld.Asking with { NewObjectVersionCapacity = 1 });
-        var (_, rival, played) = await world.OpenAsync(new TangoOptions());
+        var (_, rival, played) = await world.OpenAsync(DecisionWorld.Playing);
         var tx = await HeldTransaction.BeginAsync(
             runtime, async () => await second.SetAsync("x", await first.BalanceAsync("a") + 1));
         // Both lie above the tail that was compared, and below the record: the mark rises above the snapshot.

@@ -11,6 +11,8 @@ namespace Tango.Tests;
 /// </summary>
 internal sealed class LogModel
 {
+    private const int DecidedFlag = 2;
+
     private readonly List<(RecordVersion Version, ulong Object, string? Key)> _writes = [];
     private readonly Dictionary<(ulong Object, string Account), long> _balances = [];
     private readonly Dictionary<RecordVersion, byte[]> _spills = [];
@@ -22,6 +24,9 @@ internal sealed class LogModel
 
     /// <summary>The balances just before each entry, and after the last one.</summary>
     public Dictionary<long, Dictionary<(ulong Object, string Account), long>> Before { get; } = [];
+
+    /// <summary>The commit records that the log itself decided, as it granted their positions.</summary>
+    public HashSet<RecordVersion> Decided { get; } = [];
 
     /// <summary>The commit records that have a decision record.</summary>
     public HashSet<RecordVersion> Decisions { get; } = [];
@@ -85,7 +90,7 @@ internal sealed class LogModel
 
     private void Commit(ref MessagePackReader reader, RecordVersion version)
     {
-        reader.SkipValue();
+        var isDecided = (reader.ReadInt32() & DecidedFlag) != 0;
         var snapshotEnd = reader.ReadInt64();
         var committed = true;
         for (var reads = reader.ReadArrayHeader(); reads > 0; reads--)
@@ -106,6 +111,12 @@ internal sealed class LogModel
                     write.Object == id && (write.Key is null || write.Key == key)
                     && write.Version.Position.Offset >= snapshotEnd);
             }
+        }
+
+        if (isDecided)
+        {
+            Assert.True(committed, $"{version} was granted, and what it read was written");
+            Decided.Add(version);
         }
 
         Commits.Add(version, (committed, new(_balances)));

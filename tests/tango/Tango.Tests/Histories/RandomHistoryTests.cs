@@ -7,7 +7,7 @@ namespace Tango.Tests;
 /// <summary>
 /// Several runtimes run random transactions against a log with holes and lost answers; then the log is replayed by a
 /// plain model. Checked: every decision, every value read by a committed transaction, that every abort has a real
-/// conflict, and that all views are equal.
+/// conflict, and that all views are equal. With each way to decide, and with both in one log.
 /// </summary>
 public class RandomHistoryTests
 {
@@ -29,22 +29,42 @@ public class RandomHistoryTests
         Remote,
     }
 
+    /// <summary>Who decides the transactions of the replicas.</summary>
+    public enum Decider
+    {
+        Playback,
+        Sequencer,
+
+        /// <summary>Each for some of the replicas.</summary>
+        Both,
+    }
+
     [Theory]
     [MemberData(nameof(Seeds))]
     public void Random_history_over_hosted_groups_agrees_with_a_plain_model_of_the_log(int seed) =>
-        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Group, time));
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Group, Decider.Playback, time));
 
     [Theory]
     [MemberData(nameof(Seeds))]
     public void So_is_one_over_partitions_that_need_decision_records(int seed) =>
-        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Layered, time));
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Layered, Decider.Playback, time));
 
     [Theory]
     [MemberData(nameof(Seeds))]
     public void Random_history_over_remote_objects_agrees_with_a_plain_model_of_the_log(int seed) =>
-        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Remote, time));
+        SeededContext.Run(seed, time => RunAsync(seed, Hosting.Remote, Decider.Playback, time));
 
-    private static async Task RunAsync(int seed, Hosting hosting, VirtualTime time)
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void Random_history_that_the_sequencer_decides_agrees_with_a_plain_model_of_the_log(int seed) =>
+        SeededContext.Run(seed, time => RunAsync(seed, (Hosting)(seed % 3), Decider.Sequencer, time));
+
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void Random_history_decided_in_both_ways_agrees_with_a_plain_model_of_the_log(int seed) =>
+        SeededContext.Run(seed, time => RunAsync(seed, (Hosting)(seed % 3), Decider.Both, time));
+
+    private static async Task RunAsync(int seed, Hosting hosting, Decider decider, VirtualTime time)
     {
         var faults = new Random(seed);
         await using var world = new World(new InMemoryLogOptions
@@ -59,28 +79,36 @@ public class RandomHistoryTests
             Time = time,
             // Some transactions spill (R19).
             MaxPayload = SpillsIn(seed) ? 120 : EntryLimits.DefaultMaxPayload,
-        }, time, realCursor: seed % 2 == 0);
+        }, time, realCursor: seed % 2 == 0)
+        { Decider = null };
         var attempts = new List<Attempt>();
         var replicas = new List<Replica>();
-        for (var i = 0; i < Runtimes; i++) replicas.Add(await OpenAsync(world, hosting, i));
+        for (var i = 0; i < Runtimes; i++) replicas.Add(await OpenAsync(world, hosting, i, decider));
         await Task.WhenAll(replicas.SelectMany((replica, r) => Enumerable.Range(0, Callers).Select(
             c => CallAsync(replica, new Random(seed + (1000 * r) + c), attempts))));
 
         var model = await LogModel.ReplayAsync(world.Log);
         foreach (var attempt in attempts) Check(attempt, model);
-        replicas.Add(await OpenAsync(world, hosting, 0));
-        replicas.Add(await OpenAsync(world, hosting, 1));
+        replicas.Add(await OpenAsync(world, hosting, 0, decider));
+        replicas.Add(await OpenAsync(world, hosting, 1, decider));
         await CheckViewsAsync(replicas, model);
         Assert.Contains(attempts, attempt => attempt.Outcome is TxOutcome.Committed);
-        Assert.Equal(hosting != Hosting.Group, model.Decisions.Count > 0);
+        if (decider == Decider.Playback) Assert.Equal(hosting != Hosting.Group, model.Decisions.Count > 0);
+        Assert.Equal(decider != Decider.Playback, model.Decided.Count > 0);
         Assert.Equal(SpillsIn(seed), model.SpilledTransactions.Count > 0);
     }
 
     private static bool SpillsIn(int seed) => seed % 4 == 1;
 
-    private static async Task<Replica> OpenAsync(World world, Hosting hosting, int index)
+    private static async Task<Replica> OpenAsync(World world, Hosting hosting, int index, Decider decider)
     {
-        var runtime = world.NewRuntime(new TangoOptions { PublishEvery = 3, RemoteStay = TimeSpan.Zero });
+        var asks = decider == Decider.Sequencer || (decider == Decider.Both && index > 0);
+        var runtime = world.NewRuntime(new TangoOptions
+        {
+            PublishEvery = 3,
+            RemoteStay = TimeSpan.Zero,
+            Decisions = asks ? TransactionDecisions.Sequencer : TransactionDecisions.Playback,
+        });
         var objects = new Accounts[2];
         if (hosting == Hosting.Group)
         {
