@@ -267,6 +267,7 @@ public sealed class LedgerReader
                     yield return new LedgerEntry(first, record.Data[(int)(first - record.First)]);
             }
 
+            if (trimmed is not null && Planted.Is("trim-is-told-to-readers")) throw trimmed;
             if (trimmed is not null && records.Count == 0) await GoOnAsync(view, trimmed, cancellationToken);
             else if (records.Count == 0) yield break;
         }

@@ -18,11 +18,15 @@ internal sealed class LedgerProcess(
     private const double ShareOfDeletions = 0.07;
     private const double ShareOfNew = 0.15;
     private const double ShareOfOldIds = 0.3;
+    private const double ShareOfOldReaders = 0.5;
     private const int MostOwn = 3;
     private const int MostEntries = 8;
     private const int MostRead = 20;
 
     private readonly List<(LedgerWriter Writer, LedgerFact Fact)> _own = [];
+
+    // Ledgers are moved and deleted under their readers (B15).
+    private readonly Dictionary<LedgerFact, LedgerReader> _readers = [];
 
     /// <summary>The call did nothing that is known, and may be repeated.</summary>
     public static bool IsPassing(Exception e) => LogRefusal.Is(e) || e is TangoInDoubtException
@@ -168,7 +172,9 @@ internal sealed class LedgerProcess(
         long floor = wanted.Acknowledged;
         try
         {
-            LedgerReader reader = await store.OpenAsync(wanted.Id!.Value);
+            LedgerReader reader = _readers.TryGetValue(wanted, out var known) && random.Chance(ShareOfOldReaders)
+                ? known
+                : _readers[wanted] = await store.OpenAsync(wanted.Id!.Value);
             LedgerFact fact = monitor.Of(reader);
             if (fact != wanted)
             {

@@ -10,6 +10,7 @@ internal sealed class MachineMonitor(ClusterMonitor monitor)
     private readonly Dictionary<(long Offset, int Index), (MachineCommand Command, MachineState State)> _runs = [];
     private readonly Dictionary<MachineCommand, (long Offset, int Index)> _places = [];
     private readonly HashSet<MachineState> _states = [default];
+    private readonly Dictionary<(long Offset, int Index), DateTimeOffset> _times = [];
 
     // Commands that never take effect, as their sender was told.
     private readonly HashSet<MachineCommand> _void = [];
@@ -20,9 +21,9 @@ internal sealed class MachineMonitor(ClusterMonitor monitor)
     public void Mark(string situation) => monitor.Mark(situation);
 
     /// <summary>A replica has run a command.</summary>
-    public void Ran(string replica, LogPosition position, int index, MachineCommand command, MachineState state)
+    public void Ran(string replica, in CommandContext context, MachineCommand command, MachineState state)
     {
-        var place = (position.Offset, index);
+        var place = (context.Position.Offset, context.Index);
         // M1 to M3: every command once, wherever replicas began.
         if (!_places.TryAdd(command, place) && _places[command] != place)
             Once($"{replica}: {command} runs at {place}, and at {_places[command]}");
@@ -31,8 +32,15 @@ internal sealed class MachineMonitor(ClusterMonitor monitor)
         if (!_runs.TryAdd(place, (command, state)) && _runs[place] != (command, state))
             Equal($"{replica}: {command} at {place} leads to {state}, and {_runs[place].Command} to "
                 + $"{_runs[place].State} at another replica");
+        if (!_times.TryAdd(place, context.Time) && _times[place] != context.Time)
+            Equal($"{replica}: {command} at {place} runs at {context.Time:O}, and at {_times[place]:O} at another "
+                + "replica");
         _states.Add(state);
     }
+
+    /// <summary>A replica has run a command at an earlier time than the one before.</summary>
+    public void RanBack(string replica, in CommandContext context, DateTimeOffset before) =>
+        Equal($"{replica}: {context.Position} runs at {context.Time:O}, behind {before:O}");
 
     /// <summary>A replica goes on from a snapshot.</summary>
     public void Restored(string replica, MachineState state)

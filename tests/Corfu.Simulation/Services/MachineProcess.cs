@@ -9,6 +9,7 @@ namespace Corfu.Simulation.Services;
 internal sealed class MachineProcess(
     SimClientNode node, MachineUser[] users, MachineMonitor monitor, ReplicaOptions options) : IServiceProcess
 {
+    private const double ShareOfSnapshots = 0.01;
     private const double ShareOfQueries = 0.25;
     private const double ShareOfSessionless = 0.1;
     private const double ShareOfClosing = 0.02;
@@ -35,7 +36,8 @@ internal sealed class MachineProcess(
 
         try
         {
-            if (random.Chance(ShareOfQueries)) await QueryAsync();
+            if (random.Chance(ShareOfSnapshots)) await SnapshotAsync();
+            else if (random.Chance(ShareOfQueries)) await QueryAsync();
             else if (random.Chance(ShareOfSessionless)) await ProposeLooseAsync();
             else await ProposeAsync(random);
         }
@@ -59,6 +61,20 @@ internal sealed class MachineProcess(
     {
         long floor = monitor.Answered;
         monitor.Queried(_name, await _replica.QueryAsync(static machine => machine.Count), floor);
+    }
+
+    private async Task SnapshotAsync()
+    {
+        try
+        {
+            await _replica.SnapshotAsync();
+            monitor.Mark("machine snapshot asked for");
+        }
+        catch (Exception e) when (e is LogTrimmedException or MachineFormatException)
+        {
+            // Others have written newer ones meanwhile.
+            monitor.Mark("machine snapshot trimmed");
+        }
     }
 
     // A command without a session is never sent again.

@@ -10,6 +10,8 @@ internal sealed class SimMachine(MachineMonitor monitor, string replica) : IStat
     private const int Length = 2 * sizeof(ulong);
     private const ulong Prime = 0x9E37_79B9_7F4A_7C15;
 
+    private DateTimeOffset _time;
+
     /// <summary>Commands that have run.</summary>
     public long Count { get; private set; }
 
@@ -28,7 +30,10 @@ internal sealed class SimMachine(MachineMonitor monitor, string replica) : IStat
         var what = new MachineCommand(BinaryPrimitives.ReadInt64LittleEndian(command.Span), (long)number);
         Count++;
         Hash = (Hash ^ ((ulong)what.User << 48) ^ number) * Prime;
-        monitor.Ran(replica, context.Position, context.Index, what, State);
+        monitor.Ran(replica, context, what, State);
+        // M11.
+        if (context.Time < _time) monitor.RanBack(replica, context, _time);
+        _time = context.Time;
         return Encode(Count, Hash);
     }
 

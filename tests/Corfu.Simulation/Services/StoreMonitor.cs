@@ -8,6 +8,7 @@ namespace Corfu.Simulation.Services;
 internal sealed class StoreMonitor(ClusterMonitor monitor)
 {
     private readonly List<StoreWriteFact> _writes = [];
+    private readonly List<StoreDeletionFact> _deletions = [];
 
     // The changes of each revision as they were told first: by key, the write, or null for a deletion.
     private readonly Dictionary<long, SortedDictionary<string, long?>> _changes = [];
@@ -38,6 +39,14 @@ internal sealed class StoreMonitor(ClusterMonitor monitor)
         var write = new StoreWriteFact(_writes.Count, keys);
         _writes.Add(write);
         return write;
+    }
+
+    /// <param name="key">Null: all.</param>
+    public StoreDeletionFact Deleting(string? key)
+    {
+        var deletion = new StoreDeletionFact(key);
+        _deletions.Add(deletion);
+        return deletion;
     }
 
     /// <summary>A process was told that its write took effect.</summary>
@@ -141,6 +150,20 @@ internal sealed class StoreMonitor(ClusterMonitor monitor)
     {
         if (Known != revision || _reads.Count > 0)
             Revision($"the store has come to {revision}, and the changes up to {Known} were told");
+        foreach (var (at, changes) in _changes.Where(change => change.Key <= Known))
+        {
+            foreach (string key in changes.Where(static one => one.Value is null).Select(static one => one.Key))
+                Ended(key, at);
+        }
+    }
+
+    // K15: a key ends with the lease of its newest value, or by a call.
+    private void Ended(string key, long revision)
+    {
+        if (!_maps[(int)revision - 1].TryGetValue(key, out var row) || _writes[(int)row.Write].Lease > 0
+            || _deletions.Exists(deletion => deletion.MayHaveMade(revision, key))) return;
+        monitor.Found(CheckerNames.StoreLease,
+            $"{key} of write {row.Write}, which has no lease, ends at revision {revision}");
     }
 
     private static SortedDictionary<string, Row> NewMap() => new(StringComparer.Ordinal);

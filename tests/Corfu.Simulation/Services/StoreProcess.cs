@@ -92,6 +92,7 @@ internal sealed class StoreProcess(
         string[] keys = [.. Enumerable.Range(0, random.Between(1, 4)).Select(_ => Key(random)).Distinct()];
         long lease = _lease is { } own && random.Chance(0.2) ? own.Id : 0;
         StoreWriteFact write = monitor.New(keys);
+        write.Lease = lease;
         await WriteAsync(write, StoreTransaction.Empty.Then(
             [.. keys.Select(key => new StorePut(key, write.Value, lease))]));
     }
@@ -192,9 +193,19 @@ internal sealed class StoreProcess(
 
     private async Task DeleteAsync(SimRandom random)
     {
-        StoreDeletion deletion = await store.DeleteAsync(
-            random.Chance(0.1) ? StoreRange.All : StoreRange.Of(Key(random)));
-        monitor.Answer(deletion.Revision);
+        string? key = random.Chance(0.1) ? null : Key(random);
+        StoreDeletionFact fact = monitor.Deleting(key);
+        try
+        {
+            StoreDeletion deletion = await store.DeleteAsync(key is null ? StoreRange.All : StoreRange.Of(key));
+            fact.Revision = deletion.Count > 0 ? deletion.Revision : 0;
+            monitor.Answer(deletion.Revision);
+        }
+        catch (Exception e) when (LogRefusal.Is(e))
+        {
+            fact.Revision = 0;
+            throw;
+        }
     }
 
     private async Task ReadAsync(SimRandom random)

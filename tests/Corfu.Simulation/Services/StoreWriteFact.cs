@@ -13,6 +13,9 @@ internal sealed class StoreWriteFact(long id, IReadOnlyCollection<string> keys)
 
     public IReadOnlyCollection<string> Keys => keys;
 
+    /// <summary>0: none.</summary>
+    public long Lease { get; set; }
+
     /// <summary>As its process was told. Null: it has no answer.</summary>
     public long? Told { get; set; }
 
@@ -31,4 +34,15 @@ internal sealed class StoreWriteFact(long id, IReadOnlyCollection<string> keys)
         int end = text.IndexOf(' ', StringComparison.Ordinal);
         return end > 0 && long.TryParse(text.AsSpan(0, end), CultureInfo.InvariantCulture, out long id) ? id : -1;
     }
+}
+
+/// <summary>A call that deletes keys.</summary>
+/// <param name="key">Null: all.</param>
+internal sealed class StoreDeletionFact(string? key)
+{
+    /// <summary>As its process was told; 0: it changed nothing. Null: it has no answer.</summary>
+    public long? Revision { get; set; }
+
+    public bool MayHaveMade(long revision, string deleted) =>
+        (key is null || key == deleted) && (Revision ?? revision) == revision;
 }

@@ -37,6 +37,12 @@ public sealed partial class StreamCursor
             }
 
             var result = _current[_index];
+            if (result.State == PageState.Unwritten && Planted.Is("playback-passes-holes"))
+            {
+                _index++;
+                continue;
+            }
+
             if (result.State == PageState.Unwritten || result.Entry?.Position.Epoch > _epoch)
             {
                 if (!await RelearnAsync(result, cancellationToken)) return null;
@@ -155,8 +161,9 @@ public sealed partial class StreamCursor
             if (results.Count == 0) return;
             var read = missing.Count == 0
                 ? null
-                : _log.ReadManyAsync(
-                    missing.DrainToImmutable(), ReadDetail.Full, ReadMode.CloseHoles, _fetching.Token).AsTask();
+                : _log.ReadManyAsync(missing.DrainToImmutable(), ReadDetail.Full,
+                    Planted.Is("playback-passes-holes") ? ReadMode.Observe : ReadMode.CloseHoles,
+                    _fetching.Token).AsTask();
             _batches.Enqueue(new Batch(results, read));
         }
     }

@@ -18,7 +18,8 @@ internal static class SavedStateCodec
 {
     private const int Length = 12;
 
-    public static ReadOnlyMemory<byte> Write(MachineState state, SessionTable sessions, DateTimeOffset time)
+    public static ReadOnlyMemory<byte> Write(
+        MachineState state, PlayedMark mark, SessionTable sessions, DateTimeOffset time)
     {
         var configured = state.Configured
             ?? throw new InvalidOperationException("A stream without a machine has no state");
@@ -30,8 +31,8 @@ internal static class SavedStateCodec
         writer.Write(configured.Version);
         writer.Write(configured.MaxSessions);
         writer.Write(configured.MaxResultBytes);
-        writer.Write(state.Played.End.Offset);
-        writer.Write(state.Played.Digest);
+        writer.Write(mark.End.Offset);
+        writer.Write(mark.Digest);
         writer.Write(time.UtcTicks);
         if (state.LastIntent is { } intent) writer.Write(intent.Offset);
         else writer.WriteNil();

@@ -66,7 +66,8 @@ internal sealed class WorkingState(StoreState start, LogPlace place)
         }
 
         _bytes += key.Length + version.Place.Length;
-        if (row is { Newest.Lease: > 0 and var old } && old != version.Lease) Detach(key, old);
+        if (row is { Newest.Lease: > 0 and var old } && old != version.Lease && !Planted.Is("lease-keeps-what-it-lost"))
+            Detach(key, old);
         if (version.Lease > 0) Attach(key, version.Lease);
         Table = Table.Set(key, row is null ? KeyRow.Of(version) : row.With(version));
     }
