@@ -70,7 +70,13 @@ if [ $has_ctl = yes ]; then
   check "etcdctl lease keep-alive" 'keepalived' ctl lease keep-alive --once "$lease"
   check "etcdctl lease revoke" revoked ctl lease revoke "$lease"
   check "etcdctl lock" '^held$' ctl lock mutex echo held
-  check "etcdctl elect" '^me$' timeout 10 bash -c "ETCDCTL_API=3 etcdctl --endpoints '$nodes' elect office me & sleep 4; kill \$!"
+  # The elected holds the office until it is killed.
+  elected() {
+    exec 3< <(ETCDCTL_API=3 exec timeout 20 etcdctl --endpoints "$nodes" elect office me)
+    head -n 2 <&3
+    kill $!
+  }
+  check "etcdctl elect" '^me$' elected
   check "etcdctl member list" started ctl member list
   check "etcdctl endpoint health" 'is healthy' ctl endpoint health
   check "etcdctl endpoint status" '3\.4' ctl endpoint status
@@ -81,13 +87,15 @@ if [ $has_ctl = yes ]; then
   if [ $has_etcd = yes ]; then
     ETCDCTL_API=3 etcdctl --endpoints "$own" put mirrored/from-etcd yes >/dev/null
     ctl put mirrored/from-corfu yes >/dev/null
-    # mirror FROM TO: until the key is there.
+    # mirror FROM TO KEY: until the key is there.
     mirror() {
-      ETCDCTL_API=3 timeout 8 etcdctl --endpoints "$1" make-mirror --prefix mirrored/ "$2" >/dev/null 2>&1 || true
-      ETCDCTL_API=3 etcdctl --endpoints "$2" get --prefix mirrored/
+      ETCDCTL_API=3 timeout 20 etcdctl --endpoints "$1" make-mirror --prefix mirrored/ "$2" >/dev/null 2>&1 &
+      local mirroring=$!
+      while kill -0 $mirroring 2>/dev/null && ! ETCDCTL_API=3 etcdctl --endpoints "$2" get "$3" | grep .; do sleep 0.1; done
+      kill $mirroring 2>/dev/null || true
     }
-    check "etcdctl make-mirror from corfu" mirrored/from-corfu mirror "$nodes" "${own#http://}"
-    check "etcdctl make-mirror to corfu" mirrored/from-etcd mirror "${own#http://}" "${nodes%%,*}"
+    check "etcdctl make-mirror from corfu" mirrored/from-corfu mirror "$nodes" "${own#http://}" mirrored/from-corfu
+    check "etcdctl make-mirror to corfu" mirrored/from-etcd mirror "${own#http://}" "${nodes%%,*}" mirrored/from-etcd
   fi
 else
   echo "skipped etcdctl: it is missing"
