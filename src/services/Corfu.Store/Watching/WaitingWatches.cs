@@ -60,7 +60,9 @@ internal sealed class WaitingWatches(StoreIndex index)
 
     private async ValueTask LookAsync(WaitingWatch watch, StoreState seen, CancellationToken cancellationToken)
     {
-        using var asked = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        // Without an end of its own: a request may come behind the wait.
+        var asked = new CancellationTokenSource();
+        using var end = cancellationToken.UnsafeRegister(static own => ((CancellationTokenSource)own!).Cancel(), asked);
         lock (_gate)
         {
             if (watch.Found is not null) return;
@@ -124,13 +126,16 @@ internal sealed class WaitingWatches(StoreIndex index)
 
     private void Ask(WaitingWatch watch)
     {
+        CancellationTokenSource? looking;
         lock (_gate)
         {
             if (watch.Found is not null || _seen is not { } seen) return;
             Find(watch, null, seen.Revision + 1);
-            // Elsewhere: what is woken may run at once, and not under the gate.
-            _ = watch.Looking?.CancelAsync();
+            looking = watch.Looking;
         }
+
+        // Behind the gate: what is woken may run at once.
+        looking?.Cancel();
     }
 
     private void Leave(WaitingWatch watch)
