@@ -75,7 +75,12 @@ internal sealed class CallEntry
     /// <summary>R28: the position is lost, and the rulings with it. What was not decided may be sent again.</summary>
     public void LosePosition()
     {
-        if (!HasAsks) return;
+        if (!HasAsks)
+        {
+            TellRefused();
+            return;
+        }
+
         if (Planted.Is("retry-keeps-its-verdict"))
         {
             HasAsks = false;

@@ -42,7 +42,11 @@ internal class CommitCall(
 
     protected override void OnPlaced(AppendResult append, int index) => _place = new AppendedRecord(append, index);
 
-    protected override void OnDecided(TxOutcome outcome) => _outcome = outcome;
+    // Rejected writes are counted for callers that wait for playback, whether it is before the append's answer or not.
+    protected override void OnDecided(TxOutcome outcome) =>
+        _outcome = !NeedsPlayback && outcome is TxOutcome.Committed committed
+            ? committed with { RejectedWrites = 0 }
+            : outcome;
 
     protected override void TellDurable(RecordVersion version) => Tell(DecideByPlace(version));
 

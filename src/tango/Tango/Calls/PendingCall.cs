@@ -141,6 +141,13 @@ internal abstract class PendingCall(
             TellInDoubt(position, message, reason);
     }
 
+    /// <summary>Playback has met the record, and does not know what it came to. A caller that does not wait for playback
+    /// hears of the append alone: which of the two is first must make no difference.</summary>
+    public void BecomeUnplayed(LogPosition position, string message, Exception? reason)
+    {
+        if (NeedsPlayback) BecomeInDoubt(position, message, reason);
+    }
+
     /// <summary>The record is certainly not in the log, says the log. If playback has met it all the same, the caller
     /// is told neither.</summary>
     public void BecomeFailed(Exception reason)

@@ -52,7 +52,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
                 entry, new RecordVersion(entry.Position, progress.Next),
                 e as TangoLevelException ?? (Exception)TangoFormatException.Of(e));
             foreach (var call in progress.Calls?[progress.Next..] ?? [])
-                call?.BecomeInDoubt(entry.Position, "The record's entry cannot be read", e);
+                call?.BecomeUnplayed(entry.Position, "The record's entry cannot be read", e);
         }
 
         return null;
@@ -72,7 +72,7 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         catch (Exception e) when (StrictMessagePack.IsDamage(e))
         {
             StopObjectsOf(entry, version, TangoFormatException.Of(e));
-            progress.Calls?[version.Index]?.BecomeInDoubt(version.Position, "The record cannot be read", e);
+            progress.Calls?[version.Index]?.BecomeUnplayed(version.Position, "The record cannot be read", e);
             reader = start;
             reader.SkipValue();
             return true;
@@ -116,9 +116,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
         if (!hosted.TryGet(update.Object, version.Position, out var target))
         {
             // R22: the object was let go at a trim and is not loaded yet; the entry is played for another one.
-            if (call is { NeedsPlayback: true })
-                call.BecomeInDoubt(
-                    version.Position, "The record is in the log, but its object is not played here", null);
+            call?.BecomeUnplayed(
+                version.Position, "The record is in the log, but its object is not played here", null);
             return;
         }
 
@@ -206,12 +205,12 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
 
         reader.SkipValue();
         if (isEvaluated && applied.StoppedAt is { } name)
-            call?.BecomeInDoubt(
+            call?.BecomeUnplayed(
                 version.Position, $"It committed, but '{name}' has stopped here and may have refused a write", null);
         else if (isEvaluated)
             call?.BecomeApplied(aborted ?? (TxOutcome)new TxOutcome.Committed(version, applied.Rejected));
         // No record says what it came to, or nothing here waits for the one that does.
-        else call?.BecomeInDoubt(version.Position, "What the transaction read cannot be read here any more", null);
+        else call?.BecomeUnplayed(version.Position, "What the transaction read cannot be read here any more", null);
         return true;
     }
 
@@ -241,8 +240,8 @@ internal sealed class RecordApplier(HostedObjects hosted, Commits commits, Spill
 
         ApplyWrites(ref reader, version, version, isEvaluated: true, ref applied);
         reader.SkipValue();
-        if (applied.StoppedAt is { } name && call is { NeedsPlayback: true })
-            call.BecomeInDoubt(
+        if (applied.StoppedAt is { } name)
+            call?.BecomeUnplayed(
                 version.Position, $"It committed, but '{name}' has stopped here and may have refused a write", null);
         else call?.BecomeApplied(new TxOutcome.Committed(version, applied.Rejected));
     }

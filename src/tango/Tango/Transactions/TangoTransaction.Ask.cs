@@ -79,6 +79,8 @@ public sealed partial class TangoTransaction
 
     private async ValueTask PlayAfterAsync(Refusal? refusal, CancellationToken cancellationToken)
     {
+        // A caller that has gone is told so: another ask would leave it in doubt.
+        cancellationToken.ThrowIfCancellationRequested();
         var player = _playback.Player;
         if (refusal is { Reason: RefusalReason.Written } written)
         {

@@ -142,8 +142,34 @@ public class PendingCallTests
         Assert.Equal((s_version.Position, null), (inDoubt.Position, inDoubt.Later));
     }
 
-    private static CommitCall NewCommit() => new(
-        new byte[1], [new StreamId(256)], new NoPlayback(), SpillList.Empty, 1000,
+    /// <summary>Whether playback or the append's answer comes first, and whatever playback finds: the caller hears the
+    /// same. Where playback was first, the commit was in doubt, or told its rejected writes.</summary>
+    [Theory]
+    [InlineData(true, true)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(false, false)]
+    public async Task Commit_without_playback_is_answered_by_the_append(bool playedFirst, bool isKnown)
+    {
+        var call = NewCommit(awaitsPlayback: false);
+        call.TryBecomeSent();
+        if (playedFirst) Play();
+        call.BecomePlaced(s_append, 0);
+        call.BecomeAppended(s_version);
+        if (!playedFirst) Play();
+        var committed = Assert.IsType<TxOutcome.Committed>(await call.Task);
+        Assert.Equal((s_version, 0), (committed.Version, committed.RejectedWrites));
+
+        void Play()
+        {
+            if (isKnown) call.BecomeApplied(new TxOutcome.Committed(s_version, 3));
+            else call.BecomeUnplayed(s_version.Position, "An object has stopped", null);
+            call.Publish();
+        }
+    }
+
+    private static CommitCall NewCommit(bool awaitsPlayback = true) => new(
+        new byte[1], [new StreamId(256)], awaitsPlayback ? new NoPlayback() : null, SpillList.Empty, 1000,
         new DirectoryEntry(new ObjectId(256), "written", "test", null, 16))
     { Log = new InMemoryCorfuLog() };
 
