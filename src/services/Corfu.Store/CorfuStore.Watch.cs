@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Corfu.Store.State;
 using Corfu.Store.Values;
+using Corfu.Store.Watching;
 
 namespace Corfu.Store;
 
@@ -62,20 +63,30 @@ public sealed partial class CorfuStore
                 next = end;
             }
 
-            if ((options.Progress && told < state.Revision) || options.Requests?.Take(state.Revision) == true)
+            var isAsked = options.Requests?.Take(state.Revision) == true;
+            if (isAsked || (options.Progress && told < state.Revision))
             {
                 told = state.Revision;
                 yield return new StoreChanges(told, []);
             }
 
-            var turn = await UnlessDisposedAsync(
-                _waiting.WaitAsync(range, state, next, options, stop.Token), cancellationToken);
-            next = turn.Next;
-            state = turn.State ?? await UnlessDisposedAsync(
-                _index.WaitAsync(view => view.Revision >= options.Requests!.Asked, stop.Token), cancellationToken);
-            Saw(state.Revision);
+            var seen = state.Revision;
+            // A watch that waits for long would keep all that is dropped meanwhile.
+            state = null!;
+            (var wake, next) = await UnlessDisposedAsync(
+                _waiting.WaitAsync(range, seen, next, options, stop.Token), cancellationToken);
+            state = await UnlessDisposedAsync(StateAsync(wake, options, stop.Token), cancellationToken);
         }
     }
+
+    /// <summary>The state for which a watch wakes.</summary>
+    private ValueTask<StoreState> StateAsync(
+        WatchWake wake, WatchOptions options, CancellationToken cancellationToken) => wake switch
+        {
+            WatchWake.Failed => StateAsync(default, cancellationToken),
+            WatchWake.Asked => _index.WaitAsync(view => view.Revision >= options.Requests!.Asked, cancellationToken),
+            _ => StateAsync(ReadAs.Local, cancellationToken),
+        };
 
     /// <param name="callers">The token whose cancellation stays one.</param>
     private async ValueTask<T> UnlessDisposedAsync<T>(ValueTask<T> task, CancellationToken callers)

@@ -32,7 +32,7 @@ public sealed partial class CorfuStore : IAsyncDisposable
         (_tango, _index, _options) = (tango, index, options);
         _values = new ValueReader(log, index, options.ValueCacheBytes);
         _writer = new ValueWriter(log, index.ObjectId, options.InlineBytes);
-        _waiting = new WaitingWatches(index);
+        _waiting = new WaitingWatches(index, options.Loops, Saw, _disposed.Token);
     }
 
     /// <summary>Opens the store of that name, and creates it if there is none.</summary>

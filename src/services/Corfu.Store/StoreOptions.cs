@@ -1,3 +1,5 @@
+using System.ComponentModel;
+
 namespace Corfu.Store;
 
 /// <summary>Options of a <see cref="CorfuStore"/>.</summary>
@@ -26,6 +28,9 @@ public sealed record StoreOptions
     public long? QuotaBytes { get; init; }
 
     public TimeProvider Time { get; init; } = TimeProvider.System;
+
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public LoopContext Loops { get; init; } = LoopContext.Pool;
 
     /// <summary>A sentence for each option that is out of range.</summary>
     public IReadOnlyList<string> Faults() => s_rules.FaultsOf(this);

@@ -37,6 +37,7 @@ internal sealed class StoreService(ServicesPlan plan, ClusterMonitor monitor, To
             new SimLogger(world, node.Name), TangoClient.LoopsHere());
         var options = new StoreOptions
         {
+            Loops = TangoClient.LoopsHere(),
             InlineBytes = random.Pick([0, 100, 1_024]),
             ValueCacheBytes = random.Pick([0, 2_000, 1 << 20]),
             Time = node.Process!.Time,

@@ -140,6 +140,46 @@ public sealed class WatchTests : IAsyncDisposable
             parts.SelectMany(static part => part.Events).Select(static one => one.Kv.Key.ToStringUtf8()));
     }
 
+    /// <summary>Go's clients throw away the answers of other watches that stand between parts.</summary>
+    [Fact]
+    public async Task Parts_of_an_answer_follow_each_other()
+    {
+        var client = await _world.StartAsync();
+        using var stream = new Stream(client);
+        for (var i = 0; i < 4; i++)
+            await stream.CreateAsync(
+                new WatchCreateRequest { Key = Bytes("a"), RangeEnd = Bytes("b"), Fragment = true });
+        var large = new string('x', 300 << 10);
+        await client.Keys.TxnAsync(Txn([.. Enumerable.Range(0, 4).Select(i => Op(Put($"a{i}", large)))]));
+        for (var i = 0; i < 4; i++)
+        {
+            var part = await stream.NextAsync();
+            Assert.True(part.Fragment);
+            var last = await stream.NextAsync();
+            Assert.Equal((part.WatchId, false), (last.WatchId, last.Fragment));
+        }
+    }
+
+    /// <summary>A step of the watch was under way, and the whole stream ended with it.</summary>
+    [Fact]
+    public async Task Watch_cancelled_while_the_client_does_not_read_ends_alone()
+    {
+        var client = await _world.StartAsync();
+        var large = new string('x', 60 << 10);
+        for (var i = 0; i < 200; i++) await client.PutAsync("a", large);
+        using var stream = new Stream(client);
+        await stream.CreateAsync(new WatchCreateRequest { Key = Bytes("a"), StartRevision = 2 });
+        await stream.SendAsync(new WatchRequest { CancelRequest = new WatchCancelRequest { WatchId = 0 } });
+        await stream.SendAsync(new WatchRequest { CreateRequest = new WatchCreateRequest { Key = Bytes("b") } });
+        WatchResponse answer;
+        do answer = await stream.NextAsync();
+        while (!answer.Canceled);
+        answer = await stream.NextAsync();
+        Assert.Equal((1, true), (answer.WatchId, answer.Created));
+        await client.PutAsync("b", "1");
+        Assert.Equal("202:b=1", Text(await stream.NextAsync()));
+    }
+
     [Fact]
     public async Task Stream_has_no_more_watches_than_allowed()
     {

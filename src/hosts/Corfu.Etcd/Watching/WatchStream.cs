@@ -14,16 +14,17 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
     // Answers of no watch have it.
     private const long NoWatch = -1;
 
+    // Items are the parts of an answer: no other answer stands between them, else Go's clients lose it.
     private const int MostQueued = 64;
 
     // An answer of a watch that takes parts begins another one here. Go's clients take 2 MiB by default.
     private const int FragmentBytes = 1 << 20;
 
     // No further revision goes into an answer that has so much.
-    private const int FullBytes = FragmentBytes / 2;
+    private const int FullBytes = 64 << 10;
     private const int MostEvents = 1_000;
 
-    private readonly Channel<WatchResponse> _queue = Channel.CreateBounded<WatchResponse>(MostQueued);
+    private readonly Channel<WatchResponse[]> _queue = Channel.CreateBounded<WatchResponse[]>(MostQueued);
     private readonly CancellationTokenSource _stop = new();
     private readonly System.Threading.Lock _gate = new();
 
@@ -65,8 +66,10 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
 
     private async Task WriteAsync(CancellationToken cancellationToken)
     {
-        await foreach (var answer in _queue.Reader.ReadAllAsync(cancellationToken).ConfigureAwait(false))
-            await responses.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
+        await foreach (var parts in _queue.Reader.ReadAllAsync(cancellationToken).ConfigureAwait(false))
+        {
+            foreach (var part in parts) await responses.WriteAsync(part, cancellationToken).ConfigureAwait(false);
+        }
     }
 
     private async Task ReadAsync(IAsyncStreamReader<WatchRequest> requests, CancellationToken cancellationToken)
@@ -97,7 +100,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         if (FaultOf(request) is { } fault)
         {
             (answer.Canceled, answer.CancelReason) = (true, fault);
-            await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
+            await _queue.Writer.WriteAsync([answer], cancellationToken).ConfigureAwait(false);
             return;
         }
 
@@ -109,7 +112,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         lock (_gate) _watches.Add(watch.Id, watch);
         EtcdTelemetry.OnWatches(1);
         answer.WatchId = watch.Id;
-        await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
+        await _queue.Writer.WriteAsync([answer], cancellationToken).ConfigureAwait(false);
         watch.Pump = LoopContext.Pool.RunAsync(() => PumpAsync(watch));
     }
 
@@ -142,7 +145,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         if (watch is null) return;
         await EndAsync(watch).ConfigureAwait(false);
         await _queue.Writer.WriteAsync(
-            new WatchResponse { Header = served.Header(), WatchId = id, Canceled = true }, cancellationToken)
+            [new WatchResponse { Header = served.Header(), WatchId = id, Canceled = true }], cancellationToken)
             .ConfigureAwait(false);
     }
 
@@ -171,7 +174,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         try
         {
             var options = new WatchOptions { Previous = watch.WantsPrevious, Requests = watch.Requests };
-            await TellAsync(watch, served.Store.WatchAsync(watch.Range, watch.From, options, stop.Token), stop.Token)
+            await TellAsync(watch, served.Store.WatchAsync(watch.Range, watch.From, options), stop.Token)
                 .ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
@@ -189,7 +192,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
                 Canceled = true,
                 CompactRevision = e.Oldest,
             };
-            await _queue.Writer.WriteAsync(answer, _stop.Token)
+            await _queue.Writer.WriteAsync([answer], _stop.Token)
                 .AsTask().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
         catch (Exception e)
@@ -203,38 +206,51 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
     private async Task TellAsync(
         RunningWatch watch, IAsyncEnumerable<StoreChanges> changes, CancellationToken cancellationToken)
     {
-        await using var told = changes.GetAsyncEnumerator(cancellationToken);
-        var (answer, bytes) = (new WatchResponse(), 0);
-        for (var next = told.MoveNextAsync(); await next.ConfigureAwait(false);)
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        await using var told = changes.GetAsyncEnumerator(stop.Token);
+        var next = told.MoveNextAsync().AsTask();
+        try
         {
-            var revision = told.Current.Revision;
-            foreach (var one in watch.EventsOf(told.Current))
+            var (answer, bytes, parts) = (new WatchResponse(), 0, new List<WatchResponse>());
+            while (await next.ConfigureAwait(false))
             {
-                var size = one.CalculateSize();
-                if (watch.Fragments && bytes > 0 && bytes + size > FragmentBytes)
+                var revision = told.Current.Revision;
+                foreach (var one in watch.EventsOf(told.Current))
                 {
-                    answer.Fragment = true;
-                    await SendAsync().ConfigureAwait(false);
+                    var size = one.CalculateSize();
+                    if (watch.Fragments && bytes > 0 && bytes + size > FragmentBytes)
+                    {
+                        answer.Fragment = true;
+                        parts.Add(answer);
+                        (answer, bytes) = (new WatchResponse(), 0);
+                    }
+
+                    answer.Events.Add(one);
+                    bytes += size;
                 }
 
-                answer.Events.Add(one);
-                bytes += size;
-            }
+                next = told.MoveNextAsync().AsTask();
+                if (next.IsCompletedSuccessfully && parts.Count == 0 && answer.Events.Count < MostEvents
+                    && bytes < FullBytes) continue;
+                if (answer.Events.Count > 0 || watch.IsNoticeDue)
+                {
+                    parts.Add(answer);
+                    foreach (var part in parts) (part.Header, part.WatchId) = (served.Header(revision), watch.Id);
+                    watch.IsNoticeDue = false;
+                    watch.ToldLately |= answer.Events.Count > 0;
+                    EtcdTelemetry.OnEvents(parts.Sum(static part => part.Events.Count));
+                    await _queue.Writer.WriteAsync([.. parts], stop.Token).ConfigureAwait(false);
+                    (answer, bytes, parts) = (new WatchResponse(), 0, []);
+                }
 
-            next = told.MoveNextAsync();
-            if (next.IsCompleted && answer.Events.Count < MostEvents && bytes < FullBytes) continue;
-            if (answer.Events.Count > 0 || watch.IsNoticeDue) await SendAsync().ConfigureAwait(false);
-            watch.HasTold(revision);
-
-            async ValueTask SendAsync()
-            {
-                (answer.Header, answer.WatchId) = (served.Header(revision), watch.Id);
-                watch.IsNoticeDue = false;
-                watch.ToldLately |= answer.Events.Count > 0;
-                EtcdTelemetry.OnEvents(answer.Events.Count);
-                await _queue.Writer.WriteAsync(answer, cancellationToken).ConfigureAwait(false);
-                (answer, bytes) = (new WatchResponse(), 0);
+                watch.HasTold(revision);
             }
+        }
+        finally
+        {
+            // An enumeration cannot be disposed of within a step.
+            await stop.CancelAsync().ConfigureAwait(false);
+            await ((Task)next).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
@@ -247,7 +263,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         await Task.WhenAll(watches.Select(watch => watch.WaitForAsync(newest))).WaitAsync(cancellationToken)
             .ConfigureAwait(false);
         await _queue.Writer.WriteAsync(
-            new WatchResponse { Header = served.Header(newest), WatchId = NoWatch }, cancellationToken)
+            [new WatchResponse { Header = served.Header(newest), WatchId = NoWatch }], cancellationToken)
             .ConfigureAwait(false);
     }
 

@@ -141,8 +141,8 @@ internal abstract class PendingCall(
             TellInDoubt(position, message, reason);
     }
 
-    /// <summary>Playback has met the record, and does not know what it came to. A caller that does not wait for playback
-    /// hears of the append alone: which of the two is first must make no difference.</summary>
+    /// <summary>Playback has met the record, and does not know what it came to. A caller that does not wait for
+    /// playback hears of the append alone: which of the two is first must make no difference.</summary>
     public void BecomeUnplayed(LogPosition position, string message, Exception? reason)
     {
         if (NeedsPlayback) BecomeInDoubt(position, message, reason);

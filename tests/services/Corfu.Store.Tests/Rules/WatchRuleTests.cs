@@ -2,6 +2,7 @@ using Corfu.Store.Index;
 using Corfu.Store.State;
 using Corfu.Store.Tests.Support;
 using Corfu.Store.Watching;
+using Tango.Testing;
 using static Corfu.Store.Tests.Support.StoreWorld;
 
 namespace Corfu.Store.Tests.Rules;
@@ -155,26 +156,63 @@ public sealed class WatchRuleTests : IAsyncDisposable
         var process = _world.Start();
         var store = await _world.OpenAsync(process);
         var index = await process.Runtime.OpenAsync<StoreIndex>("store");
-        var waiting = new WaitingWatches(index);
+        var waiting = new WaitingWatches(index, LoopContext.Pool, static _ => { }, default);
         var none = new WatchOptions();
-        var state = await index.ReadAsync(default);
         var turns = new Dictionary<string, Task<WatchTurn>>();
         foreach (var (name, range) in new[]
         {
             ("a", StoreRange.Of("a")), ("b", StoreRange.Of("b")), ("a+", new StoreRange("a", "b")),
             ("all", StoreRange.All),
         })
-            turns[name] = waiting.WaitAsync(range, state, 2, none, default).AsTask();
+            turns[name] = waiting.WaitAsync(range, 1, 2, none, default).AsTask();
         await store.PutAsync("c", Bytes("1"));
         Assert.Equal(2, (await turns["all"]).Next);
         await store.PutAsync("a1", Bytes("1"));
         Assert.Equal(3, (await turns["a+"]).Next);
         await store.TransactAsync(StoreTransaction.Empty.Then(new StorePut("b", Bytes("1")), new StoreDelete("c")));
-        var turn = await turns["b"];
-        Assert.Equal((4, 4), (turn.Next, turn.State!.Revision));
+        Assert.Equal(4, (await turns["b"]).Next);
         Assert.False(turns["a"].IsCompleted);
         await store.PutAsync("a", Bytes("1"));
         Assert.Equal(5, (await turns["a"]).Next);
+    }
+
+    /// <summary>The watch that waited for all others ended, and its place was to be taken.</summary>
+    [Fact]
+    public async Task Watches_outlive_a_cancelled_watch()
+    {
+        var store = await _world.OpenAsync();
+        using var stop = new CancellationTokenSource();
+        var first = TakeAsync(store.WatchAsync("a", 2, cancellationToken: stop.Token), 1);
+        var second = TakeAsync(store.WatchAsync("b", 2), 1);
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => first);
+        await store.PutAsync("b", Bytes("1"));
+        Assert.Equal("2:b=1", Text(await second));
+        // None waits now.
+        var third = TakeAsync(store.WatchAsync("c"), 1);
+        await store.PutAsync("c", Bytes("1"));
+        Assert.Equal("3:c=1", Text(await third));
+    }
+
+    /// <summary>Watches heard of it one after the other, each behind time-outs of its own.</summary>
+    [Fact]
+    public async Task Log_that_is_away_ends_all_watches()
+    {
+        var isOut = false;
+        await using var world = new StoreWorld(new InMemoryLogOptions
+        {
+            BeforeCheck = _ => isOut ? throw new LogUnavailableException("No sequencer") : ValueTask.CompletedTask,
+        });
+        var store = await world.OpenAsync();
+        var watches = Enumerable.Range(0, 20).Select(i => TakeAsync(store.WatchAsync($"{i}"), 1)).ToArray();
+        isOut = true;
+        var all = Task.WhenAll(watches);
+        await world.Host.Time.AdvanceUntilAsync(all.ContinueWith(static _ => { }, TaskScheduler.Default));
+        Assert.All(watches, static watch => Assert.IsType<LogUnavailableException>(watch.Exception!.InnerException));
+        isOut = false;
+        var again = TakeAsync(store.WatchAsync("a"), 1);
+        await store.PutAsync("a", Bytes("1"));
+        Assert.Equal("2:a=1", Text(await again));
     }
 
     [Fact]
