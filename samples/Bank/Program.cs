@@ -1,0 +1,3 @@
+using BankSample;
+
+return await BankCommand.InvokeAsync(args, Console.Error);
