@@ -75,6 +75,10 @@ internal sealed class MachineProcess(
             // Others have written newer ones meanwhile.
             monitor.Mark("machine snapshot trimmed");
         }
+        catch (AppendUnknownException)
+        {
+            monitor.Mark("machine snapshot in doubt");
+        }
     }
 
     // A command without a session is never sent again.
