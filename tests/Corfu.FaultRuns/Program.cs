@@ -13,6 +13,8 @@ using Corfu.FaultRuns.Objects;
 using Corfu.FaultRuns.Objects.Clients;
 using Corfu.FaultRuns.Objects.Faults;
 using Corfu.FaultRuns.Objects.Nodes;
+using Corfu.FaultRuns.Services;
+using Corfu.FaultRuns.Services.Clients;
 using Corfu.FaultRuns.Transactions;
 using Corfu.FaultRuns.Volumes;
 using Corfu.FaultRuns.Volumes.Clients;
@@ -198,6 +200,19 @@ zooKeeper.SetAction((result, stop) => Guarded(() => new ZooKeeperRun(result.GetV
         .RunAsync(stop)));
 root.Add(zooKeeper);
 
+var onlyServices = new Option<FaultKind[]>("--only")
+{
+    Description = "these kinds of fault only",
+    AllowMultipleArgumentsPerToken = true
+};
+var services = new Command("services",
+    "Kills and stops processes of a log, and those that share a key-value store, ledgers and a state machine over it, "
+    + "and judges what each was told.") { storeSeconds, seed, onlyServices };
+services.SetAction((result, stop) => Guarded(() => new ServicesRun(result.GetValue(seed),
+    TimeSpan.FromSeconds(result.GetValue(storeSeconds)), result.GetValue(onlyServices) ?? [], Console.Out)
+        .RunAsync(stop)));
+root.Add(services);
+
 var cleanup = new Command("cleanup", "Takes away what killed runs have left.");
 cleanup.SetAction(_ => UndoList.Cleanup(Console.Out));
 root.Add(cleanup);
@@ -211,6 +226,13 @@ client.SetAction(
     result => WorkClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
         result.GetValue(history)!));
 root.Add(client);
+
+var servicesClient = new Command("services-client", "One process of the services.") { connect, name, seed, history };
+servicesClient.Hidden = true;
+servicesClient.SetAction(
+    result => ServicesClient.RunAsync(result.GetValue(connect)!, result.GetValue(name)!, result.GetValue(seed),
+        result.GetValue(history)!));
+root.Add(servicesClient);
 
 var from = new Option<string>("--from") { Required = true };
 var inFlight = new Option<int>("--in-flight") { Required = true };
