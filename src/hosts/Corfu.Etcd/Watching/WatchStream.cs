@@ -183,7 +183,6 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         }
         catch (StoreCompactedException e)
         {
-            Forget(watch);
             var answer = new WatchResponse
             {
                 // Etcd's has no revision.
@@ -194,6 +193,8 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
             };
             await _queue.Writer.WriteAsync([answer], _stop.Token)
                 .AsTask().ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            // Behind it: progress that is told before would promise what the watch has not heard.
+            Forget(watch);
         }
         catch (Exception e)
         {

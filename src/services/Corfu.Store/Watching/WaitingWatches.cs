@@ -19,12 +19,14 @@ internal sealed class WaitingWatches(
     private readonly Dictionary<StoreKey, HashSet<WaitingWatch>> _byKey = [];
     private readonly HashSet<WaitingWatch> _eager = [];
     private readonly HashSet<WaitingWatch> _others = [];
-    private volatile int _count;
+    private int _count;
 
     // Guarded by _gate. Invariant, while the loop runs: no watch in the tables has a change to tell up to this
     // revision.
     private long _revision;
-    private bool _isLooking;
+
+    // Guarded by _gate: ends the loop when no watch is left; null: none runs.
+    private CancellationTokenSource? _looking;
 
     /// <summary>Completes when there may be something to tell.</summary>
     /// <param name="told">Up to it everything is told.</param>
@@ -33,16 +35,19 @@ internal sealed class WaitingWatches(
         StoreRange range, long told, long next, WatchOptions options, CancellationToken cancellationToken)
     {
         var watch = new WaitingWatch(range, next, options.Progress);
-        bool starts;
+        CancellationTokenSource? looking = null;
         lock (_gate)
         {
-            if (_isLooking && _revision > told) return new WatchTurn(WatchWake.Changed, next);
+            if (_looking is not null && _revision > told) return new WatchTurn(WatchWake.Changed, next);
             Add(watch);
-            starts = !_isLooking;
-            if (starts) (_isLooking, _revision) = (true, told);
+            if (_looking is null)
+            {
+                looking = _looking = new CancellationTokenSource();
+                _revision = told;
+            }
         }
 
-        if (starts) loops.Start(LookAsync);
+        if (looking is not null) loops.Start(() => LookAsync(looking));
         options.Requests?.WakeBy(() => Ask(watch));
         try
         {
@@ -51,50 +56,63 @@ internal sealed class WaitingWatches(
         finally
         {
             options.Requests?.WakeBy(null);
-            lock (_gate) Remove(watch);
+            Leave(watch);
         }
     }
 
-    private async Task LookAsync()
+    private void Leave(WaitingWatch watch)
     {
-        while (true)
+        CancellationTokenSource? unused = null;
+        lock (_gate)
         {
-            long seen;
+            Remove(watch);
+            // A loop that none needs would ask the log for ever.
+            if (_count == 0) (unused, _looking) = (_looking, null);
+        }
+
+        // Behind the gate: the loop may run at once.
+        unused?.Cancel();
+    }
+
+    private async Task LookAsync(CancellationTokenSource looking)
+    {
+        using var end = disposed.UnsafeRegister(
+            static own => ((CancellationTokenSource)own!).Cancel(), looking);
+        try
+        {
+            while (SeenBy(looking) is { } seen)
+                Tell(looking, await index.WaitAsync(state => state.Revision > seen, looking.Token));
+        }
+        catch (Exception)
+        {
+            // Each watch asks the log itself, and hears what is wrong.
             lock (_gate)
             {
-                if (_count == 0)
-                {
-                    _isLooking = false;
-                    return;
-                }
-
-                seen = _revision;
-            }
-
-            try
-            {
-                Tell(await index.WaitAsync(state => state.Revision > seen || _count == 0, disposed));
-            }
-            catch (Exception)
-            {
-                // Each watch asks the log itself, and hears what is wrong.
-                lock (_gate)
-                {
-                    _isLooking = false;
-                    Wake([.. All()], WatchWake.Failed, _revision + 1);
-                }
-
-                return;
+                if (_looking != looking) return;
+                _looking = null;
+                Wake([.. All()], WatchWake.Failed, _revision + 1);
             }
         }
     }
 
-    private void Tell(StoreState state)
+    /// <summary>Null: another loop is the one that looks, or none is needed.</summary>
+    private long? SeenBy(CancellationTokenSource looking)
+    {
+        lock (_gate)
+        {
+            if (_looking != looking) return null;
+            if (_count > 0) return _revision;
+            _looking = null;
+            return null;
+        }
+    }
+
+    private void Tell(CancellationTokenSource looking, StoreState state)
     {
         saw(state.Revision);
         lock (_gate)
         {
-            if (state.Revision <= _revision) return;
+            if (_looking != looking || state.Revision <= _revision) return;
             var next = _revision + 1;
             // Changes that cannot be told any more concern all of them.
             if (next < state.FirstTold) Wake([.. All()], WatchWake.Changed, next);
@@ -137,7 +155,7 @@ internal sealed class WaitingWatches(
         {
             // Woken, it is in no table, and may be behind the revision that was looked at.
             if (!watch.Woken.Task.IsCompleted)
-                Wake([watch], WatchWake.Asked, _isLooking ? _revision + 1 : watch.Next);
+                Wake([watch], WatchWake.Asked, _looking is null ? watch.Next : _revision + 1);
         }
     }
 

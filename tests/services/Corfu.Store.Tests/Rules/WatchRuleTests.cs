@@ -194,6 +194,35 @@ public sealed class WatchRuleTests : IAsyncDisposable
         Assert.Equal("3:c=1", Text(await third));
     }
 
+    /// <summary>The log was asked for changes for ever.</summary>
+    [Fact]
+    public async Task Log_is_left_alone_behind_the_last_watch()
+    {
+        var checks = 0;
+        await using var world = new StoreWorld(
+            new InMemoryLogOptions
+            {
+                BeforeCheck = _ =>
+                {
+                    checks++;
+                    return ValueTask.CompletedTask;
+                },
+            }, new TangoOptions { IdlePlayback = null });
+        var store = await world.OpenAsync();
+        using var stop = new CancellationTokenSource();
+        var watch = TakeAsync(store.WatchAsync("a", cancellationToken: stop.Token), 1);
+        await stop.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => watch);
+        // A check may have been due when the watch ended.
+        await world.Host.Time.AdvanceUntilAsync(Task.Delay(TimeSpan.FromSeconds(1), world.Host.Time));
+        var before = checks;
+        await world.Host.Time.AdvanceUntilAsync(Task.Delay(TimeSpan.FromSeconds(60), world.Host.Time));
+        Assert.Equal(before, checks);
+        var again = TakeAsync(store.WatchAsync("a"), 1);
+        await store.PutAsync("a", Bytes("1"));
+        Assert.Equal("2:a=1", Text(await again));
+    }
+
     /// <summary>Watches heard of it one after the other, each behind time-outs of its own.</summary>
     [Fact]
     public async Task Log_that_is_away_ends_all_watches()
