@@ -22,7 +22,7 @@ internal sealed class Accounts() : TypedMachine<Transfer, Receipt>(Options)
 
     public long BalanceOf(int account) => Opening + _changes.GetValueOrDefault(account);
 
-    /// <summary>What is in all accounts.</summary>
+    /// <summary>Sum of all accounts.</summary>
     public long Total(int accounts) => (accounts * Opening) + _changes.Values.Sum();
 
     protected override Receipt Apply(Transfer transfer, in CommandContext context)
@@ -59,14 +59,14 @@ internal sealed class Accounts() : TypedMachine<Transfer, Receipt>(Options)
     }
 }
 
-/// <summary>A command.</summary>
+/// <summary>A command: money goes from one account to another.</summary>
 /// <param name="Name">Another one with each transfer that a client wants made.</param>
 [MessagePackObject]
 public sealed record Transfer(
     [property: Key(0)] string Name, [property: Key(1)] int From, [property: Key(2)] int To,
     [property: Key(3)] long Amount);
 
-/// <summary>Its result.</summary>
+/// <summary>Result of a transfer.</summary>
 /// <param name="Done">False: the account had too little, and nothing was moved.</param>
 /// <param name="Left">What the account has after it.</param>
 [MessagePackObject]

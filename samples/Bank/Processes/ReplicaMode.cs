@@ -55,6 +55,11 @@ internal static class ReplicaMode
                     cancellationToken: cancellationToken),
             };
         }
+        catch (MachineException e) when (e is not ReplicaBusyException)
+        {
+            // No replica goes on from here: a correct machine never comes to this.
+            answer = $"stopped {e.Message}";
+        }
         catch (Corfu.CorfuException e)
         {
             // Nothing of this call is in the log: its client tries again.

@@ -31,7 +31,8 @@ internal sealed class BankClient
         string? opened;
         while ((opened = await _replicas[_replica].AskAsync("open", cancellationToken)) is null || Failed(opened))
             await MoveAsync(cancellationToken);
-        _session = long.Parse(opened, CultureInfo.InvariantCulture);
+        if (!long.TryParse(opened, CultureInfo.InvariantCulture, out _session))
+            throw new BankException($"A session was answered with '{opened}'");
         for (var number = 0; number < _plan.TransfersOf(_client); number++)
         {
             while (progress.IsAhead) await Task.Delay(5, cancellationToken);

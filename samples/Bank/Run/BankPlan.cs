@@ -1,6 +1,6 @@
 namespace BankSample.Run;
 
-/// <summary>What a run does.</summary>
+/// <summary>Size of a run.</summary>
 internal sealed record BankPlan(int Transfers, int Kills, int Accounts, int Clients, int Seed)
 {
     public const int Replicas = 3;

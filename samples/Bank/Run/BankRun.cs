@@ -85,7 +85,7 @@ internal static class BankRun
         return ran - before.Ran == answered && answered == plan.Transfers && twice == 0 && total == expected;
     }
 
-    /// <summary>What a replica has.</summary>
+    /// <summary>Totals of a replica.</summary>
     private sealed record Totals(int Ran, int Twice, long Total)
     {
         public static async Task<Totals> ReadAsync(

@@ -297,7 +297,7 @@ internal sealed class StoreProcess(
         }
         catch (StoreLeaseNotFoundException)
         {
-            // K15: the lease was renewed at that moment or later, and nobody has ended it.
+            // K15: the lease was renewed at that moment or later, and no call has ended it.
             TimeSpan age = time.GetElapsedTime(own.RenewedAt);
             if (age < own.TimeToLive * ShareOfLife) monitor.LeaseGone(_name, own.Id, age, own.TimeToLive);
             monitor.Mark("store lease expired");

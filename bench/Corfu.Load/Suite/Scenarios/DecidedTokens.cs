@@ -1,6 +1,6 @@
 namespace Corfu.Load.Suite.Scenarios;
 
-/// <summary>What a decision costs the sequencer, alone in its process.</summary>
+/// <summary>Cost of a decision for the sequencer, alone in its process.</summary>
 internal sealed class DecidedTokens : IScenario
 {
     private const int CallersEach = 64;

@@ -20,9 +20,9 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
     // An answer of a watch that takes parts begins another one here. Go's clients take 2 MiB by default.
     private const int FragmentBytes = 1 << 20;
 
-    // No further revision goes into an answer that has so much.
+    // No further revision goes into an answer that has so much, or of which so many were looked at.
     private const int FullBytes = 64 << 10;
-    private const int MostEvents = 1_000;
+    private const int MostRevisions = 1_000;
 
     private readonly Channel<WatchResponse[]> _queue = Channel.CreateBounded<WatchResponse[]>(MostQueued);
     private readonly CancellationTokenSource _stop = new();
@@ -142,30 +142,31 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
     {
         RunningWatch? watch;
         lock (_gate) _watches.TryGetValue(id, out watch);
-        if (watch is null) return;
-        await EndAsync(watch).ConfigureAwait(false);
+        if (watch is null || !await EndAsync(watch).ConfigureAwait(false)) return;
         await _queue.Writer.WriteAsync(
             [new WatchResponse { Header = served.Header(), WatchId = id, Canceled = true }], cancellationToken)
             .ConfigureAwait(false);
     }
 
     /// <summary>After it nothing of the watch comes into the queue.</summary>
-    private async Task EndAsync(RunningWatch watch)
+    /// <returns>False: it has ended by itself, and its client has its answer.</returns>
+    private async Task<bool> EndAsync(RunningWatch watch)
     {
         watch.Stop();
         await watch.Pump.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        Forget(watch);
+        return Forget(watch);
     }
 
-    private void Forget(RunningWatch watch)
+    private bool Forget(RunningWatch watch)
     {
         lock (_gate)
         {
-            if (!_watches.Remove(watch.Id)) return;
+            if (!_watches.Remove(watch.Id)) return false;
         }
 
         EtcdTelemetry.OnWatches(-1);
         watch.End();
+        return true;
     }
 
     private async Task PumpAsync(RunningWatch watch)
@@ -212,7 +213,7 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
         var next = told.MoveNextAsync().AsTask();
         try
         {
-            var (answer, bytes, parts) = (new WatchResponse(), 0, new List<WatchResponse>());
+            var (answer, bytes, parts, looked) = (new WatchResponse(), 0, new List<WatchResponse>(), 0);
             while (await next.ConfigureAwait(false))
             {
                 var revision = told.Current.Revision;
@@ -231,8 +232,10 @@ internal sealed class WatchStream(ServedStore served, IServerStreamWriter<WatchR
                 }
 
                 next = told.MoveNextAsync().AsTask();
-                if (next.IsCompletedSuccessfully && parts.Count == 0 && answer.Events.Count < MostEvents
-                    && bytes < FullBytes) continue;
+                if (next.IsCompletedSuccessfully && parts.Count == 0 && ++looked < MostRevisions && bytes < FullBytes)
+                    continue;
+                stop.Token.ThrowIfCancellationRequested();
+                looked = 0;
                 if (answer.Events.Count > 0 || watch.IsNoticeDue)
                 {
                     parts.Add(answer);

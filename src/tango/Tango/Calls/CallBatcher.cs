@@ -33,7 +33,8 @@ internal sealed class CallBatcher(ICorfuLog log, ulong runtime, TangoOptions opt
     // append returns. A post is null.
     private readonly Dictionary<long, PendingCall?[]> _unplayed = [];
 
-    /// <summary>First position after everything whose callers have been told that it is in the log.</summary>
+    /// <summary>First position after everything that an append has returned for. Only playback answers a caller
+    /// before.</summary>
     public LogPosition AcknowledgedEnd => new(Volatile.Read(ref _acknowledgedEnd));
 
     /// <summary>Most bytes of one record.</summary>

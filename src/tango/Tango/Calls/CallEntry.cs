@@ -95,7 +95,8 @@ internal sealed class CallEntry
     /// <summary>
     /// Answers the callers of the records that have left, once what is left of the entry is being played. A grant that
     /// writes what they read is then mostly played with it: a caller that hears of it at once asks for the tail, and
-    /// meets grants of other runtimes that are not written yet.
+    /// meets grants of other runtimes that are not written yet. Where the position is lost, they do not wait for the
+    /// next one.
     /// </summary>
     public void TellRefused()
     {

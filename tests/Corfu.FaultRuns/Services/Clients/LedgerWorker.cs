@@ -4,8 +4,8 @@ using Tango.Ledgers;
 
 namespace Corfu.FaultRuns.Services.Clients;
 
-/// <summary>Writes ledgers of its own, one after another, and reads and recovers the newest ones, whoever writes
-/// them.</summary>
+/// <summary>Writes ledgers of its own, one after another, and reads and recovers the newest ones of all
+/// processes.</summary>
 internal sealed class LedgerWorker(LedgerStore ledgers, HistoryWriter history, string name)
 {
     private const int Window = 8;

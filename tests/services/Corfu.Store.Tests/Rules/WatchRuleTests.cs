@@ -211,6 +211,8 @@ public sealed class WatchRuleTests : IAsyncDisposable
         var store = await world.OpenAsync();
         using var stop = new CancellationTokenSource();
         var watch = TakeAsync(store.WatchAsync("a", cancellationToken: stop.Token), 1);
+        await world.Host.Time.AdvanceUntilAsync(Task.Delay(TimeSpan.FromSeconds(1), world.Host.Time));
+        Assert.True(checks >= 10);
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => watch);
         // A check may have been due when the watch ended.

@@ -123,6 +123,39 @@ public sealed class DeclaredEntryTests
         await lifetime.CancelAsync();
     }
 
+    /// <summary>The rest of the entry may wait for long: for another position, behind a reconfiguration.</summary>
+    [Fact]
+    public async Task Refusal_is_heard_when_the_position_is_lost()
+    {
+        var (isSent, appends, ask) = (new TaskCompletionSource(), 0, (AskCall?)null);
+        var heard = new List<bool>();
+        var log = new InMemoryCorfuLog(new InMemoryLogOptions
+        {
+            NextAppendFault = () => ++appends == 2 ? AppendFault.LeaveHole : AppendFault.None,
+            AroundAppend = async _ =>
+            {
+                heard.Add(ask?.Task.IsCompleted == true);
+                if (heard.Count == 1) await isSent.Task;
+            },
+        });
+        using var lifetime = new CancellationTokenSource();
+        var since = (await log.CheckAsync([])).Tail;
+        var batcher = NewBatcher(log, lifetime.Token);
+        var player = new EndlessPlayer();
+        var second = Update(player, 2);
+        ask = Ask(log, player, since, second.Writes[0]);
+        batcher.Send(Update(player, 1));
+        batcher.Send(second);
+        batcher.Send(ask);
+        isSent.SetResult();
+        await player.Placed.Task;
+        Assert.Equal(3, appends);
+        // Around the first append, around the one that loses its position, and around the one behind it.
+        Assert.Equal([false, false, false, false, true, true], heard);
+        Assert.Equal(AskEnd.Written, ask.End);
+        await lifetime.CancelAsync();
+    }
+
     /// <summary>Nothing of the entry is left to wait for.</summary>
     [Fact]
     public async Task Ask_refused_alone_is_answered_without_an_append()
