@@ -23,7 +23,12 @@ internal static class ClusterUpCommand
         var replicas = Number("--replicas", "Replicas of every entry (new cluster: 2).");
         var spares = Number("--spares", "Units that wait to take the place of one that fails (new cluster: 0).");
         var sequencers = Number("--sequencers",
-            "Sequencer processes: one serves, the others stand by (new cluster: 1).");
+            "Sequencers: one serves, the others stand by (new cluster: 1).");
+        var colocate = new Option<bool>("--colocate")
+        {
+            Description = "A new cluster's sequencers run in the processes of its units, one in each. A machine has "
+                + "fewer processes then; such a unit and its sequencer fail together.",
+        };
         var manual = new Option<bool>("--manual")
         {
             Description =
@@ -70,8 +75,8 @@ internal static class ClusterUpCommand
             Description = "Serve etcd v3 too, gRPC and JSON: every node gets a port for it, and keeps it. All serve "
                 + "one store.",
         };
-        var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, manual, host,
-            port, tls, insecure, grpc, grpcAllow, zooKeeper, etcd, json };
+        var command = new Command("up", Description) { directory, units, replicas, spares, sequencers, colocate, manual,
+            host, port, tls, insecure, grpc, grpcAllow, zooKeeper, etcd, json };
         command.SetAction((result, cancellationToken) =>
         {
             var folder = result.GetRequiredValue(directory).FullName;
@@ -83,6 +88,7 @@ internal static class ClusterUpCommand
                 Spares = result.GetValue(spares) ?? now.Spares,
                 Sequencers = result.GetValue(sequencers) ?? now.Sequencers,
                 TakeUnitsIn = result.GetValue(units) is not null,
+                Colocate = result.GetValue(colocate),
                 Automatic = !result.GetValue(manual),
                 Host = result.GetValue(host)!,
                 Port = result.GetValue(port),

@@ -20,8 +20,12 @@ public sealed record ClusterShape
     /// <summary>Units that run without being in a chain.</summary>
     public int Spares { get; init; }
 
-    /// <summary>Sequencer processes: one serves, the others stand by.</summary>
+    /// <summary>Sequencers: one serves, the others stand by.</summary>
     public int Sequencers { get; init; } = 1;
+
+    /// <summary>A new cluster's sequencers run in the processes of its units, one in each from the first on; those
+    /// above the number of units have processes of their own. Default false.</summary>
+    public bool Colocate { get; init; }
 
     /// <inheritdoc cref="NodeOptions.Automatic"/>
     public bool Automatic { get; init; } = true;
@@ -52,7 +56,7 @@ public sealed record ClusterShape
             faults.Add($"The number of spares must be between 0 and {ClusterPlacement.MaxUnits}, not {Spares}.");
         if (Sequencers is < 1 or > MaxSequencers)
             faults.Add($"The number of sequencers must be between 1 and {MaxSequencers}, not {Sequencers}.");
-        var ports = (Units + Spares + Sequencers) * (1 + FrontEnds.Length);
+        var ports = (Units + Spares + Sequencers - SequencersInUnits) * (1 + FrontEnds.Length);
         if (Port is < 1 || Port + ports - 1 > 65_535)
             faults.Add($"The first port must leave room for {ports} ports between 1 and 65535, not {Port}.");
         var address = NodeOptionsValidator.AddressOf(Host);
@@ -70,6 +74,8 @@ public sealed record ClusterShape
     /// entries.</summary>
     public bool TakeUnitsIn { get; init; }
 
+    private int SequencersInUnits => Colocate ? Math.Min(Units, Sequencers) : 0;
+
     internal ClusterManifest NewManifest(IEntropy entropy)
     {
         if (Faults() is { Count: > 0 } faults) throw new NodeStartException(string.Join('\n', faults));
@@ -82,24 +88,33 @@ public sealed record ClusterShape
     internal ClusterManifest Extend(ClusterManifest manifest, IEntropy entropy)
     {
         var (units, spares, sequencers) = manifest.Counts();
-        var count = Math.Max(0, Units - units) + Math.Max(0, Spares - spares) + Math.Max(0, Sequencers - sequencers);
-        if (count == 0) return manifest;
         var isNew = manifest.Nodes.IsEmpty;
+        // Nodes that there are keep their roles.
+        var inUnits = isNew ? SequencersInUnits : 0;
+        var count = Math.Max(0, Units - units) + Math.Max(0, Spares - spares)
+            + Math.Max(0, Sequencers - sequencers - inUnits);
+        if (count == 0) return manifest;
         var acceptors = isNew ? ClusterPlacement.AcceptorCount(Units) : 0;
         var shape = isNew ? this : this with { Host = manifest.Nodes[0].Host, Port = null };
         var ports = new Queue<int>(shape.Ports(count, entropy, [.. manifest.Nodes.Select(n => n.Port)]));
         var added = new List<ManifestNode>();
         for (var i = units; i < Units; i++)
-            added.Add(shape.NewUnit(FreeName("unit"), ports.Dequeue(), false, i < acceptors, entropy));
+        {
+            var unit = shape.NewUnit(FreeName("unit"), ports.Dequeue(), false, i < acceptors, entropy);
+            added.Add(i < inUnits ? unit with { Roles = unit.Roles.Add(SequencerRole) } : unit);
+        }
+
         for (var i = spares; i < Spares; i++)
             added.Add(shape.NewUnit(FreeName("spare"), ports.Dequeue(), true, true, entropy));
-        for (var i = sequencers; i < Sequencers; i++) added.Add(shape.NewSequencer(i, ports.Dequeue()));
+        for (var i = sequencers + inUnits; i < Sequencers; i++) added.Add(shape.NewSequencer(i, ports.Dequeue()));
         return manifest with { Nodes = [.. manifest.Nodes, .. added.Select(node => node with { Forming = !isNew })] };
 
         string FreeName(string kind) =>
             Enumerable.Range(0, int.MaxValue).Select(i => $"{kind}-{i}")
                 .First(name => manifest.Nodes.Concat(added).All(n => n.Name != name));
     }
+
+    private static NodeConfigRole SequencerRole => new(NodeRoles.Sequencer.Name, Guid.Empty, null);
 
     private ManifestNode NewUnit(string name, int port, bool spare, bool hasAcceptor, IEntropy entropy)
     {
@@ -109,7 +124,7 @@ public sealed record ClusterShape
     }
 
     private ManifestNode NewSequencer(int index, int port) => new(index == 0 ? "sequencer" : $"sequencer-{index}", Host,
-        port, index > 0, [new NodeConfigRole(NodeRoles.Sequencer.Name, Guid.Empty, null)]);
+        port, index > 0, [SequencerRole]);
 
     /// <inheritdoc cref="Ports"/>
     public int[] FreePorts(int count, ImmutableArray<int> taken) => Ports(count, SystemEntropy.Instance, taken);

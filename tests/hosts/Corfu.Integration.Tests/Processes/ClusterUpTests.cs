@@ -162,6 +162,39 @@ public sealed class ClusterUpTests
         Assert.Equal([folder.File("letters.txt")], Directory.EnumerateFileSystemEntries(folder.Path));
     }
 
+    [Fact]
+    public async Task Colocated_sequencers_run_in_the_processes_of_units()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync("--units", "2", "--colocate", "--sequencers", "3");
+        var ids = await cluster.ProcessIdsAsync();
+        Assert.Equal(["sequencer-2", "unit-0", "unit-1"], ids.Keys.Order());
+        var duties = await DutiesAsync(cluster);
+        Assert.Equal("serving", duties["unit-0 unit"]);
+        Assert.Equal("serving", duties["unit-0 sequencer"]);
+        Assert.Equal("standby", duties["unit-1 sequencer"]);
+        Assert.Equal("standby", duties["sequencer-2 sequencer"]);
+        (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString)).Require();
+
+        // A unit that is added has a process without a sequencer, and so has a sequencer without a unit.
+        await cluster.UpAgainAsync("--units", "3", "--sequencers", "4", "--colocate");
+        duties = await DutiesAsync(cluster);
+        Assert.Equal(["acceptor", "sequencer", "unit"],
+            duties.Keys.Where(role => role.StartsWith("unit-0 ", StringComparison.Ordinal)).Select(RoleOf).Order());
+        Assert.Equal(["unit"],
+            duties.Keys.Where(role => role.StartsWith("unit-2 ", StringComparison.Ordinal)).Select(RoleOf));
+        Assert.Equal("standby", duties["sequencer-3 sequencer"]);
+
+        // All of them end, and begin again with the same roles.
+        var down = (await CorfuTool.RunAsync("cluster", "down", "--dir", cluster.Folder)).Require();
+        Assert.Equal(["stopped sequencer-2", "stopped sequencer-3", "stopped unit-0", "stopped unit-1",
+            "stopped unit-2"], down.Lines.Order());
+        await cluster.UpAgainAsync();
+        Assert.Equal(duties.Keys.Order(), (await DutiesAsync(cluster)).Keys.Order());
+        (await CorfuTool.RunWithInputAsync("entry", "log", "append", "--connect", cluster.ConnectionString)).Require();
+
+        static string RoleOf(string role) => role.Split(' ')[1];
+    }
+
     private static async Task<Dictionary<string, string>> DutiesAsync(ClusterProcesses cluster)
     {
         var result = (await CorfuTool.RunAsync("cluster", "status", "--dir", cluster.Folder, "--json")).Require();

@@ -53,6 +53,30 @@ public sealed class HealingTests
     }
 
     [Fact]
+    public async Task Killed_process_of_a_unit_and_the_sequencer_is_followed_by_the_next_of_both()
+    {
+        await using var cluster = await ClusterProcesses.UpAsync("--colocate", "--sequencers", "2");
+        await using var client = await CorfuClient.ConnectAsync(cluster.ConnectionString);
+        var acknowledged = await AppendAsync(client, 100);
+        var first = client.Projection.Sequencer;
+        var ids = await cluster.ProcessIdsAsync();
+        await ClusterProcesses.KillAsync(ids["unit-0"]);
+        acknowledged.AddRange(await AppendAsync(client, 100));
+        var healed = await cluster.WaitForAsync(client,
+            p => p.Sequencer != first && p.Active.Chains.All(chain => chain.Replicas
+                .All(replica => p.AddressOf(replica.Unit).Endpoint != first.Endpoint)), Patience);
+        Assert.StartsWith("agent ", healed.Reason, StringComparison.Ordinal);
+        Assert.Contains(healed.Units, unit => unit.Endpoint == healed.Sequencer.Endpoint);
+
+        // The process that comes back holds a unit without entries and a sequencer that stands by.
+        await cluster.UpAgainAsync();
+        Assert.Equal(ids.Keys.Order(), (await cluster.ProcessIdsAsync()).Keys.Order());
+        acknowledged.AddRange(await AppendAsync(client, 100));
+        Assert.Equal(healed.Sequencer, client.Projection.Sequencer);
+        await RequireAsync(client, acknowledged);
+    }
+
+    [Fact]
     public async Task A_sequencer_process_that_is_started_again_by_itself_takes_over()
     {
         await using var cluster = await ClusterProcesses.UpAsync();
