@@ -45,27 +45,11 @@ internal static class SalusCommand
             sections.Add(await AttachedSection.RunAsync(plan, nodes, folder.Path, cancellationToken));
         if (plan.Sections.Contains(SalusPlan.Pipeline))
             sections.Add(await PipelineSection.RunAsync(plan, nodes, folder.Path, cancellationToken));
-        var summary = "salus " + string.Join(' ', sections.SelectMany(one => one.Summary)
-            .Select(pair => $"{pair.Key}={pair.Value}")
-            .Append($"problems={sections.Sum(one => one.Problems.Count)}"));
-        var page = Page(plan, sections, summary);
-        Console.WriteLine();
-        Console.WriteLine(page);
-        if (file is not null) await File.WriteAllTextAsync(file.FullName, page, cancellationToken);
-        foreach (var problem in sections.SelectMany(one => one.Problems))
-            await Console.Error.WriteLineAsync($"not valid: {problem}");
-        Console.WriteLine(summary);
-        return sections.Any(one => one.Problems.Count > 0) ? 1 : 0;
-    }
-
-    private static string Page(SalusPlan plan, IReadOnlyList<FigureSection> sections, string summary)
-    {
-        var run = RunInfo.Current;
-        var command = string.Create(CultureInfo.InvariantCulture,
-            $"Corfu.Load salus --rounds {plan.Rounds} --seconds {plan.Seconds}");
-        if (plan.Sections.Count < SalusPlan.All.Length) command += " --section " + string.Join(' ', plan.Sections);
-        return $"{run.Machine}. Commit {run.Commit}, {run.Runtime}. `{command}`: medians of {plan.Rounds} rounds.\n\n"
-            + string.Join('\n', sections.Select(section => section.ToMarkdown())) + $"\n```\n{summary}\n```\n";
+        var arguments = string.Create(
+            CultureInfo.InvariantCulture, $"--rounds {plan.Rounds} --seconds {plan.Seconds}");
+        if (plan.Sections.Count < SalusPlan.All.Length) arguments += " --section " + string.Join(' ', plan.Sections);
+        return await new FigureReport(RunInfo.Current, "salus", arguments, plan.Rounds, sections)
+            .WriteAsync(file, cancellationToken);
     }
 }
 

@@ -12,6 +12,12 @@ internal sealed record PointCase(string Series, double X, string Label, IReadOnl
     /// <summary>Whether write and fdatasync are measured beside it too.</summary>
     public bool IsDurable { get; init; }
 
+    /// <summary>A server of another kind; null: what the other cases of the run load.</summary>
+    public string? Target { get; init; }
+
+    /// <summary>Processor seconds of the servers since their start; null: they are not watched.</summary>
+    public Func<double>? Servers { get; init; }
+
     /// <summary>Payload bytes of an operation.</summary>
     public int Size { get; init; } = DefaultSize;
 

@@ -6,11 +6,14 @@ internal sealed class PointLoad(IReadOnlyList<WorkerProcess> workers, string tar
     // On a busy machine a process may get no time in a short round.
     private const int LongerRound = 10;
 
+    /// <summary>Processor seconds of the generators since their start.</summary>
+    public double ProcessorSeconds => workers.Sum(static worker => worker.ProcessorTime.TotalSeconds);
+
     public async Task<IReadOnlyList<PointShare>> RunAsync(PointCase point, TimeSpan length,
         CancellationToken cancellationToken)
     {
         var reports = await SendAsync(point, cancellationToken, part =>
-            new WorkerOrder(part.Kind, target, part.Callers, point.Size, length.TotalSeconds)
+            new WorkerOrder(part.Kind, point.Target ?? target, part.Callers, point.Size, length.TotalSeconds)
             {
                 Setting = part.Setting,
                 PerSecond = part.PerSecond,

@@ -11,11 +11,13 @@ internal sealed class PointRecorder(PointCase point)
     private readonly Dictionary<string, (List<RoundResult> Rounds, LongHistogram Histogram)> _series = [];
     private readonly List<RoundResult> _echoes = [];
     private readonly List<RoundResult> _disks = [];
+    private readonly List<PointCost> _costs = [];
 
     public PointCase Case => point;
 
-    public void Add(IReadOnlyList<PointShare> shares, RoundResult echo, RoundResult? disk)
+    public void Add(IReadOnlyList<PointShare> shares, RoundResult echo, RoundResult? disk, PointCost cost)
     {
+        _costs.Add(cost);
         _echoes.Add(echo);
         if (disk is not null) _disks.Add(disk);
         foreach (var share in shares)
@@ -29,7 +31,10 @@ internal sealed class PointRecorder(PointCase point)
 
     public IEnumerable<PointReport> Reports() => _series.Select(series => new PointReport(
         series.Key, point.X, point.Label, point.Baseline, series.Value.Rounds, _echoes, _disks,
-        Percentiles(series.Value.Histogram)));
+        Percentiles(series.Value.Histogram))
+    {
+        Costs = _costs,
+    });
 
     /// <summary>Only percentiles that at least ten samples lie beyond: the others are chance.</summary>
     public static PercentilePoint[] Percentiles(LongHistogram histogram) =>

@@ -49,7 +49,10 @@ internal sealed class PointRounds(SuiteSettings settings, string folder, Action<
             RoundResult? disk = null;
             if (point.IsDurable && !disks.TryGetValue(point.Size, out disk))
                 disks.Add(point.Size, disk = BareDisk.Run(folder, point.Size, settings.BaselineRound));
-            recorder.Add(await load.MeasureAsync(point, settings.Round, cancellationToken), echo, disk);
+            var (servers, generators) = (point.Servers?.Invoke(), load.ProcessorSeconds);
+            var shares = await load.MeasureAsync(point, settings.Round, cancellationToken);
+            recorder.Add(shares, echo, disk, new PointCost(
+                (point.Servers?.Invoke() - servers) ?? 0, load.ProcessorSeconds - generators));
         }
     }
 }

@@ -25,7 +25,7 @@ internal sealed record SuiteSettings(bool Quick, int Rounds, double Seconds)
     public TimeSpan Round => TimeSpan.FromSeconds(Seconds);
 
     /// <summary>Connections, objects and compiled code are there before the first round.</summary>
-    public TimeSpan WarmUp => TimeSpan.FromSeconds(Seconds / 2);
+    public TimeSpan WarmUp { get; init; } = TimeSpan.FromSeconds(Seconds / 2);
 
     public TimeSpan BaselineRound => TimeSpan.FromSeconds(Seconds / 3);
 }

@@ -17,6 +17,14 @@ internal sealed class BareRoleProcess : IDisposable
             ? ChildProcess.Start(GrpcServerCommand.Name)
             : ChildProcess.Start(GrpcServerCommand.Name, connect));
 
+    /// <param name="connect">The cluster of a front end; null: puts without a store.</param>
+    public static BareRoleProcess StartEtcd(string? connect) => new(
+        connect is null
+            ? ChildProcess.Start(EtcdServerCommand.Name)
+            : ChildProcess.Start(EtcdServerCommand.Name, connect));
+
+    public int Id => _process.Id;
+
     public async Task<string> AddressAsync() =>
         await _process.StandardOutput.ReadLineAsync()
         ?? throw new IOException("The process of the bare role has died.");

@@ -21,6 +21,12 @@ internal static class ClusterWorkloads
             WorkloadKind.KeyTransaction =>
                 await KeyTransactionWorkload.OpenAsync(
                     await sessions.RuntimeAsync(target, setting.Decisions), setting),
+            WorkloadKind.LedgerAppend => await LedgerWorkload.OpenAsync(
+                await sessions.ClientAsync(target), await sessions.RuntimeAsync(target)),
+            WorkloadKind.StorePut or WorkloadKind.StoreGet => await StoreWorkload.OpenAsync(
+                kind, setting, await sessions.ClientAsync(target), await sessions.RuntimeAsync(target)),
+            WorkloadKind.MachineCommand => await MachineWorkload.OpenAsync(
+                setting.Object, await sessions.ClientAsync(target)),
             _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "No workload of a cluster."),
         };
 

@@ -89,6 +89,27 @@ internal enum WorkloadKind
 
     /// <summary>A write over memcached's text protocol, or redis'.</summary>
     TextSet,
+
+    /// <summary>An append to a ledger.</summary>
+    LedgerAppend,
+
+    /// <summary>A put of a key of a store, or of several at one revision.</summary>
+    StorePut,
+
+    /// <summary>A linearizable read of keys of a store, all of one revision.</summary>
+    StoreGet,
+
+    /// <summary>A put by a client of etcd.</summary>
+    EtcdPut,
+
+    /// <summary>A linearizable read of a key by a client of etcd.</summary>
+    EtcdRange,
+
+    /// <summary>A serializable one.</summary>
+    EtcdLocalRange,
+
+    /// <summary>A command of a replicated machine, until its result is here.</summary>
+    MachineCommand,
 }
 
 [JsonSourceGenerationOptions(UseStringEnumConverter = true)]

@@ -40,6 +40,12 @@ internal sealed record WorkloadSetting
     /// <summary>Whether each caller has a connection of its own.</summary>
     public bool OwnConnections { get; init; }
 
-    /// <summary>Entries of one gRPC message.</summary>
+    /// <summary>Connections of this process to a server of gRPC.</summary>
+    public int Connections { get; init; } = 1;
+
+    /// <summary>Whether a store keeps values that it has read.</summary>
+    public bool CachesValues { get; init; } = true;
+
+    /// <summary>Entries of one gRPC message, or keys of one call of a store.</summary>
     public int Batch { get; init; } = 1;
 }

@@ -16,6 +16,8 @@ internal static class Workloads
             WorkloadKind.GrpcEcho => new GrpcEchoWorkload(target, setting.Batch),
             WorkloadKind.GrpcAppend => new GrpcAppendWorkload(target, setting.Batch),
             WorkloadKind.TextGet or WorkloadKind.TextSet => new TextWorkload(kind, target, setting.OwnConnections),
+            WorkloadKind.EtcdPut or WorkloadKind.EtcdRange or WorkloadKind.EtcdLocalRange =>
+                new EtcdWorkload(kind, target, setting.Connections),
             >= WorkloadKind.CraqGet and <= WorkloadKind.CraqTransact =>
                 new CraqWorkload(kind, setting, await sessions.CraqAsync(target)),
             _ => await ClusterWorkloads.OpenAsync(kind, target, setting, sessions),

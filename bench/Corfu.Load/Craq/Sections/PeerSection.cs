@@ -54,7 +54,7 @@ internal static class PeerSection
 
         List<(string Name, string Target, bool Pipelined)> texts =
             [("CRAQ-3, memcached port", await stage.MemcachedAsync(cancellationToken), false)];
-        foreach (var (name, target) in servers.Running)
+        foreach (var (name, target, _) in servers.Running)
         {
             texts.Add((name, target, true));
             texts.Add((name, target, false));

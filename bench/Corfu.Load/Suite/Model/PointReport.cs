@@ -18,6 +18,10 @@ internal sealed record PointReport(
     IReadOnlyList<RoundResult> Disk,
     IReadOnlyList<PercentilePoint> Percentiles)
 {
+    /// <summary>Processor time of each round, of all series of the case together.</summary>
+    [JsonIgnore]
+    public IReadOnlyList<PointCost> Costs { get; init; } = [];
+
     [JsonIgnore]
     public RoundResult Median => RoundResult.Median(Rounds);
 
@@ -52,6 +56,10 @@ internal enum Baseline
     /// <summary>Nothing: time-outs decide it, not the machine.</summary>
     None,
 }
+
+/// <summary>Processor seconds of a round.</summary>
+/// <param name="Servers">0: they are not watched.</param>
+internal sealed record PointCost(double Servers, double Generators);
 
 /// <param name="Percent">Share of the samples that were no slower.</param>
 internal sealed record PercentilePoint(double Percent, double Microseconds);
