@@ -1,5 +1,6 @@
 using System.IO.Compression;
 using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
 using System.Text;
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
@@ -53,6 +54,7 @@ internal static class PackageCheck
         else CheckReadme(url);
         if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
         CheckAssemblies();
+        if (package.Id == "Corfu.Cli") CheckMachineCode();
         if (!s_others.Contains(package.Id)) CheckSymbols();
         foreach (var assembly in new[] { "Tango.Generators.dll", "Tango.Generators.CodeFixes.dll" })
         {
@@ -100,6 +102,28 @@ internal static class PackageCheck
 
                 using Stream code = package.Open(assembly), texts = package.Open(documentation);
                 foreach (var fault in Documentation.RuleNumbers(code, texts)) Fault(fault);
+            }
+        }
+
+        // Beside the assemblies for any machine stand the same ones with machine code, for the machine that packs.
+        void CheckMachineCode()
+        {
+            var folders = package.Files.Where(static file => file.StartsWith("tools/", StringComparison.Ordinal))
+                .ToLookup(static file => file[..(file.LastIndexOf('/') + 1)], static file => Path.GetFileName(file));
+            var any = folders.Single(static folder => folder.Key.EndsWith("/any/", StringComparison.Ordinal));
+            if (folders.Where(folder => folder != any).ToList() is not [var machine])
+            {
+                Fault($"it has {folders.Count - 1} folders with machine code");
+                return;
+            }
+
+            foreach (var file in any.Except(machine)) Fault($"{machine.Key} lacks {file}");
+            foreach (var file in machine.Except(any)) Fault($"{any.Key} lacks {file}");
+            foreach (var file in machine.Where(static file => Path.GetExtension(file) == ".dll"))
+            {
+                using var image = new PEReader(package.Open(machine.Key + file));
+                if (image.PEHeaders.CorHeader!.ManagedNativeHeaderDirectory.Size == 0)
+                    Fault($"{machine.Key}{file} has no machine code");
             }
         }
 
