@@ -28,7 +28,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
     // Guarded by _outputGate. _sending and the way to the socket belong to the one flush that runs while _flushing.
     private FrameBuffer _filling = new(4096);
     private FrameBuffer _sending = new(4096);
-    private bool _corked;
+    private int _corks;
     private bool _flushing;
     private bool _closed;
 
@@ -58,7 +58,7 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
         {
             Interlocked.Decrement(ref _inFlight);
             _answered++;
-            if (!_corked || _closed) TellAnswered();
+            if (_corks == 0 || _closed) TellAnswered();
             if (_closed) return;
             MessageCodec.WriteResponse(_filling, correlation, opcode, response, _version);
             if (_flushing)
@@ -69,39 +69,45 @@ internal sealed partial class ServerConnection : IThreadPoolWorkItem
             }
             else
             {
-                flush = (!_corked || _filling.Length > CorkLimit) && BeginFlush();
+                flush = (_corks == 0 || _filling.Length > CorkLimit) && BeginFlush();
             }
 
             OfferRoom();
         }
 
-        if (flush)
-        {
-            // Encryption is not for the thread of a role. Answers that come until a thread of the pool runs join.
-            if (_tls is null) Flush();
-            else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        }
-
+        if (flush) Flush(apart: false);
         if (overrun) Drop(SlowReader, "Its answers exceed maxOutputBuffer.");
         else cut?.Connection.Drop(SlowReader, cut.Detail);
     }
 
-    private void Cork()
+    public void Cork()
     {
-        lock (_outputGate) _corked = true;
+        lock (_outputGate) _corks++;
     }
 
-    private void Uncork()
+    void IReplySink.Uncork(bool apart)
     {
-        bool flush;
+        if (EndCork()) Flush(apart);
+    }
+
+    /// <summary>True: the caller has the flush. Corks of several threads may overlap without an end: each that ends
+    /// lets out what is there.</summary>
+    private bool EndCork()
+    {
         lock (_outputGate)
         {
-            _corked = false;
+            _corks--;
             TellAnswered();
-            flush = BeginFlush();
+            return BeginFlush();
         }
+    }
 
-        if (flush) Flush();
+    /// <summary>For the thread of a role.</summary>
+    private void Flush(bool apart)
+    {
+        // Encryption is not for the thread of a role. Answers that come until a thread of the pool runs join.
+        if (_tls is null && !apart) Flush();
+        else ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
     }
 
     /// <summary>Under the gate. True: the caller has the flush, and begins it outside the gate, since it may

@@ -258,7 +258,7 @@ internal sealed partial class ServerConnection : IReplySink
             if (handled > 0) handler.BatchEnd();
             EndBatch(handled);
             ReturnScratch();
-            Uncork();
+            if (EndCork()) Flush();
         }
     }
 

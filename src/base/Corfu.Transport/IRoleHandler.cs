@@ -32,6 +32,8 @@ public readonly struct ReplyTo(IReplySink sink, uint correlation, Opcode opcode,
 {
     private readonly IReplySink _sink = sink;
 
+    internal IReplySink Sink => _sink;
+
     public Opcode Opcode => opcode;
 
     /// <summary>The peer that asked.</summary>
@@ -70,6 +72,18 @@ public interface IReplySink
     /// <param name="received">As in <see cref="ReplyTo"/>.</param>
     void Send(uint correlation, Opcode opcode, Response response, long received) =>
         Send(correlation, opcode, response);
+
+    /// <summary>From now on answers may wait for those that follow, until <see cref="Uncork"/>. Calls nest. Default: no
+    /// answer waits.</summary>
+    void Cork()
+    {
+    }
+
+    /// <summary>The answers that have waited leave now.</summary>
+    /// <param name="apart">Another thread sends them.</param>
+    void Uncork(bool apart)
+    {
+    }
 }
 
 /// <summary>The part that one identity may hold of something that a role has for all. Any thread.</summary>

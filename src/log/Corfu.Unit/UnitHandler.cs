@@ -121,27 +121,46 @@ public sealed class UnitHandler : IRoleHandler, IStoreObserver, IPageStates, IAs
 
     private void ReleaseUpTo(long lsn, CommitSpans? spans)
     {
-        while (true)
+        // Null for a lone answer.
+        ReplyBatch? batch = null;
+        try
         {
-            WaitingAnswer next;
-            lock (_queueGate)
+            while (TryRelease(lsn, out var next, out var isLast))
             {
-                if (lsn > _durable) _durable = lsn;
-                if (_durableWait is { } wait && wait.Lsn <= _durable)
-                {
-                    _durableWait = null;
-                    wait.Done.SetResult();
-                }
-
-                if (_waiting.Count == 0 || _waiting.Peek().Answer.Lsn > _durable) return;
-                next = _waiting.Dequeue();
-                _waitingCount = _waiting.Count;
+                if (!isLast) batch ??= new ReplyBatch();
+                batch?.Add(next.Reply);
+                spans?.Add(next.Reply.Trace);
+                Release(next.Answer, next.Request, next.Reply);
             }
-
-            spans?.Add(next.Reply.Trace);
-            Release(next.Answer, next.Request, next.Reply);
+        }
+        finally
+        {
+            batch?.Flush();
         }
     }
+
+    private bool TryRelease(long lsn, out WaitingAnswer next, out bool isLast)
+    {
+        lock (_queueGate)
+        {
+            if (lsn > _durable) _durable = lsn;
+            if (_durableWait is { } wait && wait.Lsn <= _durable)
+            {
+                _durableWait = null;
+                wait.Done.SetResult();
+            }
+
+            (next, isLast) = (default, true);
+            if (!IsHeadDurable) return false;
+            next = _waiting.Dequeue();
+            _waitingCount = _waiting.Count;
+            isLast = !IsHeadDurable;
+            return true;
+        }
+    }
+
+    // Under the queue's gate.
+    private bool IsHeadDurable => _waiting.Count > 0 && _waiting.Peek().Answer.Lsn <= _durable;
 
     public void OnFailed(Exception error)
     {

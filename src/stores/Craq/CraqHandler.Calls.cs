@@ -17,7 +17,7 @@ internal sealed partial class CraqHandler
     private void Carry(ChainEffects effects)
     {
         if (effects.IsEmpty) return;
-        foreach (var (to, response) in effects.Answers) to.Send(response);
+        Send(effects.Answers);
         foreach (var plan in effects.Plans) _ = ReadAsync(plan);
         if (effects.Calls.Count > 0) Call(effects);
         foreach (var view in effects.Views) Adopt(view);
@@ -27,6 +27,24 @@ internal sealed partial class CraqHandler
         foreach (var chain in effects.Opened) _ = RecordOpenedAsync(chain);
         foreach (var chain in effects.Logged) _ = AskDirectoryAsync(chain);
         foreach (var chain in effects.Renewals) _ = RenewAsync(chain);
+    }
+
+    private static void Send(LazyList<(ReplyTo To, Response Response)> answers)
+    {
+        if (answers.Count == 0) return;
+        var batch = answers.Count > 1 ? new ReplyBatch() : null;
+        try
+        {
+            foreach (var (to, response) in answers)
+            {
+                batch?.Add(to);
+                to.Send(response);
+            }
+        }
+        finally
+        {
+            batch?.Flush();
+        }
     }
 
     /// <summary>Takes over a config that another node or the directory has told of, if it is newer and concerns this

@@ -12,6 +12,7 @@ internal sealed class HandlerClient : IReplySink
     private readonly Lock _gate = new();
     private readonly Dictionary<uint, TaskCompletionSource<Response>> _waiting = [];
     private uint _next;
+    private int _corks;
 
     public HandlerClient(UnitHandler handler) => Handler = handler;
 
@@ -21,6 +22,18 @@ internal sealed class HandlerClient : IReplySink
 
     /// <summary>Answers in the order in which they came.</summary>
     public List<uint> Answered { get; } = [];
+
+    /// <summary>Answers that were corked have left so many times.</summary>
+    public int Flushes { get; private set; }
+
+    public void Cork() => _corks++;
+
+    public void Uncork(bool apart)
+    {
+        _corks--;
+        Assert.Equal(0, _corks);
+        Flushes++;
+    }
 
     public static async Task<HandlerClient> OpenAsync(IPageStore store, UnitHandlerOptions? options = null,
         bool install = true)

@@ -43,18 +43,35 @@ internal sealed class EchoRole(NodeId id) : IRoleHandler
 
     public void BatchEnd() => Interlocked.Increment(ref _batches);
 
-    public void Release(bool newestFirst)
+    public void Release(bool newestFirst, ReplyBatch? batch = null)
     {
         Hold = false;
-        (Request, ReplyTo)[] held;
+        var held = TakeHeld();
+        if (newestFirst) Array.Reverse(held);
+        Send(held, batch);
+        batch?.Flush();
+    }
+
+    /// <summary>Sends what is held as a part of a batch, which the caller flushes.</summary>
+    public void Send(ReplyBatch batch) => Send(TakeHeld(), batch);
+
+    private void Send((Request Request, ReplyTo Reply)[] held, ReplyBatch? batch)
+    {
+        foreach (var (request, reply) in held)
+        {
+            batch?.Add(reply);
+            reply.Send(Answer(request));
+        }
+    }
+
+    private (Request Request, ReplyTo Reply)[] TakeHeld()
+    {
         lock (_held)
         {
-            held = [.. _held];
+            (Request, ReplyTo)[] held = [.. _held];
             _held.Clear();
+            return held;
         }
-
-        if (newestFirst) Array.Reverse(held);
-        foreach (var (request, reply) in held) reply.Send(Answer(request));
     }
 
     private Response Answer(Request request) => request switch

@@ -32,6 +32,22 @@ public sealed class HandlerTests
     }
 
     [Fact]
+    public async Task Answers_of_one_sync_are_corked_and_a_lone_one_is_not()
+    {
+        var store = new MemoryPageStore(commitByHand: true);
+        var unit = await HandlerClient.OpenAsync(store, install: false);
+        var install = unit.AskAsync(new InstallRequest(Entries.Projection(1)));
+        store.MakeDurable(store.AppendedUntil);
+        await install;
+        Assert.Equal(0, unit.Flushes);
+        var writes = Enumerable.Range(0, 5)
+            .Select(i => unit.AskAsync(new WriteRequest(Epoch.First, Entries.Data(i)))).ToList();
+        store.MakeDurable(store.AppendedUntil);
+        Assert.All(await Task.WhenAll(writes), answer => Assert.Equal(Status.Ok, answer.Status));
+        Assert.Equal(1, unit.Flushes);
+    }
+
+    [Fact]
     public async Task A_failure_answers_everything_that_waits_and_everything_after()
     {
         var store = new MemoryPageStore(commitByHand: true);
