@@ -14,7 +14,17 @@ namespace Corfu.Server;
 public sealed class CorfuListener : IAsyncDisposable
 {
     // A connection that is not read holds this much: the rest waits at its peer. Frames that arrive are not held up.
-    private static readonly SocketTransportOptions s_sockets = new() { MaxReadBufferSize = 256 << 10 };
+    private const int ReadBuffer = 256 << 10;
+
+    private static readonly SocketTransportOptions s_apart = new() { MaxReadBufferSize = ReadBuffer };
+
+    // A handler that blocks holds up its own connection and a thread of the pool, no other connection: .NET hands each
+    // socket that is ready to the pool.
+    private static readonly SocketTransportOptions s_inline = new()
+    {
+        MaxReadBufferSize = ReadBuffer,
+        UnsafePreferInlineScheduling = true,
+    };
 
     private readonly KestrelServer _server;
 
@@ -22,12 +32,21 @@ public sealed class CorfuListener : IAsyncDisposable
 
     /// <param name="configure">Says how connections are served.</param>
     /// <exception cref="ListenException">The port is occupied, or the address is none of this machine.</exception>
+    public static Task<CorfuListener> StartAsync(IPEndPoint endpoint, Action<ListenOptions> configure,
+        ILoggerFactory loggers, CancellationToken cancellationToken) =>
+        StartAsync(endpoint, configure, loggers, inline: false, cancellationToken);
+
+    /// <param name="configure">Says how connections are served.</param>
+    /// <param name="inline">The thread that receives bytes handles them, and the thread that has answers sends them. A
+    /// connection that is ended goes on within the call that ends it, so that call holds no lock which the connection
+    /// takes.</param>
+    /// <exception cref="ListenException">The port is occupied, or the address is none of this machine.</exception>
     public static async Task<CorfuListener> StartAsync(IPEndPoint endpoint, Action<ListenOptions> configure,
-        ILoggerFactory loggers, CancellationToken cancellationToken)
+        ILoggerFactory loggers, bool inline, CancellationToken cancellationToken)
     {
         var options = new KestrelServerOptions { ApplicationServices = NoServices.Instance };
         options.Listen(endpoint, configure);
-        var transport = new SocketTransportFactory(Options.Create(s_sockets), loggers);
+        var transport = new SocketTransportFactory(Options.Create(inline ? s_inline : s_apart), loggers);
         var server = new KestrelServer(Options.Create(options), transport, loggers);
         try
         {

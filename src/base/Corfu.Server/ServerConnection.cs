@@ -374,6 +374,13 @@ internal sealed partial class ServerConnection : IReplySink
         ServerTelemetry.Dropped.Add(1, ServerTelemetry.Reason(reason));
         if (reason is not ("idle" or "shutdown" or "role removed"))
             _registry.LogDropped(_context, reason, detail);
+        // Not within the call, whose thread may hold the lock of a role: the connection's end goes on there.
+        ThreadPool.UnsafeQueueUserWorkItem(
+            static end => end.Connection.Abort(end.Reason), (Connection: this, Reason: reason), preferLocal: false);
+    }
+
+    private void Abort(string reason)
+    {
         _context.Abort(new ConnectionAbortedException(reason));
         _input.CancelPendingRead();
     }

@@ -41,6 +41,8 @@ internal sealed class TestServer : IAsyncDisposable
         var registry = new RoleRegistry(Cluster, requests ?? s_requests, options, time, logger);
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
+        // As CorfuListener does.
+        builder.WebHost.UseSockets(sockets => sockets.UnsafePreferInlineScheduling = true);
         builder.WebHost.ConfigureKestrel(k => k.Listen(IPAddress.Loopback, port, l =>
         {
             if (tls is not null) l.UseCorfuTls(tls, registry);

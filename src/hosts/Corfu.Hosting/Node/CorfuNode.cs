@@ -208,7 +208,7 @@ public sealed class CorfuNode : IAsyncDisposable
             {
                 if (tls is not null) listen.UseCorfuTls(tls, registry);
                 listen.UseCorfu(registry);
-            }, loggers, cancellationToken);
+            }, loggers, inline: true, cancellationToken);
         }
         catch (ListenException e)
         {
