@@ -20,6 +20,10 @@ public abstract record Request(Opcode Opcode, Epoch Epoch) : Message(Epoch)
     /// <summary>Whether a decoded answer keeps slices of the reader's input. Its caller then gets an input of its own;
     /// else the connection's buffer is the input.</summary>
     public virtual bool AnswerKeepsInput() => false;
+
+    /// <summary>Whether the code that awaits the answer never blocks, and neither does what it resumes: it may run on
+    /// the thread that receives for the connection, which saves a change of threads.</summary>
+    public virtual bool AnswerIsTakenInline() => false;
 }
 
 /// <summary>A request whose answer is a <typeparamref name="TResponse"/>.</summary>

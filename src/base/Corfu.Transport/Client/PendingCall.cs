@@ -45,7 +45,7 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
     {
         if (Pool.TryDequeue(out var call)) Interlocked.Decrement(ref _pooled);
         else call = new PendingCall<TResponse>();
-        call._core.RunContinuationsAsynchronously = !inlineContinuations;
+        call._core.RunContinuationsAsynchronously = !(inlineContinuations || request.AnswerIsTakenInline());
         call.Request = request;
         return call;
     }
@@ -73,7 +73,12 @@ internal sealed class PendingCall<TResponse> : PendingCall, IValueTaskSource<TRe
         _core.SetResult(response);
     }
 
-    public override void Fail(Exception error) => _core.SetException(error);
+    public override void Fail(Exception error)
+    {
+        // The thread that ends a connection, or a sweep, fails many calls.
+        if (Request.AnswerIsTakenInline()) _core.RunContinuationsAsynchronously = true;
+        _core.SetException(error);
+    }
 
     TResponse IValueTaskSource<TResponse>.GetResult(short token)
     {

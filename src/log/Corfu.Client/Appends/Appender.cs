@@ -130,10 +130,16 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
                 return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, granted, origin), null);
 
             // 2.
-            var grant = await tokens.TakeAsync(streams, besides, null, GraceAfter(lost), cancellationToken);
+            var grant = await tokens.TakeAsync(
+                streams, besides, null, GraceAfter(lost), neverBlocks: true, cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             if (IsPastBound(terms, grant.Position))
+            {
+                // Leaves the thread that receives from the sequencer, which the caller's code must not block.
+                await Task.Yield();
                 return new FollowedAppend(new AppendResult(AppendOutcome.NotAppended, grant.Position, origin), null);
+            }
+
             if (await WriteAsync(grant, origin, payload, began, followed is null ? null : besides.Length,
                 cancellationToken) is { } done)
                 return done;
@@ -151,7 +157,8 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
         for (var lost = 0; ; lost++)
         {
             var origin = origins.Next();
-            var grant = await tokens.TakeAsync(streams, besides, declaration, GraceAfter(lost), cancellationToken);
+            var grant = await tokens.TakeAsync(
+                streams, besides, declaration, GraceAfter(lost), neverBlocks: false, cancellationToken);
             if (lost >= 2) ClientTelemetry.Graces.Add(1);
             if (grant.Ruling is { IsGranted: false }) return new DecidedAppend(grant.Ruling, null);
 
@@ -183,7 +190,9 @@ internal sealed class Appender(TokenSource tokens, ChainWriter writer, Committed
         AppendOutcome outcome;
         try
         {
-            outcome = await writer.WriteAsync(grant.View, entry, cancellationToken);
+            // As above, also where the write is done before it is awaited.
+            outcome = await writer.WriteAsync(grant.View, entry, cancellationToken).AsTask()
+                .ConfigureAwait(ConfigureAwaitOptions.ForceYielding | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
         catch (Exception e)
             when (e is OperationCanceledException or LogUnavailableException or ObjectDisposedException)

@@ -52,7 +52,8 @@ internal sealed class Settler(Checker checker, TokenSource tokens, Reader reader
             if (tail >= to) return;
             var missing = (int)Math.Min(TokenSource.MaxTokensPerRequest, to - tail);
             await Task.WhenAll(
-                Enumerable.Range(0, missing).Select(_ => tokens.TakeAsync([], [], null, 0, cancellationToken)));
+                Enumerable.Range(0, missing).Select(_ => tokens.TakeAsync(
+                    [], [], null, 0, neverBlocks: false, cancellationToken).AsTask()));
         }
     }
 

@@ -1,3 +1,5 @@
+using System.Threading.Tasks.Sources;
+
 namespace Corfu.Client;
 
 /// <summary>An own position with the headers to write there. A grant, not a write.</summary>
@@ -22,11 +24,13 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     /// <param name="besides">Streams whose tails are to be told too; none of <paramref name="streams"/>.</param>
     /// <param name="declaration">Reads and writes of the entry, within the limits of one request. Null: nothing is
     /// declared.</param>
+    /// <param name="neverBlocks">The caller does not block, nor return to one that may, before it has awaited something
+    /// else: it may resume on the thread that receives from the sequencer.</param>
     /// <exception cref="OperationCanceledException">No position was granted for this caller.</exception>
-    public Task<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides,
-        Declaration? declaration, ushort graceMilliseconds, CancellationToken cancellationToken)
+    public ValueTask<TokenGrant> TakeAsync(ImmutableArray<StreamId> streams, ImmutableArray<StreamId> besides,
+        Declaration? declaration, ushort graceMilliseconds, bool neverBlocks, CancellationToken cancellationToken)
     {
-        var waiter = new Waiter(declaration, graceMilliseconds);
+        var waiter = new Waiter(declaration, graceMilliseconds, neverBlocks);
         var set = new StreamSet(streams, besides, declaration is not null);
         Queue? queue;
         bool ask;
@@ -41,7 +45,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         if (ask) Start(queue);
 
         // The position of a cancelled waiter goes to the next one, unless it is declared.
-        return waiter.OrCancelAsync(cancellationToken);
+        return waiter.WaitAsync(cancellationToken);
     }
 
     // Apart from TakeAsync, which would allocate the lambda's closure for each append.
@@ -66,7 +70,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
     {
         lock (_gate)
         {
-            while (queue.Waiting.TryPeek(out var gone) && gone.Task.IsCompleted) queue.Waiting.Dequeue();
+            while (queue.Waiting.TryPeek(out var gone) && gone.IsSettled) queue.Waiting.Dequeue();
             if (queue.Waiting.Count == 0)
             {
                 if (--queue.InFlight == 0) _queues.Remove(queue.Set);
@@ -89,7 +93,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         while (batch.Count < MaxTokensPerRequest && (batch.Count + 1) * streams <= Declaration.MaxEntered
             && waiting.TryPeek(out var waiter))
         {
-            if (!waiter.Task.IsCompleted)
+            if (!waiter.IsSettled)
             {
                 scopes += waiter.Declaration!.Scopes;
                 size += waiter.Declaration.Size;
@@ -129,12 +133,13 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
             var ruling = RulingOf(response, i);
             if (ruling is { IsGranted: false })
             {
-                batch[i].TrySetResult(new TokenGrant(view, default, [], [], ruling));
+                batch[i].TrySetResult(new TokenGrant(view, default, [], [], ruling), batch.Count == 1);
                 continue;
             }
 
             batch[i].TrySetResult(new TokenGrant(
-                view, response.First + granted, HeadersOf(response, granted), response.Besides, ruling));
+                view, response.First + granted, HeadersOf(response, granted), response.Besides, ruling),
+                batch.Count == 1);
             granted++;
         }
     }
@@ -153,7 +158,7 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         {
             var grant = new TokenGrant(view, response.First + i, HeadersOf(response, i), response.Besides,
                 batch[i].Declaration is null ? null : RulingOf(response, i));
-            while (next < batch.Count && !batch[next++].TrySetResult(grant))
+            while (next < batch.Count && !batch[next++].TrySetResult(grant, batch.Count == 1))
             {
             }
         }
@@ -190,13 +195,59 @@ internal sealed class TokenSource(Retry retry, SequencerClient sequencer, Client
         public int InFlight { get; set; }
     }
 
-    /// <summary>An append that waits for its position.</summary>
-    private sealed class Waiter(Declaration? declaration, ushort graceMilliseconds)
-        : TaskCompletionSource<TokenGrant>(TaskCreationOptions.RunContinuationsAsynchronously)
+    /// <summary>An append that waits for its position. The first of result, failure and cancellation settles
+    /// it.</summary>
+    private sealed class Waiter(Declaration? declaration, ushort graceMilliseconds, bool neverBlocks)
+        : IValueTaskSource<TokenGrant>
     {
-        public Declaration? Declaration { get; } = declaration;
+        private ManualResetValueTaskSourceCore<TokenGrant> _core;
+        private CancellationTokenRegistration _cancellation;
+        private int _isSettled;
 
-        public ushort GraceMilliseconds { get; } = graceMilliseconds;
+        public Declaration? Declaration => declaration;
+
+        public ushort GraceMilliseconds => graceMilliseconds;
+
+        public bool IsSettled => Volatile.Read(ref _isSettled) != 0;
+
+        public ValueTask<TokenGrant> WaitAsync(CancellationToken cancellationToken)
+        {
+            if (cancellationToken.CanBeCanceled)
+                _cancellation = cancellationToken.UnsafeRegister(
+                    static (state, token) => ((Waiter)state!).TrySetException(new OperationCanceledException(token)),
+                    this);
+            return new ValueTask<TokenGrant>(this, _core.Version);
+        }
+
+        /// <param name="isLone">No other waiter has a position of the same answer: none is delayed.</param>
+        public bool TrySetResult(in TokenGrant grant, bool isLone)
+        {
+            if (!TrySettle()) return false;
+            _core.RunContinuationsAsynchronously = !(isLone && neverBlocks);
+            _core.SetResult(grant);
+            return true;
+        }
+
+        public void TrySetException(Exception error)
+        {
+            if (!TrySettle()) return;
+            _core.RunContinuationsAsynchronously = true;
+            _core.SetException(error);
+        }
+
+        TokenGrant IValueTaskSource<TokenGrant>.GetResult(short token)
+        {
+            _cancellation.Unregister();
+            return _core.GetResult(token);
+        }
+
+        ValueTaskSourceStatus IValueTaskSource<TokenGrant>.GetStatus(short token) => _core.GetStatus(token);
+
+        void IValueTaskSource<TokenGrant>.OnCompleted(
+            Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+            _core.OnCompleted(continuation, state, token, flags);
+
+        private bool TrySettle() => Interlocked.Exchange(ref _isSettled, 1) == 0;
     }
 
     /// <summary>The streams of one append, and those besides, compared by content and order. Appends that declare

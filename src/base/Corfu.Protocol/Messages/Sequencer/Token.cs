@@ -14,6 +14,8 @@ public sealed record TokenRequest(Epoch Epoch, int Count, ImmutableArray<StreamI
     /// sequencer passes over them, and does not answer them.</summary>
     public ImmutableArray<Declaration> Declarations { get; init; } = [];
 
+    public override bool AnswerIsTakenInline() => true;
+
     public override void WriteBody(ref WireWriter w)
     {
         w.Int32(Count);
