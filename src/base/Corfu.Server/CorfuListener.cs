@@ -18,8 +18,8 @@ public sealed class CorfuListener : IAsyncDisposable
 
     private static readonly SocketTransportOptions s_apart = new() { MaxReadBufferSize = ReadBuffer };
 
-    // A handler that blocks holds up its own connection and a thread of the pool, no other connection: .NET hands each
-    // socket that is ready to the pool.
+    // A handler that blocks holds up its own connection. It holds up others only in a process whose socket completions
+    // run inline (SocketCompletions); else .NET hands each socket that is ready to the pool.
     private static readonly SocketTransportOptions s_inline = new()
     {
         MaxReadBufferSize = ReadBuffer,

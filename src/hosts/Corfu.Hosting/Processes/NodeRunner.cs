@@ -38,6 +38,7 @@ public static class NodeRunner
         using var held = NodeReloader.Hold();
         using var folderLock = FolderLock.Take(Path.GetDirectoryName(Path.GetFullPath(configPath))!, FolderUse.Node);
         options.AgentFile = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(configPath))!, AgentFileName);
+        SocketCompletions.Choose(options);
         CheckFrontEnds(options, configPath, frontEnds);
         if (extensions.IsEmpty && (options.Http is not null || options.Telemetry is not null))
             throw new NodeStartException(
