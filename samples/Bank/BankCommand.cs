@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.CommandLine.Parsing;
 using BankSample.Processes;
 using BankSample.Run;
 using Corfu;
@@ -10,10 +9,6 @@ namespace BankSample;
 /// <summary>The command line.</summary>
 public static class BankCommand
 {
-    private const int Wrong = 1;
-    private const int Usage = 2;
-    private const int Stopped = 130;
-
     private const string Description =
         """
         A bank whose accounts are a replicated state machine: three replica processes over one shared log. Clients move
@@ -21,40 +16,17 @@ public static class BankCommand
         """;
 
     /// <returns>0; 1: the bank is wrong, or no cluster serves; 2: wrong arguments; 130: stopped by a signal.</returns>
-    public static async Task<int> InvokeAsync(string[] args, TextWriter errors)
-    {
-        ArgumentNullException.ThrowIfNull(errors);
-        ParseResult parse = Create().Parse(args);
-        if (parse.Errors.Count > 0)
-        {
-            foreach (ParseError error in parse.Errors) await errors.WriteLineAsync($"error: {error.Message}");
-            await errors.WriteLineAsync("Try --help.");
-            return Usage;
-        }
-
-        try
-        {
-            return await parse.InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false });
-        }
-        catch (OperationCanceledException)
-        {
-            return Stopped;
-        }
-        catch (Exception e) when (e is CorfuException or BankException or ReplicaProcessException)
-        {
-            await errors.WriteLineAsync($"error: {e.Message}");
-            return Wrong;
-        }
-    }
+    public static Task<int> InvokeAsync(string[] args, TextWriter errors) => SampleCommand.InvokeAsync(
+        Create(), args, errors, static e => e is CorfuException or BankException or ChildProcessException);
 
     private static RootCommand Create()
     {
-        Option<int> transfers = Count(
+        Option<int> transfers = SampleCommand.Count(
             "--transfers", 1, "Transfers of all clients together. Default 2,000.", 2_000);
-        Option<int> kills = Count("--kills", 0, "How often a replica process is killed. Default 3.", 3);
-        Option<int> accounts = Count("--accounts", 1, "Accounts. Default 50.", 50);
-        Option<int> clients = Count("--clients", 1, "Clients, each with a session. Default 4.", 4);
-        Option<int> seed = Count(
+        Option<int> kills = SampleCommand.Count("--kills", 0, "How often a replica process is killed. Default 3.", 3);
+        Option<int> accounts = SampleCommand.Count("--accounts", 1, "Accounts. Default 50.", 50);
+        Option<int> clients = SampleCommand.Count("--clients", 1, "Clients, each with a session. Default 4.", 4);
+        Option<int> seed = SampleCommand.Count(
             "--seed", 0, "Chooses accounts, amounts and the replicas that are killed. Default 1.", 1);
         var connect = new Option<string?>("--connect")
         {
@@ -71,7 +43,9 @@ public static class BankCommand
         {
             var plan = new BankPlan(parse.GetValue(transfers), parse.GetValue(kills), parse.GetValue(accounts),
                 parse.GetValue(clients), parse.GetValue(seed));
-            return await BankRun.RunAsync(plan, parse.GetValue(connect), cancellationToken) ? 0 : Wrong;
+            return await BankRun.RunAsync(plan, parse.GetValue(connect), cancellationToken)
+                ? SampleCommand.Success
+                : SampleCommand.Wrong;
         });
         return root;
     }
@@ -84,16 +58,5 @@ public static class BankCommand
         replica.SetAction((parse, cancellationToken) =>
             ReplicaMode.RunAsync(parse.GetRequiredValue(connection), cancellationToken));
         return replica;
-    }
-
-    private static Option<int> Count(string name, int least, string description, int usual)
-    {
-        var count = new Option<int>(name) { Description = description, HelpName = "N" };
-        count.DefaultValueFactory = _ => usual;
-        count.Validators.Add(result =>
-        {
-            if (result.GetValue(count) < least) result.AddError($"{name} must be at least {least}.");
-        });
-        return count;
     }
 }

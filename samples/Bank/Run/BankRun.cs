@@ -1,6 +1,5 @@
 using System.Globalization;
 using BankSample.Machine;
-using BankSample.Processes;
 using Corfu.Hosting;
 
 namespace BankSample.Run;
@@ -89,7 +88,7 @@ internal static class BankRun
     private sealed record Totals(int Ran, int Twice, long Total)
     {
         public static async Task<Totals> ReadAsync(
-            ReplicaProcess replica, int accounts, CancellationToken cancellationToken) =>
+            CallProcess replica, int accounts, CancellationToken cancellationToken) =>
             (await replica.AskAsync($"totals {accounts}", cancellationToken))?.Split(' ')
                 is [var ran, var twice, var total]
                 ? new Totals(int.Parse(ran, CultureInfo.InvariantCulture),

@@ -6,19 +6,19 @@ namespace BankSample.Run;
 internal sealed class Replicas : IAsyncDisposable
 {
     private readonly string _connection;
-    private readonly ReplicaProcess[] _processes;
+    private readonly CallProcess[] _processes;
 
-    private Replicas(string connection, ReplicaProcess[] processes) =>
+    private Replicas(string connection, CallProcess[] processes) =>
         (_connection, _processes) = (connection, processes);
 
     public static async Task<Replicas> StartAsync(string connection, int count, CancellationToken cancellationToken) =>
         new(connection, await Task.WhenAll(
-            Enumerable.Range(0, count).Select(_ => ReplicaProcess.StartAsync(connection, cancellationToken))));
+            Enumerable.Range(0, count).Select(_ => StartAsync(connection, cancellationToken))));
 
     public int Count => _processes.Length;
 
     /// <summary>Any number: clients go from one to the next.</summary>
-    public ReplicaProcess this[int number] => Volatile.Read(ref _processes[number % _processes.Length]);
+    public CallProcess this[int number] => Volatile.Read(ref _processes[number % _processes.Length]);
 
     /// <summary>SIGKILL, and a new process in its place.</summary>
     public async Task KillAsync(int number, CancellationToken cancellationToken)
@@ -26,8 +26,11 @@ internal sealed class Replicas : IAsyncDisposable
         await using var killed = this[number];
         await killed.KillAsync();
         Volatile.Write(
-            ref _processes[number % Count], await ReplicaProcess.StartAsync(_connection, cancellationToken));
+            ref _processes[number % Count], await StartAsync(_connection, cancellationToken));
     }
+
+    private static Task<CallProcess> StartAsync(string connection, CancellationToken cancellationToken) =>
+        CallProcess.StartAsync("A replica", [ReplicaMode.Name, connection], cancellationToken);
 
     public async ValueTask DisposeAsync()
     {

@@ -1,35 +1,28 @@
-using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
-using Corfu.Hosting;
 using JobScheduler.Cli;
 
 namespace JobScheduler.Silos;
 
-/// <summary>This program again, as a silo.</summary>
+/// <summary>A silo in a process of its own.</summary>
 internal sealed class SiloProcess : IAsyncDisposable
 {
-    private readonly Process _process;
+    private readonly ChildProcess _process;
 
-    private SiloProcess(string name, Process process) => (Name, _process) = (name, process);
+    private SiloProcess(ChildProcess process) => _process = process;
 
     /// <summary>The silo's name: another one for every process.</summary>
-    public string Name { get; }
+    public string Name => _process.Name;
 
-    public bool HasEnded => _process.HasExited;
+    public bool HasEnded => _process.HasEnded;
 
     /// <summary>Starts a silo and waits until it serves.</summary>
     /// <exception cref="SiloException">The process ended instead, or took too long.</exception>
     public static async Task<SiloProcess> StartAsync(SiloSettings settings, CancellationToken cancellationToken)
     {
-        NodeCommandLine self = NodeCommandLine.Self(SchedulerCommand.SiloCommand);
         (int silo, int gateway) = FreePorts();
-        var process = new SiloProcess(settings.Name, Process.Start(
-            new ProcessStartInfo(self.Program, self.Arguments)
-            {
-                RedirectStandardInput = true,
-                RedirectStandardOutput = true,
-            })!);
+        var process = new SiloProcess(
+            ChildProcess.Start(settings.Name, 2 * SiloTimes.Stop, SchedulerCommand.SiloCommand));
         try
         {
             await process.BeginAsync(settings with { SiloPort = silo, GatewayPort = gateway }, cancellationToken);
@@ -43,28 +36,10 @@ internal sealed class SiloProcess : IAsyncDisposable
     }
 
     /// <summary>SIGKILL.</summary>
-    public async Task KillAsync()
-    {
-        _process.Kill();
-        await _process.WaitForExitAsync();
-    }
+    public Task KillAsync() => _process.KillAsync();
 
     /// <summary>A silo ends when its input does; one that does not is killed.</summary>
-    public async ValueTask DisposeAsync()
-    {
-        try
-        {
-            if (!_process.HasExited)
-                _process.StandardInput.Close();
-            await _process.WaitForExitAsync().WaitAsync(2 * SiloTimes.Stop);
-        }
-        catch (Exception e) when (e is IOException or TimeoutException)
-        {
-            await KillAsync();
-        }
-
-        _process.Dispose();
-    }
+    public ValueTask DisposeAsync() => _process.DisposeAsync();
 
     private async Task BeginAsync(SiloSettings settings, CancellationToken cancellationToken)
     {
@@ -72,25 +47,20 @@ internal sealed class SiloProcess : IAsyncDisposable
         limit.CancelAfter(SiloTimes.Start);
         try
         {
-            await _process.StandardInput.WriteLineAsync(settings.ToLine().AsMemory(), limit.Token);
-            await _process.StandardInput.FlushAsync(limit.Token);
-            while (await _process.StandardOutput.ReadLineAsync(limit.Token) is { } line)
+            await _process.TellAsync(settings.ToLine());
+            while (await _process.RequireAsync(limit.Token) != SiloMode.Ready)
             {
-                if (line == SiloMode.Ready)
-                    return;
+                // The silo's own lines come before.
             }
-        }
-        catch (IOException)
-        {
-            // The process has ended.
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
             throw new SiloException($"{Name} did not serve within {SiloTimes.Start.TotalSeconds:N0} s");
         }
-
-        await _process.WaitForExitAsync(cancellationToken);
-        throw new SiloException($"{Name} ended with exit code {_process.ExitCode} before it served");
+        catch (ChildProcessException e)
+        {
+            throw new SiloException($"{e.Message} before it served");
+        }
     }
 
     // Both at once: the second must not be the first again.

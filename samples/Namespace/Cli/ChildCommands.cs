@@ -7,16 +7,6 @@ namespace NamespaceSample.Cli;
 /// <summary>The modes that other commands start this program in.</summary>
 internal static class ChildCommands
 {
-    public static Command Node()
-    {
-        var parent = new Argument<int>("parent");
-        var config = new Argument<string>("config");
-        Command command = Hidden(NodeMode.Name, parent, config);
-        command.SetAction((parse, stop) =>
-            NodeMode.RunAsync(parse.GetRequiredValue(parent), parse.GetRequiredValue(config), stop));
-        return command;
-    }
-
     public static Command Host()
     {
         Option<string> connect = NamespaceCommand.ConnectOption(required: true);

@@ -59,7 +59,7 @@ public static class NamespaceCommand
             ReplayCommand.Create(),
             ShellCommand.Create(),
             ServeCommand.Create(),
-            ChildCommands.Node(),
+            NodeMode.CreateCommand(),
             ChildCommands.Host(),
             ChildCommands.Replayer(),
             ChildCommands.Verifier(),

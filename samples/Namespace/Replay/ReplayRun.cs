@@ -14,7 +14,7 @@ namespace NamespaceSample.Replay;
 internal sealed class ReplayRun(
     string history, string? expected, int? kills, int changes, IReplayDisplay display) : IAsyncDisposable
 {
-    private readonly ClusterProcesses _cluster = new();
+    private readonly ClusterProcesses _cluster = new("namespace");
     private readonly ChildProcess?[] _hosts = new ChildProcess?[PartitionMap.Count];
     private readonly KillPlan _plan = new(changes, kills ?? 0);
     private ChildProcess? _active;

@@ -1,16 +1,15 @@
-using System.Diagnostics;
+using SharedSample.Tests;
 
 namespace BankSample.Tests;
 
 /// <summary>The program as a process, with replicas of its own.</summary>
 public sealed class BankRunTests
 {
-    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(3);
-
     [Fact]
     public async Task Transfers_run_once_while_replicas_are_killed()
     {
-        (int code, string output, string errors) = await RunAsync("--kills", "2", "--transfers", "300");
+        (int code, string output, string errors) = await SampleProgram.RunAsync(
+            "Bank.dll", "--kills", "2", "--transfers", "300");
         Assert.Equal((0, ""), (code, errors));
         string[] lines = output.TrimEnd().Split('\n');
         Assert.Equal("transfers 300 applied 300 twice 0 total 50000 of 50000", lines[^1].TrimEnd());
@@ -20,33 +19,11 @@ public sealed class BankRunTests
     [Fact]
     public async Task Wrong_options_are_all_told()
     {
-        (int code, string output, string errors) = await RunAsync("--kills", "-1", "--accounts", "0", "--connect", "x");
+        (int code, string output, string errors) = await SampleProgram.RunAsync(
+            "Bank.dll", "--kills", "-1", "--accounts", "0", "--connect", "x");
         Assert.Equal((2, ""), (code, output));
         Assert.Contains("--kills must be at least 0", errors, StringComparison.Ordinal);
         Assert.Contains("--accounts must be at least 1", errors, StringComparison.Ordinal);
         Assert.Contains("--connect:", errors, StringComparison.Ordinal);
-    }
-
-    private static async Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments)
-    {
-        var start = new ProcessStartInfo("dotnet")
-        {
-            ArgumentList = { Path.Combine(AppContext.BaseDirectory, "Bank.dll") },
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        foreach (string argument in arguments) start.ArgumentList.Add(argument);
-        using Process process = Process.Start(start)!;
-        try
-        {
-            Task<string> output = process.StandardOutput.ReadToEndAsync();
-            Task<string> errors = process.StandardError.ReadToEndAsync();
-            await process.WaitForExitAsync().WaitAsync(s_patience);
-            return (process.ExitCode, await output, await errors);
-        }
-        finally
-        {
-            if (!process.HasExited) process.Kill(entireProcessTree: true);
-        }
     }
 }

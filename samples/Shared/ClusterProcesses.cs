@@ -2,15 +2,16 @@ using System.Diagnostics;
 using System.Globalization;
 using Corfu.Hosting;
 
-namespace NamespaceSample.Processes;
+namespace SharedSample;
 
 /// <summary>A cluster of processes in a temporary folder, which end and go with it: three units with two replicas of
 /// each entry, and a sequencer. Agents do not reconfigure: what is killed is started again at once.</summary>
-internal sealed class ClusterProcesses : IAsyncDisposable
+/// <param name="name">Part of the name of the temporary folder.</param>
+public sealed class ClusterProcesses(string name) : IAsyncDisposable
 {
     private static readonly ClusterShape s_shape = new() { Units = 3, Replicas = 2, Automatic = false };
 
-    private readonly string _folder = Directory.CreateTempSubdirectory("corfu-namespace-").FullName;
+    private readonly string _folder = Directory.CreateTempSubdirectory($"corfu-{name}-").FullName;
 
     private readonly ProcessCluster _processes = new(NodeCommandLine.Self(
         NodeMode.Name, Environment.ProcessId.ToString(CultureInfo.InvariantCulture)));
@@ -31,10 +32,10 @@ internal sealed class ClusterProcesses : IAsyncDisposable
     public Task DownAsync() => _processes.DownAsync(_folder);
 
     /// <summary>SIGKILL to one node, which is then started again.</summary>
-    public async Task KillAsync(string name, CancellationToken cancellationToken)
+    public async Task KillAsync(string node, CancellationToken cancellationToken)
     {
-        int id = _state!.Nodes.First(node => node.Node == name).ProcessId
-            ?? throw new ChildProcessException($"{name} does not run");
+        int id = _state!.Nodes.First(state => state.Node == node).ProcessId
+            ?? throw new ChildProcessException($"{node} does not run");
         using (var process = Process.GetProcessById(id))
         {
             process.Kill();

@@ -1,14 +1,26 @@
+using System.CommandLine;
 using System.Diagnostics;
 using Corfu.Hosting;
 
-namespace NamespaceSample.Processes;
+namespace SharedSample;
 
 /// <summary>A node of the cluster: it ends with the process that it was started for, also if that is killed.</summary>
-internal static class NodeMode
+public static class NodeMode
 {
-    public const string Name = "node";
+    internal const string Name = "node";
 
-    public static async Task<int> RunAsync(int parent, string config, CancellationToken cancellationToken)
+    /// <summary>The mode in which <see cref="ClusterProcesses"/> starts this program.</summary>
+    public static Command CreateCommand()
+    {
+        var parent = new Argument<int>("parent");
+        var config = new Argument<string>("config");
+        var command = new Command(Name, "Started by the other commands.") { parent, config };
+        command.Hidden = true;
+        command.SetAction((parse, stop) => RunAsync(parse.GetValue(parent), parse.GetRequiredValue(config), stop));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(int parent, string config, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task watch = WatchAsync(parent, stop);
