@@ -1,0 +1,3 @@
+using NamenodeSample;
+
+return await NamenodeCommand.InvokeAsync(args, Console.Error);

@@ -1,0 +1,164 @@
+using NamenodeSample.Journaling;
+using NamenodeSample.Tree;
+using Tango;
+using Tango.Ledgers;
+
+namespace NamenodeSample.Serving;
+
+/// <summary>A namenode that was elected. It may write until its ledger refuses an edit: another has recovered the
+/// ledger then.</summary>
+internal sealed class Active : IAsyncDisposable
+{
+    // Small, so that a short run has images.
+    private const long EditsOfSegment = 60;
+
+    private readonly Journal _journal;
+    private readonly JournalWriter _writer;
+    private readonly SharedTree _tree;
+    private readonly long _token;
+
+    // Guards the writer and the order of edits: the tree has an edit once the writer has it, in the same order.
+    private readonly SemaphoreSlim _turn = new(1, 1);
+    private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly CancellationTokenSource _stop = new();
+    private long _segment;
+    private Task _imaging = Task.CompletedTask;
+
+    private Active(Journal journal, JournalWriter writer, SharedTree tree, long token, long first)
+    {
+        (_journal, _writer, _tree, _token) = (journal, writer, tree, token);
+        _segment = first;
+    }
+
+    /// <summary>Fails when this active has ended. Its tree may have edits that the journal has not.</summary>
+    public Task Failed => _failed.Task;
+
+    public static async Task<Active> BeginAsync(
+        Journal journal, SharedTree tree, long token, CancellationToken cancellationToken)
+    {
+        long first = tree.Use(static tree => tree.LastId) + 1;
+        return new Active(
+            journal, await JournalWriter.BeginAsync(journal, token, first, cancellationToken), tree, token, first);
+    }
+
+    /// <summary>Does an operation once, however often it is sent.</summary>
+    /// <returns>The answer as text; null: what became of the operation is not known here.</returns>
+    public async Task<string?> DoAsync(
+        string client, long number, Operation operation, CancellationToken cancellationToken)
+    {
+        string answer;
+        Task durable;
+        await _turn.WaitAsync(cancellationToken);
+        try
+        {
+            if (_failed.Task.IsCompleted) return null;
+            var isChange = false;
+            (answer, isChange) = _tree.Use(tree => Decide(tree, client, number, operation));
+            durable = isChange
+                ? _writer.AppendAsync(new Edit(_tree.Use(static tree => tree.LastId), client, number, operation))
+                : _writer.Newest;
+            if (isChange) await RollIfLongAsync();
+        }
+        catch (Exception e)
+        {
+            _failed.TrySetException(e);
+            return null;
+        }
+        finally
+        {
+            _turn.Release();
+        }
+
+        return await AnswerAsync(answer, durable, cancellationToken);
+    }
+
+    /// <summary>Asks the ledger whether this active may still write.</summary>
+    /// <exception cref="LedgerException">Another namenode has recovered the ledger.</exception>
+    public async Task AskLedgerAsync(CancellationToken cancellationToken)
+    {
+        await _turn.WaitAsync(cancellationToken);
+        try
+        {
+            await _writer.AppendAsync(Edit.Mark(_tree.Use(static tree => tree.LastId)));
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync();
+        await _imaging.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _writer.DisposeAsync();
+        _stop.Dispose();
+    }
+
+    private static (string Answer, bool IsChange) Decide(
+        NamespaceTree tree, string client, long number, Operation operation)
+    {
+        if (operation.Verb == Verb.Status)
+        {
+            Outcome status = tree.Status(operation.Path);
+            return ($"{(status.IsDone ? Answers.Read : Answers.Refused)} {tree.LastId} {status.Text}", false);
+        }
+
+        if (tree.AnswerOf(client) is { } known && known.Number >= number)
+        {
+            // An older number has waited somewhere until its client had the answer from elsewhere.
+            return known.Number == number
+                ? ($"{Answers.Before} {known.Id} {known.Text}", false)
+                : (Answers.Standby, false);
+        }
+
+        Outcome outcome = tree.Do(client, number, operation);
+        return ($"{(outcome.IsDone ? Answers.Done : Answers.Refused)} {tree.LastId} {outcome.Text}", outcome.IsDone);
+    }
+
+    private async Task<string?> AnswerAsync(string answer, Task durable, CancellationToken cancellationToken)
+    {
+        try
+        {
+            // An answer tells of edits below it: they must be durable too.
+            await durable.WaitAsync(cancellationToken);
+            // A namenode that was elected since may have gone on: what is read here must be of a time before.
+            if (answer.StartsWith(Answers.Read, StringComparison.Ordinal)
+                || answer.StartsWith(Answers.Refused, StringComparison.Ordinal))
+                await _journal.Election.Lock.RequireHeldAsync(_token, cancellationToken);
+            return answer;
+        }
+        catch (TangoLeaseLostException)
+        {
+            return Answers.Standby;
+        }
+        catch (Exception e) when (e is not OperationCanceledException)
+        {
+            _failed.TrySetException(e);
+            return null;
+        }
+    }
+
+    /// <summary>Begins a segment when the current one is long, and writes an image of all before it.</summary>
+    private async Task RollIfLongAsync()
+    {
+        long last = _tree.Use(static tree => tree.LastId);
+        if (last - _segment < EditsOfSegment || !_imaging.IsCompleted) return;
+        byte[] image = _tree.Use(static tree => tree.ToImage().Encode());
+        await _writer.RollAsync(last + 1, _stop.Token);
+        _segment = last + 1;
+        _imaging = WriteImageAsync(image, last + 1);
+    }
+
+    private async Task WriteImageAsync(byte[] image, long first)
+    {
+        try
+        {
+            await _writer.WriteImageAsync(image, first, _stop.Token);
+        }
+        catch (Exception e)
+        {
+            _failed.TrySetException(e);
+        }
+    }
+}

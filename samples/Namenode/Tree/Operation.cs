@@ -1,0 +1,66 @@
+using System.Globalization;
+
+namespace NamenodeSample.Tree;
+
+/// <summary>Kind of an operation.</summary>
+public enum Verb
+{
+    /// <summary>Changes nothing: an active asks its ledger whether it may still write.</summary>
+    Mark,
+    Mkdir,
+    Create,
+
+    /// <summary>Gives an open file its next block, of <see cref="Operation.Value"/> bytes.</summary>
+    AddBlock,
+
+    /// <summary>Closes a file: it gets no more blocks.</summary>
+    Complete,
+
+    /// <summary>Moves a file or a directory to <see cref="Operation.To"/>, which must be free.</summary>
+    Rename,
+
+    /// <summary>Deletes a file, or a directory with all below it.</summary>
+    Delete,
+
+    /// <summary>Sets the permission bits to <see cref="Operation.Value"/>.</summary>
+    SetMode,
+
+    /// <summary>Reads.</summary>
+    Status,
+}
+
+/// <summary>A client's request: four words as text.</summary>
+[MessagePackObject]
+public sealed record Operation(
+    [property: Key(0)] Verb Verb, [property: Key(1)] string Path, [property: Key(2)] string To = Operation.None,
+    [property: Key(3)] long Value = 0)
+{
+    public const string None = "-";
+
+    public static Operation Parse(ReadOnlySpan<string> words) => new(
+        Enum.Parse<Verb>(words[0]), words[1], words[2], long.Parse(words[3], CultureInfo.InvariantCulture));
+
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Verb} {Path} {To} {Value}");
+}
+
+/// <summary>Why an operation was refused: nothing has changed.</summary>
+public enum Refusal
+{
+    BadPath,
+    NotFound,
+    NoParent,
+    NotADirectory,
+    NotAFile,
+    Exists,
+    IntoItself,
+    IsComplete,
+}
+
+/// <summary>Outcome of an operation.</summary>
+/// <param name="Text">The result, or the <see cref="Refusal"/>.</param>
+public sealed record Outcome(bool IsDone, string Text)
+{
+    public static Outcome Done(long result) => new(true, result.ToString(CultureInfo.InvariantCulture));
+
+    public static Outcome Refused(Refusal refusal) => new(false, refusal.ToString());
+}
