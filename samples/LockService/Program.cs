@@ -1,0 +1,3 @@
+using LockServiceSample;
+
+return await LockCommand.InvokeAsync(args, Console.Error);
