@@ -207,7 +207,7 @@ internal sealed partial class ServerConnection : IReplySink
             // Bytes left for want of room are not examined yet; an incomplete frame is.
             _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
             if (WaitForRoom() is { } room) await room.ConfigureAwait(false);
-            else if (full) await Task.Yield();
+            else if (full || IsTurnOver(handled)) await Task.Yield();
             if (PauseAfter(handled, taken) is { Ticks: > 0 } pause) await PauseAsync(pause).ConfigureAwait(false);
             if (Volatile.Read(ref _ended)) return;
         }

@@ -6,8 +6,8 @@ namespace Corfu.Server;
 /// frames, its rate, the answers that its peer does not take.</summary>
 internal sealed partial class ServerConnection
 {
-    /// <summary>Requests that are handled in a row; then other connections have their turn, and a commit
-    /// begins.</summary>
+    /// <summary>Requests that are handled in a row; then a commit begins, and other connections have their turn: the
+    /// loop leaves its thread, which goes on with the next bytes of a busy connection without a pause.</summary>
     internal const int Turn = 256;
 
     /// <summary>A connection tells its identity of answers that wait when they have changed by so much.</summary>
@@ -22,6 +22,9 @@ internal sealed partial class ServerConnection
     // Guarded by _outputGate: answers of which the share was not told, bytes of which the identity was told.
     private int _answered;
     private int _toldBytes;
+
+    // The read loop's: requests that were handled since it last left its thread.
+    private int _inTurn;
 
     // The read loop's: memory that is taken for the incomplete frame.
     private int _frameBytes;
@@ -50,6 +53,13 @@ internal sealed partial class ServerConnection
     }
 
     public IRoleShare? Share => _share;
+
+    private bool IsTurnOver(int handled)
+    {
+        if ((_inTurn += handled) < Turn) return false;
+        _inTurn = 0;
+        return true;
+    }
 
     private void BeginBatch() => _limit = _share!.LimitOf(Volatile.Read(ref _inFlight), _options);
 

@@ -47,7 +47,8 @@ internal sealed class Channel(TcpTransport transport, NodeAddress address)
                 return new ValueTask<Connected>(new Connected(null, backOff));
             }
 
-            attempt = new TaskCompletionSource<Connected>();
+            // The thread that ends the attempt receives for others too.
+            attempt = new TaskCompletionSource<Connected>(TaskCreationOptions.RunContinuationsAsynchronously);
             _connecting = attempt.Task;
         }
 

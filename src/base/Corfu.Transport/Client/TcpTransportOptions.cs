@@ -56,8 +56,9 @@ public sealed record TcpTransportOptions
     /// KiB.</summary>
     public int ReceiveBuffer { get; init; } = 128 << 10;
 
-    /// <summary>Runs continuations of answers on the connection's receiving thread: fastest, and only for callers that
-    /// never block, since that stops every other answer. Default false.</summary>
+    /// <summary>Runs continuations of all answers on the connection's receiving thread: fastest, and only for callers
+    /// that never block, since that stops every other answer. Default false: only requests that say so are taken
+    /// there.</summary>
     public bool InlineContinuations { get; init; }
 
     /// <summary>Certificates of this process, which stay the caller's. Null: connections are plain. Default
