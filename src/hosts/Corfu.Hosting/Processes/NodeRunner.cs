@@ -61,6 +61,8 @@ public static class NodeRunner
             throw;
         }
 
+        SocketCompletions.Forget();
+
         // Reloads count from the moment on that the node says that it serves.
         using var reload = NodeReloader.Begin(configPath, roles, options.Name,
             [
