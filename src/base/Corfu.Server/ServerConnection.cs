@@ -199,10 +199,11 @@ internal sealed partial class ServerConnection : IReplySink
                 continue;
             }
 
-            // The time-out counts from the frame's own first byte: behind a frame that was just handled it began no
-            // earlier than this read. Without room this side does not read, so the peer is not late.
+            // The time-out counts from the frame's own first byte. Behind a handled frame it counts from the end of
+            // the handling: this side has read no byte meanwhile. Without room it does not read either.
             if (full || buffer.IsEmpty) Volatile.Write(ref _partialSince, 0);
-            else if (handled > 0 || _partialSince == 0) Volatile.Write(ref _partialSince, now);
+            else if (handled > 0) Volatile.Write(ref _partialSince, _registry.Time.GetTimestamp());
+            else if (_partialSince == 0) Volatile.Write(ref _partialSince, now);
 
             // Bytes left for want of room are not examined yet; an incomplete frame is.
             _input.AdvanceTo(buffer.Start, full ? buffer.Start : buffer.End);
@@ -238,6 +239,7 @@ internal sealed partial class ServerConnection : IReplySink
                     var total = MessageCodec.HeaderSize + header.BodyLength;
                     if (rest >= total)
                     {
+                        EndPartialFrame();
                         Dispatch(handler, header, first.Slice(used + MessageCodec.HeaderSize, header.BodyLength));
                         used += total;
                         handled++;
@@ -247,6 +249,7 @@ internal sealed partial class ServerConnection : IReplySink
 
                 buffer = buffer.Slice(used);
                 if (!TryTakeAcrossSegments(ref buffer, out var crossing, out var body)) return false;
+                EndPartialFrame();
                 Dispatch(handler, crossing, body);
                 handled++;
                 first = buffer.First;
@@ -260,6 +263,12 @@ internal sealed partial class ServerConnection : IReplySink
             ReturnScratch();
             if (EndCork()) Flush();
         }
+    }
+
+    /// <summary>Before the frame's handling: how long a handler takes is not the peer's delay.</summary>
+    private void EndPartialFrame()
+    {
+        if (_partialSince != 0) Volatile.Write(ref _partialSince, 0);
     }
 
     private bool TryTakeAcrossSegments(ref ReadOnlySequence<byte> buffer, out FrameHeader header,

@@ -15,6 +15,9 @@ internal sealed class EchoRole(NodeId id) : IRoleHandler
 
     public bool Hold { get; set; }
 
+    /// <summary>Called on the read loop's thread, before the request is answered.</summary>
+    public Action? Handling { get; set; }
+
     public int PageSize { get; set; } = 16;
 
     public int Batches => Volatile.Read(ref _batches);
@@ -32,6 +35,7 @@ internal sealed class EchoRole(NodeId id) : IRoleHandler
     public void Handle(Request request, ReplyTo reply)
     {
         Interlocked.Increment(ref Requests);
+        Handling?.Invoke();
         if (Hold)
         {
             lock (_held) _held.Add((request, reply));

@@ -178,6 +178,44 @@ public sealed class ServerFrameTests
         Assert.Equal(7, echo.Requests);
     }
 
+    /// <summary>The handler's own time was counted against the frame that it handles.</summary>
+    [Fact]
+    public async Task Slow_handler_of_a_frame_that_came_in_parts_is_no_delay_of_the_peer()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        await socket.SendAsync((byte[])[.. Wire.Frame(1, Ping), .. Wire.Frame(2, Ping)[..11]]);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        time.Advance(TimeSpan.FromSeconds(20));
+        echo.Handling = () => time.Advance(TimeSpan.FromSeconds(20));
+        await socket.SendAsync(Wire.Frame(2, Ping)[11..]);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        Assert.Equal(1, server.Registry.ConnectionCount);
+    }
+
+    /// <summary>The handler's own time was counted against the incomplete frame behind its request.</summary>
+    [Fact]
+    public async Task Slow_handler_before_a_part_of_a_frame_is_no_delay_of_the_peer()
+    {
+        var time = new ManualTime();
+        await using var server = await TestServer.StartAsync(time: time);
+        var echo = server.AddEcho();
+        using var socket = await server.RawAsync(echo);
+        echo.Handling = () => time.Advance(TimeSpan.FromSeconds(40));
+        await socket.SendAsync((byte[])[.. Wire.Frame(1, Ping), .. Wire.Frame(2, Ping)[..11]]);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+        for (var i = 0; i < 20; i++)
+        {
+            time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Yield();
+        }
+
+        await socket.SendAsync(Wire.Frame(2, Ping)[11..]);
+        Assert.Equal(20, (await TestServer.ReceiveAsync(socket, 20)).Length);
+    }
+
     [Fact]
     public async Task An_idle_connection_is_closed_and_one_that_waits_for_an_answer_is_not()
     {
