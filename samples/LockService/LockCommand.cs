@@ -22,15 +22,8 @@ public static class LockCommand
 
     private static RootCommand Create()
     {
-        bool canStop = OperatingSystem.IsLinux();
         Option<int> kills = SampleCommand.Count("--kills", 0, "How often the holder is killed. Default 1.", 1);
-        Option<int> stops = SampleCommand.Count(
-            "--stops", 0, "How often the holder is stopped, and comes back. On Linux; default 1 there.",
-            canStop ? 1 : 0);
-        stops.Validators.Add(result =>
-        {
-            if (result.GetValue(stops) > 0 && !canStop) result.AddError("--stops needs Linux.");
-        });
+        Option<int> stops = SampleCommand.Stops("How often the holder is stopped, and comes back.");
         Option<int> lease = SampleCommand.Count(
             "--lease", 200, "Milliseconds of silence after which a lock is freed. Default 1,000.", 1_000);
         var root = new RootCommand(Description) { kills, stops, lease, MemberMode.CreateCommand() };

@@ -30,13 +30,8 @@ public static class NamenodeCommand
             "--operations", 0, "Operations of all clients together. Default 0: 200 for each fault, and 200 more.", 0);
         Option<int> kills = SampleCommand.Count(
             "--kills", 0, "How often the active namenode is killed. Default 1.", 1);
-        Option<int> stops = SampleCommand.Count(
-            "--stops", 0, "How often the active namenode is stopped, and comes back when another has taken over. "
-                + "On Linux; default 1 there.", OperatingSystem.IsLinux() ? 1 : 0);
-        stops.Validators.Add(result =>
-        {
-            if (result.GetValue(stops) > 0 && !OperatingSystem.IsLinux()) result.AddError("--stops needs Linux.");
-        });
+        Option<int> stops = SampleCommand.Stops(
+            "How often the active namenode is stopped, and comes back when another has taken over.");
         Option<int> clients = SampleCommand.Count("--clients", 1, "Clients. Default 8.", 8);
         Option<int> lease = SampleCommand.Count(
             "--lease", 500,

@@ -16,10 +16,11 @@ public sealed class CallProcess : IAsyncDisposable
 
     public string Name => _child.Name;
 
-    /// <summary>Why the child has ended, if it said so; see <see cref="CallServer.SayWhyAsync"/>.</summary>
+    /// <summary>The reason for which the child ended, if it told one with <see cref="CallServer.SayWhyAsync"/>.
+    /// </summary>
     public string? LastWords { get; private set; }
 
-    /// <summary>Ends with the child.</summary>
+    /// <summary>Completes when the child has ended.</summary>
     public Task Ended => _reading;
 
     /// <summary>Starts a child and waits until it serves.</summary>
@@ -45,24 +46,32 @@ public sealed class CallProcess : IAsyncDisposable
     }
 
     /// <summary>Asks the child.</summary>
-    /// <returns>The answer; null: the child has ended, and what became of the call is not known.</returns>
+    /// <returns>The answer; null: the child has ended, and may have done what the call asks, or not.</returns>
     public async Task<string?> AskAsync(string call, CancellationToken cancellationToken)
     {
         var tag = $"{Interlocked.Increment(ref _tags)}";
         var answer = new TaskCompletionSource<string?>(TaskCreationOptions.RunContinuationsAsynchronously);
         _calls[tag] = answer;
-        if (_hasEnded) return null;
-        await _turn.WaitAsync(cancellationToken);
         try
         {
-            await _child.TellAsync($"{tag} {call}");
+            // In this order: the reader completes each call that it finds once it has set the field.
+            if (_hasEnded) return null;
+            await _turn.WaitAsync(cancellationToken);
+            try
+            {
+                await _child.TellAsync($"{tag} {call}");
+            }
+            finally
+            {
+                _turn.Release();
+            }
+
+            return await answer.Task.WaitAsync(cancellationToken);
         }
         finally
         {
-            _turn.Release();
+            _calls.TryRemove(tag, out _);
         }
-
-        return await answer.Task.WaitAsync(cancellationToken);
     }
 
     /// <inheritdoc cref="ChildProcess.KillAsync"/>
@@ -73,16 +82,15 @@ public sealed class CallProcess : IAsyncDisposable
     }
 
     /// <inheritdoc cref="ChildProcess.StopAsync"/>
-    public Task StopAsync(CancellationToken cancellationToken) => _child.StopAsync(cancellationToken);
+    public Task<bool> StopAsync(CancellationToken cancellationToken) => _child.StopAsync(cancellationToken);
 
-    /// <inheritdoc cref="ChildProcess.Continue"/>
-    public void Continue() => _child.Continue();
+    /// <inheritdoc cref="ChildProcess.ContinueAsync"/>
+    public Task ContinueAsync() => _child.ContinueAsync();
 
     public async ValueTask DisposeAsync()
     {
-        await _child.EndAsync();
-        await _reading;
         await _child.DisposeAsync();
+        await _reading;
     }
 
     private async Task ReadAsync()
@@ -94,7 +102,7 @@ public sealed class CallProcess : IAsyncDisposable
                 int blank = line.IndexOf(' ', StringComparison.Ordinal);
                 if (blank < 0) continue;
                 if (line[..blank] == CallServer.Why) LastWords = line[(blank + 1)..];
-                else if (_calls.TryRemove(line[..blank], out var call)) call.TrySetResult(line[(blank + 1)..]);
+                else if (_calls.TryGetValue(line[..blank], out var call)) call.TrySetResult(line[(blank + 1)..]);
             }
         }
         finally

@@ -9,10 +9,11 @@ public static class CallServer
 
     private static readonly TextWriter s_answers = TextWriter.Synchronized(Console.Out);
 
-    /// <summary>Answers calls until the input ends, or an answer fails.</summary>
+    /// <summary>Answers calls until the input ends, or an answer fails. Calls that are pending then are cancelled: no
+    /// process is left to hear their answers.</summary>
     /// <param name="answer">Takes the words of a call. Null: there is no answer, as if the call had been lost.</param>
     public static async Task RunAsync(
-        Func<string[], Task<string?>> answer, CancellationToken cancellationToken)
+        Func<string[], CancellationToken, Task<string?>> answer, CancellationToken cancellationToken)
     {
         await s_answers.WriteLineAsync(Ready);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -29,8 +30,13 @@ public static class CallServer
         {
             // An answer has failed.
         }
+        finally
+        {
+            await stop.CancelAsync();
+            await Task.WhenAll(running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
 
-        await Task.WhenAll(running);
+        if (running.Find(static task => task.IsFaulted) is { } failed) await failed;
     }
 
     /// <summary>Tells the parent why this child ends.</summary>
@@ -42,11 +48,12 @@ public static class CallServer
         Task.Run(Console.In.ReadLine, cancellationToken).WaitAsync(cancellationToken);
 
     private static async Task AnswerAsync(
-        Func<string[], Task<string?>> answer, string[] words, CancellationTokenSource stop)
+        Func<string[], CancellationToken, Task<string?>> answer, string[] words, CancellationTokenSource stop)
     {
         try
         {
-            if (await answer(words[1..]) is { } text) await s_answers.WriteLineAsync($"{words[0]} {text}");
+            if (await answer(words[1..], stop.Token) is { } text)
+                await s_answers.WriteLineAsync($"{words[0]} {text}");
         }
         catch
         {

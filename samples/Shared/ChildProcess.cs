@@ -1,28 +1,26 @@
 using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Corfu.Hosting;
 
 namespace SharedSample;
 
-/// <summary>This program again, in another mode, with pipes. A child ends when its standard input does, so that none is
-/// left behind when its parent is killed.</summary>
-public sealed partial class ChildProcess : IAsyncDisposable
+/// <summary>This program again, in another mode, with pipes. The child must end once its standard input has ended, so
+/// that none is left when the parent is killed.</summary>
+public sealed class ChildProcess : IAsyncDisposable
 {
-    private const int Sigcont = 18;
-    private const int Sigstop = 19;
+    // The shell sends SIGCONT also when the parent is killed: a stopped child would never read the end of its input.
+    private const string StopUntilInputEnds = "kill -STOP $0 && read -r _; kill -CONT $0";
 
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(10);
 
     private readonly TimeSpan _patience;
     private readonly Process _process;
-    private bool _isStopped;
+    private Process? _stopper;
+    private bool _isDisposed;
 
     private ChildProcess(string name, TimeSpan patience, Process process) =>
         (Name, _patience, _process) = (name, patience, process);
 
     public string Name { get; }
-
-    public bool HasEnded => _process.HasExited;
 
     public static ChildProcess Start(string name, params ReadOnlySpan<string> arguments) =>
         Start(name, s_patience, arguments);
@@ -38,12 +36,12 @@ public sealed partial class ChildProcess : IAsyncDisposable
         })!);
     }
 
-    /// <summary>The next line that it prints; null once it has ended.</summary>
+    /// <summary>The next line that the child prints; null: its standard output has ended.</summary>
     public ValueTask<string?> ReadAsync(CancellationToken cancellationToken) =>
         _process.StandardOutput.ReadLineAsync(cancellationToken);
 
     /// <summary>The next line, which must be there.</summary>
-    /// <exception cref="ChildProcessException">The process has ended.</exception>
+    /// <exception cref="ChildProcessException">The child has ended.</exception>
     public async ValueTask<string> RequireAsync(CancellationToken cancellationToken)
     {
         if (await ReadAsync(cancellationToken) is { } line) return line;
@@ -60,39 +58,66 @@ public sealed partial class ChildProcess : IAsyncDisposable
         }
         catch (Exception e) when (e is IOException or ObjectDisposedException)
         {
-            // The process has ended: its output tells.
+            // The child has ended: so does its output.
         }
     }
 
     /// <summary>SIGKILL.</summary>
     public async Task KillAsync()
     {
+        // First: the shell must not send a signal to a process that has the child's id later.
+        EndStopper();
         _process.Kill();
         await _process.WaitForExitAsync();
     }
 
-    /// <summary>SIGSTOP, on Linux: nothing of the process runs until <see cref="Continue"/>.</summary>
-    public async Task StopAsync(CancellationToken cancellationToken)
+    /// <summary>SIGSTOP, on Linux: the child does nothing until <see cref="ContinueAsync"/>.</summary>
+    /// <returns>False: the child has ended before it could be stopped.</returns>
+    /// <exception cref="ChildProcessException">The child goes on.</exception>
+    public async Task<bool> StopAsync(CancellationToken cancellationToken)
     {
-        _isStopped = true;
-        Send(Sigstop);
-        while (!IsStopped()) await Task.Delay(1, cancellationToken);
+        if (_process.HasExited) return false;
+        _stopper = Process.Start(new ProcessStartInfo("sh")
+        {
+            ArgumentList = { "-c", StopUntilInputEnds, $"{_process.Id}" },
+            RedirectStandardInput = true,
+            RedirectStandardError = true,
+        })!;
+        long began = TimeProvider.System.GetTimestamp();
+        while (!_process.HasExited)
+        {
+            if (IsStopped()) return true;
+            if (TimeProvider.System.GetElapsedTime(began) > s_patience)
+                throw new ChildProcessException($"{Name} is not stopped {s_patience.TotalSeconds:0} s after SIGSTOP");
+            await Task.Delay(1, cancellationToken);
+        }
+
+        EndStopper();
+        return false;
     }
 
     /// <summary>SIGCONT.</summary>
-    public void Continue()
+    public async Task ContinueAsync()
     {
-        Send(Sigcont);
-        _isStopped = false;
+        if (_stopper is not { } stopper) return;
+        stopper.StandardInput.Close();
+        await stopper.WaitForExitAsync();
+        EndStopper();
     }
 
-    /// <summary>Ends the input, at which the process ends by itself; one that does not is killed.</summary>
+    /// <summary>Ends the child's input, at which the child ends. A child that is stopped, or takes too long, is killed.
+    /// </summary>
     public async Task EndAsync()
     {
+        if (_stopper is not null)
+        {
+            await KillAsync();
+            return;
+        }
+
         try
         {
-            if (_isStopped) _process.Kill();
-            else if (!_process.HasExited) _process.StandardInput.Close();
+            if (!_process.HasExited) _process.StandardInput.Close();
             await _process.WaitForExitAsync().WaitAsync(_patience);
         }
         catch (Exception e) when (e is IOException or TimeoutException)
@@ -101,30 +126,36 @@ public sealed partial class ChildProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>As <see cref="EndAsync"/>.</summary>
+    /// <summary>As <see cref="EndAsync"/>. May be repeated.</summary>
     public async ValueTask DisposeAsync()
     {
+        if (_isDisposed) return;
+        _isDisposed = true;
         await EndAsync();
         _process.Dispose();
     }
 
-    private void Send(int signal)
+    private void EndStopper()
     {
-        if (Send(_process.Id, signal) != 0 && !_process.HasExited)
-            throw new ChildProcessException($"{Name} cannot be sent signal {signal}");
+        _stopper?.Kill();
+        _stopper?.Dispose();
+        _stopper = null;
     }
 
-    // The state stands behind the name, which may contain anything.
+    // The state follows the program's name, which may have blanks and parentheses.
     private bool IsStopped()
     {
-        if (_process.HasExited) throw new ChildProcessException($"{Name} ended with exit code {_process.ExitCode}");
-        string state = File.ReadAllText($"/proc/{_process.Id}/stat");
-        return state[(state.LastIndexOf(')') + 2)..].StartsWith('T');
+        try
+        {
+            string state = File.ReadAllText($"/proc/{_process.Id}/stat");
+            return state[(state.LastIndexOf(')') + 2)..].StartsWith('T');
+        }
+        catch (IOException)
+        {
+            return false;
+        }
     }
-
-    [LibraryImport("libc", EntryPoint = "kill")]
-    private static partial int Send(int processId, int signal);
 }
 
-/// <summary>A child process did not do what it is for; it said why on standard error.</summary>
+/// <summary>A child process has ended too early, or does not answer; its standard error says more.</summary>
 public sealed class ChildProcessException(string message) : Exception(message);

@@ -53,6 +53,19 @@ public static class SampleCommand
         }
     }
 
+    /// <summary>The option of how many processes are stopped and come back.</summary>
+    /// <param name="description">Without the system and the default, which are added.</param>
+    public static Option<int> Stops(string description)
+    {
+        Option<int> stops = Count(
+            "--stops", 0, $"{description} On Linux; default 1 there.", OperatingSystem.IsLinux() ? 1 : 0);
+        stops.Validators.Add(result =>
+        {
+            if (result.GetValue(stops) > 0 && !OperatingSystem.IsLinux()) result.AddError("--stops needs Linux.");
+        });
+        return stops;
+    }
+
     /// <summary>An option that is a number.</summary>
     public static Option<int> Count(string name, int least, string description, int usual)
     {

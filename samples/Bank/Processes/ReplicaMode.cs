@@ -25,7 +25,7 @@ internal static class ReplicaMode
         await using CorfuClient log = await CorfuClient.ConnectAsync(connection, cancellationToken: cancellationToken);
         await using Replica<Accounts> replica = await Replica<Accounts>.OpenAsync(
             log, "bank", () => new Accounts(), s_options, cancellationToken);
-        await CallServer.RunAsync(call => AnswerAsync(replica, call, cancellationToken), cancellationToken);
+        await CallServer.RunAsync((call, stop) => AnswerAsync(replica, call, stop), cancellationToken);
         return 0;
     }
 

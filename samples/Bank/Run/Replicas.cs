@@ -11,9 +11,26 @@ internal sealed class Replicas : IAsyncDisposable
     private Replicas(string connection, CallProcess[] processes) =>
         (_connection, _processes) = (connection, processes);
 
-    public static async Task<Replicas> StartAsync(string connection, int count, CancellationToken cancellationToken) =>
-        new(connection, await Task.WhenAll(
-            Enumerable.Range(0, count).Select(_ => StartAsync(connection, cancellationToken))));
+    public static async Task<Replicas> StartAsync(string connection, int count, CancellationToken cancellationToken)
+    {
+        Task<CallProcess>[] starting =
+            [.. Enumerable.Range(0, count).Select(_ => StartAsync(connection, cancellationToken))];
+        Task all = Task.WhenAll(starting);
+        await all.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        var replicas = new Replicas(connection,
+            [.. starting.Where(static task => task.IsCompletedSuccessfully).Select(static task => task.Result)]);
+        try
+        {
+            await all;
+            return replicas;
+        }
+        catch
+        {
+            // Some may have started.
+            await replicas.DisposeAsync();
+            throw;
+        }
+    }
 
     public int Count => _processes.Length;
 
@@ -32,8 +49,6 @@ internal sealed class Replicas : IAsyncDisposable
     private static Task<CallProcess> StartAsync(string connection, CancellationToken cancellationToken) =>
         CallProcess.StartAsync("A replica", [ReplicaMode.Name, connection], cancellationToken);
 
-    public async ValueTask DisposeAsync()
-    {
-        foreach (var process in _processes) await process.DisposeAsync();
-    }
+    public async ValueTask DisposeAsync() =>
+        await Task.WhenAll(_processes.Select(static process => process.DisposeAsync().AsTask()));
 }

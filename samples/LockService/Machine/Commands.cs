@@ -6,17 +6,18 @@ public enum LockVerb
     /// <summary>Takes a lock that is free. Its owner takes it again with the same token.</summary>
     Acquire,
 
-    /// <summary>A sign of life.</summary>
+    /// <summary>Keeps the lock for another time to live.</summary>
     Renew,
     Release,
 
-    /// <summary>Frees a lock whose holder was silent: if it has not renewed since it was last looked at.</summary>
+    /// <summary>Frees the lock of a silent holder. Void if the holder has renewed more often than the proposer saw.
+    /// </summary>
     Expire,
 }
 
 /// <summary>A command.</summary>
 /// <param name="Token">The holder's; 0 for <see cref="LockVerb.Acquire"/>.</param>
-/// <param name="Renewals">Signs of life that the replica has seen which proposes <see cref="LockVerb.Expire"/>.</param>
+/// <param name="Renewals">Of <see cref="LockVerb.Expire"/>: the renewals that its proposer has seen.</param>
 [MessagePackObject]
 public sealed record LockOrder(
     [property: Key(0)] LockVerb Verb, [property: Key(1)] string Name, [property: Key(2)] string Owner = "",
@@ -30,7 +31,7 @@ public sealed record LockReply([property: Key(0)] bool IsDone, [property: Key(1)
 
 /// <summary>A lock that is held.</summary>
 /// <param name="Token">Higher than that of every holder of any lock before.</param>
-/// <param name="Renewals">Grows with each sign of life.</param>
+/// <param name="Renewals">How often the holder has renewed the lock.</param>
 [MessagePackObject]
 public sealed record Held(
     [property: Key(0)] string Name, [property: Key(1)] string Owner, [property: Key(2)] long Token,

@@ -1,7 +1,8 @@
 namespace LockServiceSample.Run;
 
-/// <summary>The resource that the lock guards: it takes no word from a holder once it has heard a later one.</summary>
-/// <remarks>The lock alone cannot do this: a holder that was stopped does not know that its lease is over.</remarks>
+/// <summary>The resource that the lock guards: refuses a token below the highest that it has taken.</summary>
+/// <remarks>The lock alone cannot keep late holders out: a holder that was stopped does not know that its lease has
+/// ended.</remarks>
 internal sealed class Vault
 {
     private long _highest;

@@ -9,13 +9,15 @@ namespace LockServiceSample.Service;
 /// whose holders are silent.</summary>
 internal sealed class LockMember(Replica<Locks> replica, string name, TimeSpan timeToLive)
 {
-    private const int LooksInALife = 4;
+    private const int ChecksInTimeToLive = 4;
 
+    // Locks that are renewed, and what callers believe: a lock that is lost leaves the first alone.
     private readonly ConcurrentDictionary<string, long> _own = new();
+    private readonly ConcurrentDictionary<string, long> _believed = new();
     private readonly Dictionary<string, (Held Held, long Since)> _seen = [];
     private int _acquired;
 
-    private TimeSpan Pause => timeToLive / LooksInALife;
+    private TimeSpan Pause => timeToLive / ChecksInTimeToLive;
 
     /// <summary>Waits until the lock is taken.</summary>
     /// <returns>The token.</returns>
@@ -28,6 +30,7 @@ internal sealed class LockMember(Replica<Locks> replica, string name, TimeSpan t
             LockReply reply = await SendAsync(order, cancellationToken);
             if (reply.IsDone)
             {
+                _believed[lockName] = reply.Token;
                 _own[lockName] = reply.Token;
                 return reply.Token;
             }
@@ -44,12 +47,13 @@ internal sealed class LockMember(Replica<Locks> replica, string name, TimeSpan t
     public async Task ReleaseAsync(string lockName, long token, CancellationToken cancellationToken)
     {
         _own.TryRemove(new KeyValuePair<string, long>(lockName, token));
+        _believed.TryRemove(new KeyValuePair<string, long>(lockName, token));
         await SendAsync(new LockOrder(LockVerb.Release, lockName, Token: token), cancellationToken);
     }
 
-    /// <summary>Linearizable.</summary>
-    public ValueTask<Held?> FindAsync(string lockName, CancellationToken cancellationToken) =>
-        replica.QueryAsync(locks => locks.Find(lockName), cancellationToken: cancellationToken);
+    /// <summary>The token of the newest <see cref="AcquireAsync"/> of a lock; 0: it was released. The lock may be
+    /// another's by now.</summary>
+    public long Believed(string lockName) => _believed.GetValueOrDefault(lockName);
 
     /// <summary>Renews the locks of this member, and frees those of silent holders, until it is cancelled.</summary>
     public async Task KeepAsync(CancellationToken cancellationToken)

@@ -12,7 +12,8 @@ namespace LockServiceSample.Service;
 /// <item><c>acquire LOCK</c>: the token, once the lock is taken.</item>
 /// <item><c>renew LOCK TOKEN</c>: whether the lock is held with the token.</item>
 /// <item><c>release LOCK TOKEN</c></item>
-/// <item><c>holder LOCK</c>: the token of the holder; 0: none.</item>
+/// <item><c>believed LOCK</c>: the token of this member's newest <c>acquire</c>, as a caller keeps it: the end of the
+/// lease does not change it. 0: none.</item>
 /// </list>
 /// </remarks>
 internal static class MemberMode
@@ -42,11 +43,12 @@ internal static class MemberMode
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var member = new LockMember(replica, name, lease);
         Task keeping = member.KeepAsync(stop.Token);
-        Task calls = CallServer.RunAsync(call => AnswerAsync(member, call, stop.Token), stop.Token);
+        Task calls = CallServer.RunAsync((call, end) => AnswerAsync(member, call, end), stop.Token);
         Task first = await Task.WhenAny(calls, keeping);
         await stop.CancelAsync();
+        // Both use the replica, which is disposed next.
+        await Task.WhenAll(calls, keeping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         await first;
-        await keeping.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         return SampleCommand.Success;
     }
 
@@ -63,7 +65,7 @@ internal static class MemberMode
                 await member.ReleaseAsync(call[1], Token(call), cancellationToken);
                 return "released";
             default:
-                return $"{(await member.FindAsync(call[1], cancellationToken))?.Token ?? 0}";
+                return $"{member.Believed(call[1])}";
         }
     }
 

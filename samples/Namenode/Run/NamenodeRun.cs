@@ -13,21 +13,24 @@ internal sealed class NamenodeRun : IAsyncDisposable
     // A namenode that comes back finds out by the next edit.
     private static readonly TimeSpan s_return = TimeSpan.FromSeconds(30);
 
-    // Some leases, on a machine that is busy with something else.
-    private static readonly TimeSpan s_takeOver = TimeSpan.FromSeconds(60);
-    private static readonly TimeSpan s_poll = TimeSpan.FromMilliseconds(5);
+    // Some leases, on a machine that is busy with something else. A namenode tells its tree within the bound, also
+    // where that lacks edits.
+    private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(90);
 
     private readonly RunPlan _plan;
     private readonly Namenodes _namenodes;
+    private readonly Waits _waits;
     private readonly History _history = new();
     private readonly Judge _judge = new();
     private readonly Pace _pace = new();
     private readonly Client _observer;
+    private int _attempts;
     private int _fenced;
 
     public NamenodeRun(RunPlan plan, string connection)
     {
         (_plan, _namenodes) = (plan, new Namenodes(connection, plan.Lease));
+        _waits = new Waits(_namenodes, s_bound);
         _observer = new Client(Observer, _namenodes, _history);
     }
 
@@ -67,24 +70,25 @@ internal sealed class NamenodeRun : IAsyncDisposable
 
     private async Task DisturbAsync(CancellationToken cancellationToken)
     {
-        await _observer.DoAsync(new Operation(Verb.Mkdir, "/observer"), cancellationToken);
-        for (var fault = 0; fault < _plan.Faults && _judge.IsMatch; fault++)
+        await ObserveAsync(new Operation(Verb.Mkdir, "/observer"), "no namenode was elected", cancellationToken);
+        for (var fault = 0; fault < _plan.Faults && _judge.IsMatch;)
         {
             _pace.LetOn(_plan.AnsweredBefore(fault + 1));
             await WaitAsync(_plan.AnsweredBefore(fault), cancellationToken);
-            CallProcess? active;
-            while ((active = _namenodes.Find(_history.By)) is null || active.Ended.IsCompleted)
-            {
-                await _namenodes.MendAsync(cancellationToken);
-                await _observer.DoAsync(new Operation(Verb.Status, "/observer"), cancellationToken);
-            }
-
+            CallProcess active = await FindActiveAsync(cancellationToken);
             // Clients go on while the fault is dealt with, and have something left to do when the next one comes.
             _pace.LetOn((_plan.AnsweredBefore(fault) + _plan.AnsweredBefore(fault + 1)) / 2);
-            if (_plan.IsStop(fault)) await StopAsync(active, fault, cancellationToken);
-            else await KillAsync(active, fault, cancellationToken);
+            if (!_plan.IsStop(fault)) await KillAsync(active, cancellationToken);
+            else if (!await StopAsync(active, cancellationToken))
+            {
+                // Once more, with another active. MendAsync counts the namenode, so that the run ends.
+                await _namenodes.MendAsync(fault: null, cancellationToken);
+                continue;
+            }
+
             await _namenodes.ReplaceAsync(active, cancellationToken);
             await CheckAsync(cancellationToken);
+            fault++;
         }
 
         if (_judge.IsMatch)
@@ -97,31 +101,51 @@ internal sealed class NamenodeRun : IAsyncDisposable
         _pace.End();
     }
 
-    private async Task KillAsync(CallProcess active, int fault, CancellationToken cancellationToken)
+    /// <summary>The namenode that gave the newest answer, which runs.</summary>
+    private async Task<CallProcess> FindActiveAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            if (_namenodes.Find(_history.By) is { Ended.IsCompleted: false } active) return active;
+            await ObserveAsync(new Operation(Verb.Status, "/observer"), "no namenode answers", cancellationToken);
+        }
+    }
+
+    private async Task KillAsync(CallProcess active, CancellationToken cancellationToken)
     {
         int answered = _pace.Ended;
         await active.KillAsync();
-        TimeSpan outage = await MeasureAsync(fault, cancellationToken);
+        TimeSpan outage = await MeasureAsync(active, cancellationToken);
         await TellAsync($"{active.Name} killed behind {answered} operations: no service for {Seconds(outage)}");
     }
 
-    private async Task StopAsync(CallProcess active, int fault, CancellationToken cancellationToken)
+    /// <returns>False: the namenode was not the active any more when it was stopped, since it had lost its lease.
+    /// </returns>
+    private async Task<bool> StopAsync(CallProcess active, CancellationToken cancellationToken)
     {
         int answered = _pace.Ended;
-        await active.StopAsync(cancellationToken);
-        TimeSpan outage = await MeasureAsync(fault, cancellationToken);
-        // Both wait in the pipe of the stopped namenode. It must not read the tree as it was, nor do the change. The
-        // read is first: behind the change it would fail with the change.
-        Func<Task> look = AskStray(active, $"look-{fault}", new Operation(Verb.Status, "/observer"), cancellationToken);
+        if (!await active.StopAsync(cancellationToken))
+        {
+            await active.Ended;
+            return false;
+        }
+
+        TimeSpan outage = await MeasureAsync(active, cancellationToken);
+        // Both wait in the pipe of the stopped namenode. The namenode must not read the tree as it was, nor do the
+        // change. The read is first: behind the change it would fail with the change.
+        Func<Task> look = AskStray(
+            active, $"look-{_attempts}", new Operation(Verb.Status, "/observer"), cancellationToken);
         Func<Task> change = AskStray(
-            active, $"stray-{fault}", new Operation(Verb.Mkdir, $"/stray-{fault}"), cancellationToken);
+            active, $"stray-{_attempts}", new Operation(Verb.Mkdir, $"/stray-{_attempts}"), cancellationToken);
         await TellAsync($"{active.Name} stopped behind {answered} operations: no service for {Seconds(outage)}");
-        active.Continue();
+        await active.ContinueAsync();
+        var wasActive = true;
         if (await Task.WhenAny(active.Ended, Task.Delay(s_return, cancellationToken)) == active.Ended)
         {
-            string why = active.LastWords ?? "it does not say why";
+            string why = active.LastWords ?? "for an unknown reason";
             await TellAsync($"{active.Name} came back, and ended: {why}");
             if (why.StartsWith(NamenodeMode.Fenced, StringComparison.Ordinal)) _fenced++;
+            wasActive = why != NamenodeMode.LeaseLost;
         }
         else
         {
@@ -131,6 +155,7 @@ internal sealed class NamenodeRun : IAsyncDisposable
 
         await look();
         await change();
+        return wasActive;
     }
 
     /// <summary>Asks a stopped namenode.</summary>
@@ -148,41 +173,43 @@ internal sealed class NamenodeRun : IAsyncDisposable
     }
 
     /// <summary>The time until another namenode has done an operation.</summary>
-    private async Task<TimeSpan> MeasureAsync(int fault, CancellationToken cancellationToken)
+    private async Task<TimeSpan> MeasureAsync(CallProcess fault, CancellationToken cancellationToken)
     {
         long began = TimeProvider.System.GetTimestamp();
-        using var late = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        late.CancelAfter(s_takeOver);
-        try
-        {
-            await _observer.DoAsync(new Operation(Verb.Mkdir, $"/observer/{fault}"), late.Token);
-            return TimeProvider.System.GetElapsedTime(began);
-        }
-        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
-        {
-            throw new RunException($"No namenode has taken over within {s_takeOver.TotalSeconds:0} s: "
-                + string.Join("; ", _namenodes.All.Select(static one => $"{one.Name} {one.LastWords ?? "runs"}")));
-        }
+        await ObserveAsync(
+            new Operation(Verb.Mkdir, $"/observer/{++_attempts}"), $"no namenode took over from {fault.Name}",
+            cancellationToken, fault);
+        return TimeProvider.System.GetElapsedTime(began);
     }
+
+    private Task ObserveAsync(
+        Operation operation, string goal, CancellationToken cancellationToken, CallProcess? fault = null) =>
+        _waits.ForAsync(
+            async token =>
+            {
+                await _observer.DoAsync(operation, token);
+                return true;
+            },
+            goal, fault, cancellationToken);
 
     private async Task WaitAsync(int answered, CancellationToken cancellationToken)
     {
-        while (_pace.Ended < answered)
+        for (int ended; (ended = _pace.Ended) < answered;)
         {
-            await Task.Delay(s_poll, cancellationToken);
-            await _namenodes.MendAsync(cancellationToken);
+            await _waits.ForAsync(
+                token => _pace.WaitPastAsync(ended, token), $"no operation was answered after {ended} of {answered}",
+                cancellationToken);
         }
     }
 
     /// <summary>Compares all namenodes with the model, while clients wait.</summary>
     private async Task CheckAsync(CancellationToken cancellationToken)
     {
-        await _pace.HoldAsync(cancellationToken);
-        await _namenodes.MendAsync(cancellationToken);
+        await _waits.ForAsync(_pace.HoldAsync, "operations under way were not answered", cancellationToken);
         _judge.Play(_history.Take());
         var digests = new HashSet<string>();
-        foreach (CallProcess namenode in _namenodes.All)
-            digests.Add(await CompareAsync(namenode, cancellationToken));
+        for (var number = 0; number < _namenodes.All.Count; number++)
+            digests.Add(await CompareAsync(number, cancellationToken));
         await TellAsync($"  {_judge.Paths} paths at edit {_judge.LastId}, digest {string.Join(", ", digests)}; "
             + $"in doubt so far {_history.InDoubt}, of which {_history.InDoubtDone} were done");
     }
@@ -192,17 +219,24 @@ internal sealed class NamenodeRun : IAsyncDisposable
     {
         await _namenodes.DisposeAsync();
         await _namenodes.StartAsync(1, cancellationToken);
-        string digest = await CompareAsync(_namenodes[0], cancellationToken);
+        string digest = await CompareAsync(0, cancellationToken);
         await TellAsync($"all namenodes ended; {_namenodes[0].Name} has read image and edits, digest {digest}");
     }
 
-    private async Task<string> CompareAsync(CallProcess namenode, CancellationToken cancellationToken)
+    private async Task<string> CompareAsync(int number, CancellationToken cancellationToken)
     {
-        string? printed = await namenode.AskAsync(
-            string.Create(CultureInfo.InvariantCulture, $"print {_judge.LastId}"), cancellationToken);
-        return printed is null
-            ? throw new RunException($"{namenode.Name} has ended: {namenode.LastWords}")
-            : _judge.Compare(namenode.Name, Judge.Decode(printed));
+        string call = string.Create(CultureInfo.InvariantCulture, $"print {_judge.LastId}");
+        while (true)
+        {
+            CallProcess namenode = _namenodes[number];
+            string? printed = await _waits.ForAsync(
+                token => namenode.AskAsync(call, token), $"{namenode.Name} did not tell its tree", fault: null,
+                cancellationToken);
+            if (printed is not null) return _judge.Compare(namenode.Name, Judge.Decode(printed));
+            // Another namenode takes its place, and is asked.
+            await namenode.Ended;
+            await _namenodes.MendAsync(fault: null, cancellationToken);
+        }
     }
 
     private static string Seconds(TimeSpan time) =>

@@ -8,6 +8,9 @@ internal sealed class Namenodes : IAsyncDisposable
     // More are a fault of the program or the cluster.
     private const int MaxUnexpectedEnds = 10;
 
+    // An opened journal, on a machine that is busy with something else.
+    private static readonly TimeSpan s_start = TimeSpan.FromSeconds(60);
+
     private readonly string _connection;
     private readonly TimeSpan _lease;
     private CallProcess[] _processes = [];
@@ -44,10 +47,11 @@ internal sealed class Namenodes : IAsyncDisposable
     }
 
     /// <summary>Replaces namenodes that have ended by themselves.</summary>
+    /// <param name="fault">A namenode that the run has ended, or stopped: it stays.</param>
     /// <exception cref="RunException">Too many have.</exception>
-    public async Task MendAsync(CancellationToken cancellationToken)
+    public async Task MendAsync(CallProcess? fault, CancellationToken cancellationToken)
     {
-        while (Array.Find(_processes, static process => process.Ended.IsCompleted) is { } ended)
+        while (Array.Find(_processes, process => process != fault && process.Ended.IsCompleted) is { } ended)
         {
             await Console.Out.WriteLineAsync($"{ended.Name} has ended by itself: {ended.LastWords}");
             if (++_unexpectedEnds > MaxUnexpectedEnds)
@@ -63,10 +67,20 @@ internal sealed class Namenodes : IAsyncDisposable
         _processes = [];
     }
 
-    private Task<CallProcess> StartOneAsync(CancellationToken cancellationToken)
+    /// <exception cref="RunException">The namenode does not serve.</exception>
+    private async Task<CallProcess> StartOneAsync(CancellationToken cancellationToken)
     {
         var name = $"namenode-{Interlocked.Increment(ref _started)}";
-        return CallProcess.StartAsync(
-            name, [NamenodeMode.Name, _connection, name, $"{(int)_lease.TotalMilliseconds}"], cancellationToken);
+        using var late = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        late.CancelAfter(s_start);
+        try
+        {
+            return await CallProcess.StartAsync(
+                name, [NamenodeMode.Name, _connection, name, $"{(int)_lease.TotalMilliseconds}"], late.Token);
+        }
+        catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
+        {
+            throw new RunException($"{name} has not opened the journal within {s_start.TotalSeconds:0} s");
+        }
     }
 }

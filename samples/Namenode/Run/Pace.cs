@@ -27,6 +27,12 @@ internal sealed class Pace
         lock (_gate) (_limit, _isHeld) = (limit, false);
     }
 
+    /// <summary>Waits for the answer that follows on so many.</summary>
+    public async Task WaitPastAsync(int ended, CancellationToken cancellationToken)
+    {
+        while (Ended <= ended) await Task.Delay(s_poll, cancellationToken);
+    }
+
     /// <summary>Holds all clients once they have the answers of what they have begun.</summary>
     public async Task HoldAsync(CancellationToken cancellationToken)
     {

@@ -30,7 +30,8 @@ internal sealed class Active : IAsyncDisposable
         _segment = first;
     }
 
-    /// <summary>Fails when this active has ended. Its tree may have edits that the journal has not.</summary>
+    /// <summary>Fails when this active can write no more. The tree may have edits then that the journal has not.
+    /// </summary>
     public Task Failed => _failed.Task;
 
     public static async Task<Active> BeginAsync(
@@ -72,14 +73,29 @@ internal sealed class Active : IAsyncDisposable
         return await AnswerAsync(answer, durable, cancellationToken);
     }
 
-    /// <summary>Asks the ledger whether this active may still write.</summary>
-    /// <exception cref="LedgerException">Another namenode has recovered the ledger.</exception>
+    /// <summary>Asks the ledger whether this active may still write. The ledger's answer is final, also where the lease
+    /// is lost.</summary>
+    /// <exception cref="TangoLeaseLostException">Another namenode was elected, and has fenced the ledger.</exception>
+    /// <exception cref="LedgerException">This active has failed, and no other is known to be elected.</exception>
     public async Task AskLedgerAsync(CancellationToken cancellationToken)
     {
         await _turn.WaitAsync(cancellationToken);
         try
         {
-            await _writer.AppendAsync(Edit.Mark(_tree.Use(static tree => tree.LastId)));
+            // Nothing is appended after a failure: a roll that failed leaves a ledger that the list of segments has
+            // not, which no namenode fences.
+            if (_failed.Task.IsCompleted) await _failed.Task;
+            await _writer.AppendAsync(Edit.Mark(_tree.Use(static tree => tree.LastId))).WaitAsync(cancellationToken);
+        }
+        catch (LedgerException e) when (e.Error == LedgerError.LedgerFenced)
+        {
+            throw new TangoLeaseLostException(_journal.Election.Lock.ObjectName, _token, e.Message);
+        }
+        catch (LedgerException)
+        {
+            // An append in doubt, or a writer that has ended: the election tells why.
+            await _journal.Election.Lock.RequireHeldAsync(_token, cancellationToken);
+            throw;
         }
         finally
         {

@@ -19,10 +19,15 @@ namespace NamenodeSample.Serving;
 internal sealed class NamenodeMode
 {
     public const string Name = "namenode";
+
+    /// <summary>First word of the reason of a namenode that ended since another was elected.</summary>
     public const string Fenced = "fenced";
 
-    // A standby is behind by some milliseconds.
-    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(10);
+    /// <summary>Reason of a namenode that ended by itself, before another was elected.</summary>
+    public const string LeaseLost = "the lease is lost, and no other namenode has taken over yet";
+
+    // A standby is behind by some milliseconds; on a loaded machine, by the time until its process runs again.
+    private static readonly TimeSpan s_late = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan s_poll = TimeSpan.FromMilliseconds(5);
 
     private readonly SharedTree _tree = new();
@@ -45,7 +50,7 @@ internal sealed class NamenodeMode
     {
         await using Journal journal = await Journal.OpenAsync(connection, cancellationToken);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        Task calls = CallServer.RunAsync(call => AnswerAsync(call, stop.Token), stop.Token);
+        Task calls = CallServer.RunAsync(AnswerAsync, stop.Token);
         Task service = ServeAsync(journal, name, lease, stop.Token);
         Task first = await Task.WhenAny(calls, service);
         await stop.CancelAsync();
@@ -57,14 +62,14 @@ internal sealed class NamenodeMode
         catch (Exception e) when (!cancellationToken.IsCancellationRequested)
         {
             await CallServer.SayWhyAsync(
-                e is FencedException or LedgerException { Error: LedgerError.LedgerFenced }
+                e is TangoLeaseLostException or LedgerException { Error: LedgerError.LedgerFenced }
                     ? $"{Fenced} {e.Message}"
                     : e.Message);
             return SampleCommand.Wrong;
         }
         finally
         {
-            await service.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await Task.WhenAll(calls, service).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
     }
 
@@ -80,18 +85,9 @@ internal sealed class NamenodeMode
         _active = active;
         var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         await using var _ = held.Lost.Register(lost.SetResult);
-        try
-        {
-            await (await Task.WhenAny(active.Failed, lost.Task).WaitAsync(cancellationToken));
-        }
-        catch (TangoLeaseLostException e)
-        {
-            throw new FencedException(e.Message);
-        }
-
-        // The ledger decides: its answer is final, whatever became of the lease.
+        await Task.WhenAny(active.Failed, lost.Task).WaitAsync(cancellationToken);
         await active.AskLedgerAsync(cancellationToken);
-        throw new JournalException("the lease is lost, and no other namenode has taken over yet");
+        throw new JournalException(LeaseLost);
     }
 
     /// <summary>Follows the journal until this namenode is elected.</summary>
@@ -134,11 +130,8 @@ internal sealed class NamenodeMode
     {
         long began = TimeProvider.System.GetTimestamp();
         while (_tree.Use(static tree => tree.LastId) < last
-            && TimeProvider.System.GetElapsedTime(began) < s_patience)
+            && TimeProvider.System.GetElapsedTime(began) < s_late)
             await Task.Delay(s_poll, cancellationToken);
         return Convert.ToBase64String(Encoding.UTF8.GetBytes(_tree.Use(static tree => tree.Print())));
     }
 }
-
-/// <summary>The list of segments has refused an active, since another was elected.</summary>
-internal sealed class FencedException(string message) : Exception(message);

@@ -17,6 +17,15 @@ public sealed class LockRunTests
             $"acquired {2 * (1 + stops)} killed 1 stopped {stops} refused {stops} tokens grow yes", last);
     }
 
+    /// <summary>A member whose call to acquire waited went on for ever.</summary>
+    [Fact]
+    public async Task Killed_program_leaves_no_member_neither_stopped_nor_waiting_for_a_lock()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Processes are found in /proc.");
+        Assert.Empty(await SampleProgram.KillAsync(
+            "LockService.dll", "and is stopped", children: 3, "--kills", "0", "--stops", "1", "--lease", "60000"));
+    }
+
     [Fact]
     public async Task Wrong_options_are_all_told()
     {

@@ -19,6 +19,13 @@ public sealed class NamenodeRunTests
     }
 
     [Fact]
+    public async Task Killed_program_leaves_no_process()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Processes are found in /proc.");
+        Assert.Empty(await SampleProgram.KillAsync("Namenode.dll", "3 namenodes", children: 7, "--kills", "1"));
+    }
+
+    [Fact]
     public async Task Wrong_options_are_all_told()
     {
         (int code, string output, string errors) = await SampleProgram.RunAsync(

@@ -1,0 +1,84 @@
+using Corfu.Hosting;
+using NamenodeSample.Journaling;
+using NamenodeSample.Serving;
+using NamenodeSample.Tree;
+using Tango;
+using Tango.Collections;
+
+namespace NamenodeSample.Tests;
+
+/// <summary>An active that another has taken the place of, in the orders in which it can find out.</summary>
+public sealed class ActiveTests : IAsyncLifetime
+{
+    private static readonly TimeSpan s_lease = TimeSpan.FromHours(1);
+
+    private readonly SharedTree _tree = new();
+    private EmbeddedCluster _cluster = null!;
+    private Journal _journal = null!;
+    private HeldLock _held = null!;
+    private Active _active = null!;
+
+    private static CancellationToken Stop => TestContext.Current.CancellationToken;
+
+    public async ValueTask InitializeAsync()
+    {
+        _cluster = await EmbeddedCluster.StartAsync(cancellationToken: Stop);
+        _journal = await Journal.OpenAsync(_cluster.ConnectionString, Stop);
+        _held = await _journal.Election.CampaignAsync("first", s_lease, Stop);
+        _active = await Active.BeginAsync(_journal, _tree, _held.FencingToken, Stop);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _active.DisposeAsync();
+        await _held.DisposeAsync();
+        await _journal.DisposeAsync();
+        await _cluster.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Active_that_is_elected_may_write()
+    {
+        Assert.Equal("done 1 1", await MakeAsync(1));
+        await _active.AskLedgerAsync(Stop);
+    }
+
+    [Fact]
+    public async Task Recovered_ledger_tells_the_active_of_a_lost_lease()
+    {
+        Assert.Equal("done 1 1", await MakeAsync(1));
+        await TakeOverAsync();
+        await Assert.ThrowsAsync<TangoLeaseLostException>(() => _active.AskLedgerAsync(Stop));
+    }
+
+    [Fact]
+    public async Task Fenced_edit_tells_the_active_of_a_lost_lease()
+    {
+        await TakeOverAsync();
+        Assert.Null(await MakeAsync(1));
+        await Assert.ThrowsAsync<TangoLeaseLostException>(() => _active.AskLedgerAsync(Stop));
+    }
+
+    /// <summary>The roll had left a ledger that no list had and nobody fenced: it took the mark.</summary>
+    [Fact]
+    public async Task Refused_roll_tells_the_active_of_a_lost_lease()
+    {
+        const int Roll = 61;
+        for (var number = 1; number < Roll; number++)
+            Assert.Equal($"done {number} {number}", await MakeAsync(number));
+        await _journal.Election.Lock.ReleaseAsync(_held.FencingToken, Stop);
+        Assert.Null(await MakeAsync(Roll));
+        await Assert.ThrowsAsync<TangoLeaseLostException>(() => _active.AskLedgerAsync(Stop));
+    }
+
+    private Task<string?> MakeAsync(int number) =>
+        _active.DoAsync("client", number, new Operation(Verb.Mkdir, $"/d{number}"), Stop);
+
+    private async Task TakeOverAsync()
+    {
+        await _journal.Election.Lock.ReleaseAsync(_held.FencingToken, Stop);
+        await using Journal journal = await Journal.OpenAsync(_cluster.ConnectionString, Stop);
+        await using HeldLock held = await journal.Election.CampaignAsync("second", s_lease, Stop);
+        await new JournalTail(journal, new SharedTree()).RecoverAsync(Stop);
+    }
+}
