@@ -32,6 +32,13 @@ public sealed class MeasuringTests
     }
 
     [Fact]
+    public void Middle_of_an_even_number_is_the_mean_of_two()
+    {
+        Assert.Equal(3, RoundResult.Middle([1, 2, 4, 9]));
+        Assert.Equal(2, RoundResult.Middle([9, 2, 1]));
+    }
+
+    [Fact]
     public void Percentile_needs_ten_samples_beyond()
     {
         var histogram = Latencies.Create();

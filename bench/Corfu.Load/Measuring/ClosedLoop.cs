@@ -11,7 +11,8 @@ internal static class ClosedLoop
     // A caller that is late by more does not make up for it: the rate is held, not the number of operations.
     private const int MaxLagMilliseconds = 20;
 
-    /// <summary>The operation gets the caller's number; an exception counts as a failure and is not timed.</summary>
+    /// <summary>The operation gets the caller's number; an exception counts as a failure and is not timed. The first
+    /// one is told on the standard error.</summary>
     /// <param name="perSecond">Rate of all callers together; null: as fast as they can.</param>
     public static async Task<(LongHistogram Histogram, double Seconds, long Failures)> RunAsync(
         int callers, TimeSpan duration, Func<int, ValueTask> operation, double? perSecond = null)
@@ -23,22 +24,25 @@ internal static class ClosedLoop
             .Select(caller => Task.Run(() => CallAsync(caller, start + OffsetOf(caller), end, gap, operation))));
         var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         var total = Latencies.Create();
-        foreach (var (histogram, _) in results) total.Add(histogram);
+        foreach (var (histogram, _, _) in results) total.Add(histogram);
+        if (results.FirstOrDefault(static result => result.First is not null).First is { } first)
+            await Console.Error.WriteLineAsync($"a failed operation: {first.GetType().Name}: {first.Message}");
         return (total, seconds, results.Sum(result => result.Failures));
 
         long OffsetOf(int caller) => (long)(gap.TotalSeconds * Stopwatch.Frequency * caller / callers);
     }
 
-    private static async Task<(LongHistogram Histogram, long Failures)> CallAsync(int caller, long due, long end,
-        TimeSpan gap, Func<int, ValueTask> operation)
+    private static async Task<(LongHistogram Histogram, long Failures, Exception? First)> CallAsync(
+        int caller, long due, long end, TimeSpan gap, Func<int, ValueTask> operation)
     {
         var histogram = Latencies.Create();
         long failures = 0;
+        Exception? first = null;
         while (true)
         {
             if (gap > TimeSpan.Zero) due = await NextAsync(due, gap);
             var began = Stopwatch.GetTimestamp();
-            if (began >= end) return (histogram, failures);
+            if (began >= end) return (histogram, failures, first);
             try
             {
                 await operation(caller);
@@ -47,6 +51,7 @@ internal static class ClosedLoop
             catch (Exception e) when (e is CorfuException or Tango.TangoException)
             {
                 failures++;
+                first ??= e;
                 await Task.Delay(FailurePauseMilliseconds);
             }
         }

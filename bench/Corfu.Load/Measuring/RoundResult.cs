@@ -26,10 +26,11 @@ internal sealed record RoundResult(long Operations, double Seconds, double P50, 
         rounds.Sum(round => round.Failures),
         (long)Middle(rounds.Select(round => (double)round.Aborted)));
 
-    /// <summary>The upper one of the two in the middle where the number is even.</summary>
+    /// <summary>The mean of the two in the middle where the number is even.</summary>
     public static double Middle(IEnumerable<double> values)
     {
         var sorted = values.Order().ToArray();
-        return sorted[sorted.Length / 2];
+        var upper = sorted.Length / 2;
+        return sorted.Length % 2 == 0 ? (sorted[upper - 1] + sorted[upper]) / 2 : sorted[upper];
     }
 }

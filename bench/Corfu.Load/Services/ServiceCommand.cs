@@ -8,6 +8,10 @@ namespace Corfu.Load;
 internal static class ServiceCommand
 {
     private const double FullSeconds = 2;
+    private const double MinSeconds = 0.1;
+    private const double MaxSeconds = 3600;
+    private const int MaxRounds = 1000;
+    private const int Interrupted = 130;
 
     // A new process of .NET runs slow code for some seconds; one of Go or C does not.
     private static readonly TimeSpan s_warmUp = TimeSpan.FromSeconds(4);
@@ -21,7 +25,8 @@ internal static class ServiceCommand
         };
         rounds.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<int?>() is < 1) result.AddError("--rounds must be at least 1.");
+            if (result.GetValueOrDefault<int?>() is < 1 or > MaxRounds)
+                result.AddError($"--rounds must be from 1 to {MaxRounds}.");
         });
         var seconds = new Option<double?>("--seconds")
         {
@@ -31,7 +36,10 @@ internal static class ServiceCommand
         };
         seconds.Validators.Add(result =>
         {
-            if (result.GetValueOrDefault<double?>() is < 0.1) result.AddError("--seconds must be at least 0.1.");
+            // Not a number is neither.
+            if (result.GetValueOrDefault<double?>() is { } value && value is not (>= MinSeconds and <= MaxSeconds))
+                result.AddError(string.Create(CultureInfo.InvariantCulture,
+                    $"--seconds must be from {MinSeconds} to {MaxSeconds}."));
         });
         var quick = new Option<bool>("--quick")
         { Description = "One short round of fewer points: shows that everything runs. Its figures say little." };
@@ -46,6 +54,11 @@ internal static class ServiceCommand
         { Description = "Where the clusters' files go (default: a temporary folder)." };
         var report = new Option<FileInfo?>("--report")
         { Description = "Write the report here too, in Markdown." };
+        report.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<FileInfo?>() is { Directory: { Exists: false } folder })
+                result.AddError($"The folder of --report does not exist: {folder.FullName}.");
+        });
         var command = new Command(name, description) { rounds, seconds, quick, only, directory, report };
         command.SetAction((result, cancellationToken) =>
         {
@@ -70,6 +83,8 @@ internal static class ServiceCommand
         if (settings.Quick) arguments += " --quick";
         if (only.Length > 0) arguments += " --section " + string.Join(' ', only);
         using var folder = new WorkFolder(directory);
+        if (Directory.EnumerateDirectories(folder.Path, SuiteClusters.Prefix + "*").Any())
+            throw new IOException($"{folder.Path} has clusters of an earlier run: name another folder.");
         Console.WriteLine($"{name} {arguments}: {RunInfo.Current.Machine}, commit {RunInfo.Current.Commit}");
         var measured = new List<FigureSection>();
         await using var clusters = new SuiteClusters(folder.Path);
@@ -83,15 +98,21 @@ internal static class ServiceCommand
             {
                 await section.RunAsync(run, figures, cancellationToken);
             }
-            catch (Exception e) when (!cancellationToken.IsCancellationRequested)
+            catch (Exception) when (cancellationToken.IsCancellationRequested)
+            {
+                figures.Problem("interrupted");
+                break;
+            }
+            catch (Exception e)
             {
                 // The other sections have clusters of their own.
                 figures.Problem($"{e.GetType().Name}: {e.Message}");
             }
         }
 
-        return await new FigureReport(RunInfo.Current, name, arguments, settings.Rounds, measured)
-            .WriteAsync(file, cancellationToken);
+        var code = await new FigureReport(RunInfo.Current, name, arguments, settings.Rounds, measured)
+            .WriteAsync(file, CancellationToken.None);
+        return cancellationToken.IsCancellationRequested ? Interrupted : code;
     }
 }
 

@@ -49,16 +49,18 @@ internal sealed class ServicePoints(IReadOnlyList<PointReport> reports)
     /// <summary>A row for each point. One whose operations failed says nothing about speed.</summary>
     public void AddTo(FigureSection section)
     {
-        // Points of equal sizes and windows share a baseline, which is told with the first of them.
-        var baselines = reports.DistinctBy(report => report.EchoMedian!.PerSecond).Select(report => string.Create(
+        // Points with equal sizes, windows and connections share their rounds of the echo, those with equal sizes of
+        // the disk.
+        var baselines = reports.DistinctBy(report => report.Echo[0]).Select(report => string.Create(
             CultureInfo.InvariantCulture,
-            $"{report.Label} {report.EchoMedian!.PerSecond:#,0}/s (p50 {report.EchoMedian.P50:0} us)"));
+            $"{report.Label} {Rate(report.Echo):#,0}/s (p50 {report.EchoMedian!.P50:0} us)"));
         var disks = reports.Where(report => report.DiskMedian is not null)
-            .DistinctBy(report => report.DiskMedian!.P50).Select(report => string.Create(
+            .DistinctBy(report => report.Disk[0]).Select(report => string.Create(
                 CultureInfo.InvariantCulture, $"{report.Label} {report.DiskMedian!.P50:0} us"));
-        section.Note($"Bare echo of the same rounds: {string.Join("; ", baselines)}. One caller's bare write and "
-            + $"fdatasync, p50: {string.Join("; ", disks.DefaultIfEmpty("not measured"))}. \"Of echo\": "
-            + "operations/s beside the echo's. \"Servers us\", \"generators us\": processor time for an operation.");
+        section.Note($"Bare echo of the same rounds, bytes and connections: {string.Join("; ", baselines)}. One "
+            + $"caller's bare write and fdatasync, p50: {string.Join("; ", disks.DefaultIfEmpty("not measured"))}. "
+            + "\"Of echo\": operations/s beside the echo's. \"Servers us\", \"generators us\": processor time for an "
+            + "operation. p99 is of all rounds together, and only where ten operations took longer.");
         section.Columns("system", "load", "per second", "least to most", "p50 us", "p99 us", "of echo", "servers us",
             "generators us");
         foreach (var report in reports) Row(section, report);
@@ -69,12 +71,20 @@ internal sealed class ServicePoints(IReadOnlyList<PointReport> reports)
         var median = report.Median;
         var rates = report.Rounds.Select(round => round.PerSecond).Order().ToArray();
         var servers = Cost(report, static cost => cost.Servers);
-        section.Row(report.Series, report.Label, Cell.Count(median.PerSecond),
-            $"{Cell.Count(rates[0])} to {Cell.Count(rates[^1])}", Cell.Time(median.P50), Cell.Time(median.P99),
+        var p99 = report.Percentiles.FirstOrDefault(static point => point.Percent == 99);
+        section.Row(report.Series, report.Label, Cell.Count(RoundResult.Middle(rates)),
+            $"{Cell.Count(rates[0])} to {Cell.Count(rates[^1])}", Cell.Time(median.P50),
+            p99 is null ? "" : Cell.Time(p99.Microseconds),
             Cell.Ratio(RoundResult.Middle(report.Rounds.Zip(report.Echo, static (a, b) => a.PerSecond / b.PerSecond))),
             servers > 0 ? Cell.Time(servers) : "", Cell.Time(Cost(report, static cost => cost.Generators)));
         if (median.Failures > 0) section.Problem($"{report.Series}, {report.Label}: {median.Failures} failures");
+        if (report.Echo.Sum(static round => round.Failures) is > 0 and var failures)
+            section.Problem($"bare echo of {report.Series}, {report.Label}: {failures} failures");
     }
+
+    /// <summary>The middle of the rounds' rates, in operations a second.</summary>
+    public static double Rate(IEnumerable<RoundResult> rounds) =>
+        RoundResult.Middle(rounds.Select(static round => round.PerSecond));
 
     private static double Cost(PointReport report, Func<PointCost, double> part) => RoundResult.Middle(
         report.Rounds.Zip(report.Costs, (round, cost) => part(cost) * 1e6 / Math.Max(1, round.Operations)));

@@ -36,7 +36,8 @@ internal sealed record PointCase(string Series, double X, string Label, IReadOnl
         ]);
 
     /// <summary>Cases with equal keys share the echo of a round.</summary>
-    public string EchoKey => $"{Size}: {string.Join(' ', Parts.Select(static part => part.Callers))}";
+    public string EchoKey =>
+        $"{Size}: {string.Join(' ', Parts.Select(static part => $"{part.Callers}/{part.Connections}"))}";
 }
 
 /// <summary>Work of one generator process.</summary>
@@ -49,4 +50,7 @@ internal sealed record CasePart(WorkloadKind Kind, int Callers)
 
     /// <summary>Series of the part's figures, if not the case's own.</summary>
     public string? Series { get; init; }
+
+    /// <summary>Connections that its callers share; the echo has as many.</summary>
+    public int Connections => Setting.OwnConnections ? Callers : Setting.Connections;
 }

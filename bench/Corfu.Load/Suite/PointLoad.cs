@@ -25,14 +25,19 @@ internal sealed class PointLoad(IReadOnlyList<WorkerProcess> workers, string tar
         ];
     }
 
-    /// <summary>A round in which some series did nothing is repeated, longer, before it is an error.</summary>
+    /// <summary>A round in which some series did nothing is repeated, longer, before it is an error. With failures
+    /// it is one at once.</summary>
+    /// <param name="begin">Called before each try: counters of the one that counts begin there.</param>
     public async Task<IReadOnlyList<PointShare>> MeasureAsync(PointCase point, TimeSpan length,
-        CancellationToken cancellationToken)
+        CancellationToken cancellationToken, Action? begin = null)
     {
         foreach (var tried in new[] { length, length * LongerRound })
         {
+            begin?.Invoke();
             var shares = await RunAsync(point, tried, cancellationToken);
             if (shares.All(static share => share.Histogram.TotalCount > 0)) return shares;
+            if (shares.Sum(static share => share.Failures) is > 0 and var failures)
+                throw new CorfuException($"{point.Series}, {point.Label}: {failures} failures, and nothing ended.");
         }
 
         throw new CorfuException($"{point.Series}, {point.Label}: nothing ended in a round.");
@@ -44,7 +49,10 @@ internal sealed class PointLoad(IReadOnlyList<WorkerProcess> workers, string tar
         foreach (var tried in new[] { length, length * LongerRound })
         {
             var reports = await SendAsync(point, cancellationToken, part =>
-                new WorkerOrder(WorkloadKind.Echo, echo, part.Callers, point.Size, tried.TotalSeconds));
+                new WorkerOrder(WorkloadKind.Echo, echo, part.Callers, point.Size, tried.TotalSeconds)
+                {
+                    Setting = new WorkloadSetting { Connections = part.Connections },
+                });
             var merged = Merge(point.Series, reports);
             if (merged.Histogram.TotalCount > 0)
                 return RoundResult.Of(merged.Histogram, merged.Seconds, merged.Failures);

@@ -49,8 +49,9 @@ internal sealed class PointRounds(SuiteSettings settings, string folder, Action<
             RoundResult? disk = null;
             if (point.IsDurable && !disks.TryGetValue(point.Size, out disk))
                 disks.Add(point.Size, disk = BareDisk.Run(folder, point.Size, settings.BaselineRound));
-            var (servers, generators) = (point.Servers?.Invoke(), load.ProcessorSeconds);
-            var shares = await load.MeasureAsync(point, settings.Round, cancellationToken);
+            var (servers, generators) = ((double?)null, 0.0);
+            var shares = await load.MeasureAsync(point, settings.Round, cancellationToken,
+                () => (servers, generators) = (point.Servers?.Invoke(), load.ProcessorSeconds));
             recorder.Add(shares, echo, disk, new PointCost(
                 (point.Servers?.Invoke() - servers) ?? 0, load.ProcessorSeconds - generators));
         }

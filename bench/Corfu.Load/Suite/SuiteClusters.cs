@@ -5,6 +5,9 @@ namespace Corfu.Load.Suite;
 /// <summary>The clusters of a run. Most scenarios share one; its objects and streams have names of their own.</summary>
 internal sealed class SuiteClusters(string folder) : IAsyncDisposable
 {
+    /// <summary>Names of the clusters' folders begin with it.</summary>
+    public const string Prefix = "cluster-";
+
     private static readonly ClusterShape s_shared = new() { Units = 3, Replicas = 2 };
 
     private LoadCluster? _shared;
@@ -15,7 +18,7 @@ internal sealed class SuiteClusters(string folder) : IAsyncDisposable
         (_shared ??= await StartAsync(s_shared, cancellationToken)).ConnectionString;
 
     public Task<LoadCluster> StartAsync(ClusterShape shape, CancellationToken cancellationToken) =>
-        LoadCluster.StartAsync(shape, Path.Combine(folder, $"cluster-{_started++}"), cancellationToken);
+        LoadCluster.StartAsync(shape, Path.Combine(folder, $"{Prefix}{_started++}"), cancellationToken);
 
     /// <summary>After a failure: the next scenario gets a new one.</summary>
     public async Task StopSharedAsync()

@@ -13,11 +13,14 @@ internal static class ClusterWorkloads
         {
             WorkloadKind.Append => new AppendWorkload(await sessions.ClientAsync(target)),
             WorkloadKind.Check => new CheckWorkload(await sessions.ClientAsync(target)),
-            WorkloadKind.Read => new ReadWorkload(await sessions.ClientAsync(target)),
+            WorkloadKind.Read => new ReadWorkload(await sessions.ClientAsync(target), setting.Batch),
             WorkloadKind.MultiAppend => new MultiAppendWorkload(await sessions.ClientAsync(target), setting.Streams),
             WorkloadKind.Transaction => await TransactionWorkload.OpenAsync(await sessions.RuntimeAsync(target)),
             WorkloadKind.ObjectRead => new ObjectReadWorkload(await RegisterAsync(target, setting, sessions)),
             WorkloadKind.ObjectUpdate => new ObjectUpdateWorkload(await RegisterAsync(target, setting, sessions)),
+            WorkloadKind.DictionarySet => new DictionarySetWorkload(
+                await (await sessions.RuntimeAsync(target)).OpenAsync<TangoDictionary<string, byte[]>>(
+                    setting.Object, OpenMode.Create)),
             WorkloadKind.KeyTransaction =>
                 await KeyTransactionWorkload.OpenAsync(
                     await sessions.RuntimeAsync(target, setting.Decisions), setting),
@@ -84,5 +87,15 @@ internal static class ClusterWorkloads
     {
         public override Func<int, ValueTask> Prepare(int callers, int size) =>
             async caller => await register.WriteAsync(caller);
+    }
+
+    private sealed class DictionarySetWorkload(TangoDictionary<string, byte[]> dictionary) : Workload
+    {
+        public override Func<int, ValueTask> Prepare(int callers, int size)
+        {
+            var value = new byte[size];
+            string[] keys = [.. Enumerable.Range(0, callers).Select(caller => $"{Environment.ProcessId}-{caller}")];
+            return async caller => await dictionary.SetAsync(keys[caller], value);
+        }
     }
 }

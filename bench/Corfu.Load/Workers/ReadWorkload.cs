@@ -2,8 +2,9 @@ using Corfu.Client;
 
 namespace Corfu.Load;
 
-/// <summary>Reads entries at random positions of <see cref="Entries"/> that it appended itself.</summary>
-internal sealed class ReadWorkload(CorfuClient client) : IWorkload
+/// <summary>Reads entries of <see cref="Entries"/> that it appended itself, from a random one on.</summary>
+/// <param name="batch">Entries of one call, which share the operation's bytes.</param>
+internal sealed class ReadWorkload(CorfuClient client, int batch) : IWorkload
 {
     private const int Entries = 2048;
     private const int AppendsAtOnce = 256;
@@ -12,14 +13,19 @@ internal sealed class ReadWorkload(CorfuClient client) : IWorkload
 
     public Func<int, ValueTask> Prepare(int callers, int size)
     {
-        if (!_positions.TryGetValue(size, out var appended)) _positions.Add(size, appended = AppendAsync(size));
+        var entry = size / batch;
+        if (!_positions.TryGetValue(entry, out var appended)) _positions.Add(entry, appended = AppendAsync(entry));
         var random = Enumerable.Range(0, callers).Select(caller => new Random(caller)).ToArray();
         return async caller =>
         {
             var positions = await appended;
-            var read = await client.ReadManyAsync([positions[random[caller].Next(positions.Length)]]);
-            if (read[0].State != PageState.Data)
-                throw new CorfuException($"A position that was appended to is {read[0].State}.");
+            var first = random[caller].Next(positions.Length - batch + 1);
+            var read = await client.ReadManyAsync([.. positions.AsSpan(first, batch)]);
+            foreach (var page in read)
+            {
+                if (page.State != PageState.Data)
+                    throw new CorfuException($"A position that was appended to is {page.State}.");
+            }
         };
     }
 

@@ -6,7 +6,7 @@ namespace Corfu.Load;
 /// <param name="Target">For echo and tokens <c>endpoint/identity/cluster</c> of the bare role, for gRPC the
 /// server's address, otherwise a connection string.</param>
 /// <param name="Callers">Operations at once from this process.</param>
-/// <param name="Size">Payload bytes of one operation.</param>
+/// <param name="Size">Payload bytes of one operation, all its entries or values together.</param>
 internal sealed record WorkerOrder(WorkloadKind Kind, string Target, int Callers, int Size, double Seconds)
 {
     public WorkloadSetting Setting { get; init; } = WorkloadSetting.Default;
@@ -56,6 +56,9 @@ internal enum WorkloadKind
 
     /// <summary>A durable write to a Tango register.</summary>
     ObjectUpdate,
+
+    /// <summary>A durable write of a key of a Tango dictionary, each caller's its own.</summary>
+    DictionarySet,
 
     /// <summary>A Tango transaction that reads three keys and writes three others, tried once.</summary>
     KeyTransaction,

@@ -9,7 +9,7 @@ internal static class Workloads
     public static async Task<IWorkload> OpenAsync(WorkloadKind kind, string target, WorkloadSetting setting,
         Sessions sessions) => kind switch
         {
-            WorkloadKind.Echo => OpenEcho(target),
+            WorkloadKind.Echo => OpenEcho(target, setting.Connections),
             WorkloadKind.Token => new TokenWorkload(BareRole.Parse(target)),
             WorkloadKind.StreamToken or WorkloadKind.DecidedToken => new StreamTokenWorkload(
                 BareRole.Parse(target), setting, kind == WorkloadKind.DecidedToken),
@@ -23,25 +23,29 @@ internal static class Workloads
             _ => await ClusterWorkloads.OpenAsync(kind, target, setting, sessions),
         };
 
-    public static IWorkload OpenEcho(string target) => new EchoWorkload(BareRole.Parse(target));
+    /// <param name="connections">Shared out among the callers.</param>
+    public static IWorkload OpenEcho(string target, int connections = 1) =>
+        new EchoWorkload(BareRole.Parse(target), connections);
 
-    private sealed class EchoWorkload(BareRole role) : IWorkload
+    private sealed class EchoWorkload(BareRole role, int connections) : IWorkload
     {
-        private readonly TcpTransport _transport = role.Connect();
+        private readonly TcpTransport[] _transports =
+            [.. Enumerable.Range(0, connections).Select(_ => role.Connect())];
 
         public Func<int, ValueTask> Prepare(int callers, int size)
         {
             var request = new WriteRequest(Epoch.First, new byte[size]);
-            return async _ =>
+            return async caller =>
             {
-                var response = await _transport.CallAsync(role.Address, request, CancellationToken.None);
+                var transport = _transports[caller % _transports.Length];
+                var response = await transport.CallAsync(role.Address, request, CancellationToken.None);
                 if (!response.IsOk) throw CorfuStatusException.Create(response.Status, "echo");
             };
         }
 
         public ValueTask DisposeAsync()
         {
-            _transport.Dispose();
+            foreach (var transport in _transports) transport.Dispose();
             return default;
         }
     }

@@ -35,7 +35,11 @@ public sealed class ServiceCommandTests
     [Theory]
     [InlineData("--section", "none")]
     [InlineData("--rounds", "0")]
+    [InlineData("--rounds", "1001")]
     [InlineData("--seconds", "0")]
+    [InlineData("--seconds", "NaN")]
+    [InlineData("--seconds", "1e300")]
+    [InlineData("--report", "no-such-folder/page.md")]
     [InlineData("--unknown", "1")]
     public void Service_options_out_of_range_are_refused(params string[] arguments)
     {
@@ -48,6 +52,7 @@ public sealed class ServiceCommandTests
         var points = new ServicePoints([Point("a", [100, 300, 200]), Point("b", [200, 100, 100])]);
 
         Assert.Equal(2, points.Ratio("a", "b", Load));
+        Assert.Equal(200, ServicePoints.Rate(points.Find("a", Load)!.Rounds));
         Assert.Null(points.Ratio("a", "c", Load));
         Assert.Null(points.Ratio("a", "b", "other load"));
     }
@@ -61,6 +66,7 @@ public sealed class ServiceCommandTests
 
         var page = section.ToMarkdown();
         Assert.Contains($"| a | {Load} | 200 | 100 to 300 | 1.0 | 2.0 | 0.20 | 50.0 | 25.0 |", page);
+        Assert.DoesNotContain("failures", page);
         Assert.Contains($"{Load} 1,000/s (p50 1 us)", page);
         Assert.Empty(section.Problems);
     }
@@ -73,6 +79,57 @@ public sealed class ServiceCommandTests
         new ServicePoints([Point("a", [100], failures: 3)]).AddTo(section);
 
         Assert.Equal([$"a, {Load}: 3 failures"], section.Problems);
+    }
+
+    [Fact]
+    public void Echo_with_failures_is_a_problem()
+    {
+        var section = new FigureSection("put", "Puts");
+        var point = Point("a", [100]) with { Echo = [new RoundResult(1000, 1, 1, 1, 1, 2)] };
+
+        new ServicePoints([point]).AddTo(section);
+
+        Assert.Equal([$"bare echo of a, {Load}: 2 failures"], section.Problems);
+    }
+
+    [Fact]
+    public void Put_whose_revision_does_not_rise_is_a_failure()
+    {
+        var revisions = new RisingRevisions(2);
+        revisions.Next(0, 5);
+        revisions.Next(1, 4);
+
+        Assert.Throws<CorfuException>(() => revisions.Next(0, 5));
+    }
+
+    [Fact]
+    public async Task Folder_of_an_earlier_run_is_refused()
+    {
+        var folder = Directory.CreateTempSubdirectory("corfu-load-");
+        try
+        {
+            folder.CreateSubdirectory(SuiteClusters.Prefix + "0");
+            await Assert.ThrowsAsync<IOException>(() => CommandOf("ledgers").Parse(["--dir", folder.FullName])
+                .InvokeAsync(new InvocationConfiguration { EnableDefaultExceptionHandler = false },
+                    TestContext.Current.CancellationToken));
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task Server_without_a_store_answers_puts_with_rising_revisions()
+    {
+        await using var server = await EtcdServerCommand.StartEmptyAsync(TestContext.Current.CancellationToken);
+        await using var workload = new EtcdWorkload(WorkloadKind.EtcdPut, server.Urls.First(), connections: 2);
+        var put = workload.Prepare(callers: 3, size: 16);
+
+        for (var i = 0; i < 6; i++) await put(i % 3);
+
+        // The next round's callers begin anew.
+        await workload.Prepare(callers: 1, size: 16)(0);
     }
 
     [Fact]
@@ -119,7 +176,7 @@ public sealed class ServiceCommandTests
     private static PointReport Point(string system, int[] operations, long failures = 0) => new(
         system, 64, Load, Baseline.Echo,
         [.. operations.Select(count => new RoundResult(count, 1, 1, 2, 3, failures))],
-        [.. operations.Select(_ => new RoundResult(1000, 1, 1, 1, 1, 0))], [], [])
+        [.. operations.Select(_ => new RoundResult(1000, 1, 1, 1, 1, 0))], [], [new PercentilePoint(99, 2)])
     {
         Costs = [.. operations.Select(count => new PointCost(count * 50e-6, count * 25e-6))],
     };

@@ -10,14 +10,16 @@ internal sealed class TextWorkload(WorkloadKind kind, string target, bool ownCon
     private const string ReadKey = "load-read";
 
     private readonly List<TextConnection> _connections = [];
-    private Task? _connected;
+    private Task _connected = Task.CompletedTask;
+    private int _readSize;
 
     public Func<int, ValueTask> Prepare(int callers, int size)
     {
         var slash = target.IndexOf('/');
         var dialect = TextDialect.Named(target[..slash]);
         var value = CraqWorkload.Value(size);
-        _connected ??= ConnectAsync(ownConnections ? callers : 1, dialect, value);
+        var count = ownConnections ? callers : 1;
+        _connected = ConnectAsync(_connected, count, dialect, value);
         var get = dialect.Get(ReadKey);
         byte[][] sets = [.. Enumerable.Range(0, callers).Select(caller =>
             dialect.Set($"load-{Environment.ProcessId}-{caller}", value))];
@@ -27,7 +29,7 @@ internal sealed class TextWorkload(WorkloadKind kind, string target, bool ownCon
         return async caller =>
         {
             if (!_connected.IsCompletedSuccessfully) await _connected;
-            var outcome = await _connections[caller % _connections.Count].CallAsync(request(caller));
+            var outcome = await _connections[caller % count].CallAsync(request(caller));
             if (outcome != expected) throw new CorfuException($"The server answered {outcome}, not {expected}.");
         };
     }
@@ -37,13 +39,17 @@ internal sealed class TextWorkload(WorkloadKind kind, string target, bool ownCon
         foreach (var connection in _connections) await connection.DisposeAsync();
     }
 
-    private async Task ConnectAsync(int count, TextDialect dialect, byte[] value)
+    // Connections live from round to round; a round with more callers opens those that are missing.
+    private async Task ConnectAsync(Task before, int count, TextDialect dialect, byte[] value)
     {
+        await before;
         var address = target[(target.IndexOf('/') + 1)..];
         var colon = address.LastIndexOf(':');
         var port = int.Parse(address[(colon + 1)..], CultureInfo.InvariantCulture);
-        for (var i = 0; i < count; i++)
+        while (_connections.Count < count)
             _connections.Add(await TextConnection.ConnectAsync(address[..colon], port, dialect));
+        if (kind != WorkloadKind.TextGet || _readSize == value.Length) return;
         await _connections[0].CallAsync(dialect.Set(ReadKey, value));
+        _readSize = value.Length;
     }
 }

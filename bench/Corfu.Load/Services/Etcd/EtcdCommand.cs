@@ -26,15 +26,16 @@ internal static class EtcdCommand
     {
         (int Size, int Window)[] loads =
             [(Small, 1), (Small, ServicePoints.Window), (Small, Many), (Large, ServicePoints.Window)];
-        section.Note("Each caller puts a key of its own. Every put is on a disk before its answer: with two replicas "
-            + "on two, with etcd on that of its one member. The server without a store answers at once, over the "
-            + "same Kestrel and gRPC: the bound for any front end here.");
+        section.Note("Each caller puts a key of its own. Every put is durable before its answer: with two replicas in "
+            + "the files of two units, with etcd in those of its one member. All files are on this machine's one "
+            + "disk. The server without a store answers at once: a Kestrel and gRPC as they are by default, with the "
+            + "same generators on the same cores.");
         var points = await MeasureAsync(run, section, [.. loads.Select(load => (WorkloadKind.EtcdPut, load.Size,
             load.Window, ServicePoints.LoadOf(load.Window, load.Size)))], true, cancellationToken);
         foreach (var (size, window) in loads)
         {
             var load = ServicePoints.LoadOf(window, size);
-            if (points.Find(One, load) is { } own) section.Sum($"put_{size}_{window}", own.Median.PerSecond);
+            if (points.Find(One, load) is { } own) section.Sum($"put_{size}_{window}", ServicePoints.Rate(own.Rounds));
             if (points.Ratio(One, PeerServers.Etcd, load) is { } ratio)
                 section.Sum($"put_{size}_{window}_of_etcd", ratio, "0.00");
             if (points.Ratio(One, NoStore, load) is { } bare)
@@ -52,14 +53,14 @@ internal static class EtcdCommand
             ServicePoints.Window, read.Name))], false, cancellationToken);
         foreach (var (_, name) in reads)
         {
-            if (points.Find(One, name) is { } own) section.Sum($"range_{name}", own.Median.PerSecond);
+            if (points.Find(One, name) is { } own) section.Sum($"range_{name}", ServicePoints.Rate(own.Rounds));
             if (points.Ratio(One, PeerServers.Etcd, name) is { } ratio)
                 section.Sum($"range_{name}_of_etcd", ratio, "0.00");
         }
     }
 
     private static async Task<ServicePoints> MeasureAsync(SuiteRun run, FigureSection section,
-        (WorkloadKind Kind, int Size, int Window, string Load)[] loads, bool isDurable,
+        (WorkloadKind Kind, int Size, int Window, string Load)[] loads, bool hasPuts,
         CancellationToken cancellationToken)
     {
         await using var one = await run.Clusters.StartAsync(
@@ -68,28 +69,34 @@ internal static class EtcdCommand
             new ClusterShape { Units = 3, Replicas = 2 }, cancellationToken);
         using var frontOfOne = BareRoleProcess.StartEtcd(one.ConnectionString);
         using var frontOfTwo = BareRoleProcess.StartEtcd(two.ConnectionString);
-        using var empty = isDurable ? BareRoleProcess.StartEtcd(null) : null;
+        using var empty = hasPuts ? BareRoleProcess.StartEtcd(EtcdServerCommand.Empty) : null;
         await using var peers = await PeerServers.StartEtcdAsync(run.Folder, section, cancellationToken);
         List<(string Name, string Target, Func<double> Seconds)> systems =
         [
-            (One, await frontOfOne.AddressAsync(), () => SecondsOf(one, frontOfOne)),
-            (Two, await frontOfTwo.AddressAsync(), () => SecondsOf(two, frontOfTwo)),
+            (One, await frontOfOne.AddressAsync(cancellationToken), () => SecondsOf(one, frontOfOne)),
+            (Two, await frontOfTwo.AddressAsync(cancellationToken), () => SecondsOf(two, frontOfTwo)),
             .. peers.Running.Select(peer => (peer.Name, peer.Target, (Func<double>)peer.ProcessorSeconds)),
         ];
         if (empty is not null)
-            systems.Add((NoStore, await empty.AddressAsync(), () => ServicePoints.ProcessorSeconds(empty.Id)));
+        {
+            systems.Add((NoStore, await empty.AddressAsync(cancellationToken),
+                () => ServicePoints.ProcessorSeconds(empty.Id)));
+        }
+
         var cases = from load in loads
                     from system in systems
-                    select ServicePoints.Case(system.Name, load.Kind, load.Window, load.Size, isDurable, Connections,
+                    select ServicePoints.Case(system.Name, load.Kind, load.Window, load.Size, hasPuts, Connections,
                         load: load.Load) with
                     {
                         Target = system.Target,
                         Servers = system.Seconds,
                     };
         var points = new ServicePoints(await run.MeasureAsync(systems[0].Target, cases, cancellationToken));
-        section.Note("Two generators with four connections each; the code of the client is the same for both systems. "
-            + "etcd is one member as it is by default. \"Servers\" of corfu are the front end, the units and the "
-            + "sequencer. All of them share this machine with the generators.");
+        if (peers.Running.Count == 0) section.Problem("etcd is not installed, so there is no ratio to it");
+        section.Note("Two generators with four connections each (one generator with one operation in flight); the code "
+            + "of the client is the same for both systems. etcd is one member as it is by default. "
+            + "\"Servers\" of corfu are the front end, the units and the sequencer, with what they do at rest. All "
+            + "systems' servers run throughout, on the cores of the generators.");
         points.AddTo(section);
         return points;
     }

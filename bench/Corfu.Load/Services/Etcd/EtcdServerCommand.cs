@@ -19,14 +19,19 @@ internal static class EtcdServerCommand
 {
     public const string Name = "etcd-server";
 
+    /// <summary>In place of a cluster: puts are answered at once.</summary>
+    public const string Empty = "empty";
+
     public static Command Create()
     {
-        var connect = new Argument<string?>("connect") { Arity = ArgumentArity.ZeroOrOne };
+        var connect = new Argument<string>("connect") { Description = $"A cluster, or {Empty}: no store." };
         var command = new Command(Name, "A server of etcd v3; started by the other commands.") { connect };
         command.Hidden = true;
-        command.SetAction((result, cancellationToken) => result.GetValue(connect) is { } cluster
-            ? ServeAsync(cluster, cancellationToken)
-            : ServeNothingAsync(cancellationToken));
+        command.SetAction((result, cancellationToken) =>
+        {
+            var cluster = result.GetRequiredValue(connect);
+            return cluster == Empty ? ServeNothingAsync(cancellationToken) : ServeAsync(cluster, cancellationToken);
+        });
         return command;
     }
 
@@ -44,23 +49,33 @@ internal static class EtcdServerCommand
 
     private static async Task<int> ServeNothingAsync(CancellationToken cancellationToken)
     {
+        await using var app = await StartEmptyAsync(cancellationToken);
+        await Console.Out.WriteLineAsync(app.Urls.First());
+        await Console.In.ReadLineAsync(cancellationToken);
+        return 0;
+    }
+
+    /// <summary>Answers puts at once.</summary>
+    internal static async Task<WebApplication> StartEmptyAsync(CancellationToken cancellationToken)
+    {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
         builder.Services.AddRouting();
         builder.Services.AddGrpc();
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel =>
             kestrel.Listen(IPAddress.Loopback, 0, listen => listen.Protocols = HttpProtocols.Http2));
-        await using var app = builder.Build();
+        var app = builder.Build();
         app.MapGrpcService<NoStore>();
         await app.StartAsync(cancellationToken);
-        await Console.Out.WriteLineAsync(app.Urls.First());
-        await Console.In.ReadLineAsync(cancellationToken);
-        return 0;
+        return app;
     }
 
     private sealed class NoStore : KV.KVBase
     {
-        public override Task<PutResponse> Put(PutRequest request, ServerCallContext context) =>
-            Task.FromResult(new PutResponse { Header = new ResponseHeader { Revision = 1 } });
+        // Of the process: gRPC makes a service for each call.
+        private static long s_revision;
+
+        public override Task<PutResponse> Put(PutRequest request, ServerCallContext context) => Task.FromResult(
+            new PutResponse { Header = new ResponseHeader { Revision = Interlocked.Increment(ref s_revision) } });
     }
 }

@@ -9,10 +9,12 @@ namespace Corfu.Load;
 /// own, and all read one.</summary>
 internal sealed class EtcdWorkload : IWorkload
 {
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
+
     private readonly WorkloadKind _kind;
     private readonly GrpcChannel[] _channels;
     private readonly KV.KVClient[] _clients;
-    private Task? _filled;
+    private readonly Dictionary<int, Task> _filled = [];
 
     /// <param name="address">As <c>http://127.0.0.1:2379</c>.</param>
     /// <param name="connections">Shared out among the callers.</param>
@@ -34,16 +36,23 @@ internal sealed class EtcdWorkload : IWorkload
     public Func<int, ValueTask> Prepare(int callers, int size)
     {
         var value = UnsafeByteOperations.UnsafeWrap(CraqWorkload.Value(size));
-        var read = ByteString.CopyFromUtf8($"load-read-{Environment.ProcessId}");
+        var read = ByteString.CopyFromUtf8($"load-read-{Environment.ProcessId}-{size}");
         var puts = Enumerable.Range(0, callers).Select(caller => new PutRequest
         {
             Key = ByteString.CopyFromUtf8($"load-{Environment.ProcessId}-{caller}"),
             Value = value,
         }).ToArray();
-        if (_kind == WorkloadKind.EtcdPut) return caller => CallAsync(caller, puts[caller]);
-        _filled = _clients[0].PutAsync(new PutRequest { Key = read, Value = value }).ResponseAsync;
+        var revisions = new RisingRevisions(callers);
+        if (_kind == WorkloadKind.EtcdPut) return caller => CallAsync(caller, puts[caller], revisions);
+        if (!_filled.TryGetValue(size, out var filled))
+        {
+            filled = _clients[0].PutAsync(
+                new PutRequest { Key = read, Value = value }, deadline: Deadline()).ResponseAsync;
+            _filled.Add(size, filled);
+        }
+
         var range = new RangeRequest { Key = read, Serializable = _kind == WorkloadKind.EtcdLocalRange };
-        return caller => CallAsync(caller, range, size);
+        return caller => CallAsync(caller, range, size, filled);
     }
 
     public ValueTask DisposeAsync()
@@ -59,11 +68,14 @@ internal sealed class EtcdWorkload : IWorkload
         DisposeHttpClient = true,
     });
 
-    private async ValueTask CallAsync(int caller, PutRequest put)
+    private static DateTime Deadline() => DateTime.UtcNow + s_patience;
+
+    private async ValueTask CallAsync(int caller, PutRequest put, RisingRevisions revisions)
     {
         try
         {
-            await _clients[caller % _clients.Length].PutAsync(put);
+            var answer = await _clients[caller % _clients.Length].PutAsync(put, deadline: Deadline());
+            revisions.Next(caller, answer.Header.Revision);
         }
         catch (RpcException e)
         {
@@ -71,12 +83,12 @@ internal sealed class EtcdWorkload : IWorkload
         }
     }
 
-    private async ValueTask CallAsync(int caller, RangeRequest range, int size)
+    private async ValueTask CallAsync(int caller, RangeRequest range, int size, Task filled)
     {
         try
         {
-            if (!_filled!.IsCompletedSuccessfully) await _filled;
-            var found = await _clients[caller % _clients.Length].RangeAsync(range);
+            if (!filled.IsCompletedSuccessfully) await filled;
+            var found = await _clients[caller % _clients.Length].RangeAsync(range, deadline: Deadline());
             if (found.Kvs is not [var entry] || entry.Value.Length != size)
                 throw new CorfuException($"A read found {found.Kvs.Count} keys.");
         }

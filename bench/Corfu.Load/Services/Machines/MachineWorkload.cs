@@ -15,8 +15,7 @@ internal sealed class MachineWorkload : IWorkload
         new(await Replica<CountingMachine>.OpenAsync(client, name, static () => new CountingMachine(),
             new ReplicaOptions
             {
-                // Replicas of points that are not measured now ask too. A replica that sends hears the others' with
-                // its own.
+                // Idle replicas poll as well. A replica that appends learns of others' commands from its own appends.
                 PollInterval = TimeSpan.FromMilliseconds(100),
             }));
 

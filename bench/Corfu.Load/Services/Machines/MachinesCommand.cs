@@ -42,7 +42,7 @@ internal static class MachinesCommand
         foreach (var replicas in s_replicas)
         {
             if (points.Find(NameOf(replicas), load) is { } own)
-                section.Sum($"commands_{replicas}", own.Median.PerSecond);
+                section.Sum($"commands_{replicas}", ServicePoints.Rate(own.Rounds));
         }
 
         foreach (var replicas in s_replicas.Skip(1))

@@ -50,7 +50,7 @@ internal static class OpeningSection
         section.Note(string.Create(CultureInfo.InvariantCulture,
             $"{commands} commands of {MachinesCommand.CommandBytes} bytes, up to 125 to an entry; three units, two "
             + $"replicas. A new client opens the replica: history is read and executed. The bare cursor reads the "
-            + $"same entries and looks at nothing. Of the same rounds: {baselines.Figures()}."));
+            + $"same entries and decodes nothing. Of the same rounds: {baselines.Figures()}."));
         section.Columns("system", "seconds", "least to most", "commands/s");
         Row(section, "bare stream cursor", cursors, commands);
         Row(section, "replica, from history", replicas, commands);

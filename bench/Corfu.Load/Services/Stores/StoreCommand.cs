@@ -10,7 +10,7 @@ internal static class StoreCommand
 {
     private const string Raw = "raw appends";
     private const string RawRead = "raw reads";
-    private const string Register = "register, 3 units of 2 replicas";
+    private const string Dictionary = "dictionary, 3 units of 2 replicas";
     private const string Two = "store, 3 units of 2 replicas";
     private const string One = "store, 1 unit";
     private const string Redis = "redis, appendfsync always";
@@ -45,19 +45,21 @@ internal static class StoreCommand
             cases.AddRange(PeerCases(peers, WorkloadKind.EtcdPut, WorkloadKind.TextSet, window, size, true));
         }
 
-        cases.Add(On(two, ServicePoints.Case(Register, WorkloadKind.ObjectUpdate, ServicePoints.Window, Small)));
+        cases.Add(On(two, ServicePoints.Case(Dictionary, WorkloadKind.DictionarySet, ServicePoints.Window, Small,
+            setting: setting with { Object = "load/dictionary" })));
         var points = new ServicePoints(await run.MeasureAsync(two.ConnectionString, cases, cancellationToken));
-        section.Note("Two processes with the store open; each caller puts a key of its own, and hears the revision. "
-            + "Both processes play all puts. Values of 128 bytes stand in the index's records, those of 4 KiB in "
-            + "entries of their own. Every put is on a disk before its answer, with two replicas on two: etcd is one "
-            + "member, Redis one server with `appendfsync always`. etcd's clients are gRPC, four connections of each "
-            + "process; Redis' one of each process, pipelined, or one for each caller. A write to a Tango register "
-            + "returns no value, so it is not played before its answer.");
+        section.Note("Two processes with the store open; each caller puts a key of its own, and its answer has the "
+            + "revision. Both processes play all puts. Values of 128 bytes stand in the index's records, those of "
+            + "4 KiB in entries of their own. Every put is durable before its answer, with two replicas in the files "
+            + "of two units; all systems' files are on this machine's one disk. etcd is one member, Redis one server "
+            + "with `appendfsync always`. etcd's clients are gRPC, four connections of each process; Redis' one of "
+            + "each process, pipelined, or one for each caller. A write of a Tango dictionary returns no value, so it "
+            + "is not played before its answer.");
         points.AddTo(section);
         foreach (var (size, window) in Loads())
         {
             var load = ServicePoints.LoadOf(window, size);
-            if (points.Find(One, load) is { } own) section.Sum($"put_{size}_{window}", own.Median.PerSecond);
+            if (points.Find(One, load) is { } own) section.Sum($"put_{size}_{window}", ServicePoints.Rate(own.Rounds));
             foreach (var (key, peer) in (ReadOnlySpan<(string, string)>)
                 [("etcd", PeerServers.Etcd), ("redis", Redis), ("redis_many", RedisMany)])
             {
@@ -82,7 +84,7 @@ internal static class StoreCommand
             + "tail, once for all callers that wait, and has the value in its cache.");
         points.AddTo(section);
         var load = ServicePoints.LoadOf(ServicePoints.Window, Small);
-        if (points.Find(One, load) is { } own) section.Sum("get_64", own.Median.PerSecond);
+        if (points.Find(One, load) is { } own) section.Sum("get_64", ServicePoints.Rate(own.Rounds));
         if (points.Ratio(One, PeerServers.Etcd, load) is { } etcd) section.Sum("get_64_of_etcd", etcd, "0.00");
         if (points.Ratio(One, Redis, load) is { } redis) section.Sum("get_64_of_redis", redis, "0.00");
     }
@@ -94,7 +96,7 @@ internal static class StoreCommand
         foreach (var (size, batch) in MultiPuts())
         {
             cases.Add(On(cluster, ServicePoints.Case(
-                Two, WorkloadKind.StorePut, ServicePoints.Window, size,
+                Two, WorkloadKind.StorePut, ServicePoints.Window, size * batch,
                 setting: new WorkloadSetting { Object = "load/puts", Batch = batch }, load: LoadOf(size, batch))));
         }
 
@@ -107,38 +109,42 @@ internal static class StoreCommand
         var points = new ServicePoints(await run.MeasureAsync(cluster.ConnectionString, cases, cancellationToken));
         section.Note("An operation puts so many keys at one revision, 64 operations in flight. Small values stand in "
             + "the one record. Those of 4 KiB take an entry of up to 64 KiB, and then the record. Records of "
-            + "concurrent callers share entries.");
+            + "concurrent callers share entries. The raw append is of one value.");
         points.AddTo(section);
         foreach (var (size, batch) in MultiPuts())
         {
             if (points.Find(Two, LoadOf(size, batch)) is not { } own
                 || points.Find(Raw, LoadOf(size, 1)) is not { } raw) continue;
-            var entries = size > 1024 ? 2 : 1;
-            section.Sum($"multi_put_{size}_{batch}_entries_of_raw", RoundResult.Middle(own.Rounds.Zip(
-                raw.Rounds, (a, b) => entries * a.PerSecond / b.PerSecond)), "0.00");
+            section.Sum($"multi_put_{size}_{batch}_of_raw", RoundResult.Middle(own.Rounds.Zip(
+                raw.Rounds, static (a, b) => a.PerSecond / b.PerSecond)), "0.00");
         }
     }
 
     private static async Task MultiGetAsync(SuiteRun run, FigureSection section, CancellationToken cancellationToken)
     {
         await using var cluster = await StartAsync(run, 3, 2, cancellationToken);
-        var cases = s_batches.Select(batch => On(cluster, ServicePoints.Case(
-            Two, WorkloadKind.StoreGet, ServicePoints.Window, Large, false,
-            new WorkloadSetting { Object = "load/many", Batch = batch, Keys = Keys, CachesValues = false },
-            load: LoadOf(Large, batch)))).ToList();
-        cases.Add(On(cluster, ServicePoints.Case(
-            RawRead, WorkloadKind.Read, ServicePoints.Window, Large, false, load: LoadOf(Large, 1))));
+        var cases = new List<PointCase>();
+        foreach (var batch in s_batches)
+        {
+            var load = LoadOf(Large, batch);
+            cases.Add(On(cluster, ServicePoints.Case(
+                Two, WorkloadKind.StoreGet, ServicePoints.Window, Large * batch, false,
+                new WorkloadSetting { Object = "load/many", Batch = batch, Keys = Keys, CachesValues = false },
+                load: load)));
+            cases.Add(On(cluster, ServicePoints.Case(
+                RawRead, WorkloadKind.Read, ServicePoints.Window, Large * batch, false,
+                new WorkloadSetting { Batch = batch }, load: load)));
+        }
+
         var points = new ServicePoints(await run.MeasureAsync(cluster.ConnectionString, cases, cancellationToken));
         section.Note("An operation reads so many keys of one revision, 64 operations in flight, without a cache of "
-            + "values: a check of the tail, which callers share, and one read of the log. A raw read is of one "
-            + "entry at a random position, without a check.");
+            + "values: a check of the tail, which callers share, and one read of the log. A raw read is of as many "
+            + "entries that were appended together, without a check.");
         points.AddTo(section);
         foreach (var batch in s_batches)
         {
-            if (points.Find(Two, LoadOf(Large, batch)) is not { } own
-                || points.Find(RawRead, LoadOf(Large, 1)) is not { } raw) continue;
-            section.Sum($"multi_get_{batch}_keys_of_raw", RoundResult.Middle(own.Rounds.Zip(
-                raw.Rounds, (a, b) => batch * a.PerSecond / b.PerSecond)), "0.00");
+            if (points.Ratio(Two, RawRead, LoadOf(Large, batch)) is { } ratio)
+                section.Sum($"multi_get_{batch}_of_raw", ratio, "0.00");
         }
     }
 

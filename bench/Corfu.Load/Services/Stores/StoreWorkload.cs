@@ -32,18 +32,19 @@ internal sealed class StoreWorkload : IWorkload
 
     public Func<int, ValueTask> Prepare(int callers, int size)
     {
-        ReadOnlyMemory<byte> value = CraqWorkload.Value(size);
+        var each = size / _setting.Batch;
+        ReadOnlyMemory<byte> value = CraqWorkload.Value(each);
         if (_kind == WorkloadKind.StorePut) return Put(callers, value);
-        if (!_filled.TryGetValue(size, out var filled)) _filled.Add(size, filled = FillAsync(size, value));
+        if (!_filled.TryGetValue(each, out var filled)) _filled.Add(each, filled = FillAsync(each, value));
         var random = Enumerable.Range(0, callers).Select(caller => new Random(caller)).ToArray();
         return async caller =>
         {
             if (!filled.IsCompletedSuccessfully) await filled;
             var first = random[caller].Next(_setting.Keys);
             ImmutableArray<StoreKey> keys = [.. Enumerable.Range(first, _setting.Batch)
-                .Select(key => KeyOf(size, key % _setting.Keys))];
+                .Select(key => KeyOf(each, key % _setting.Keys))];
             var found = await _store.GetManyAsync(keys);
-            if (found.Entries.Length != keys.Length || found.Entries[0].Value.Length != size)
+            if (found.Entries.Length != keys.Length || found.Entries[0].Value.Length != each)
                 throw new CorfuException($"A read found {found.Entries.Length} keys, not {keys.Length}.");
         };
     }
@@ -56,9 +57,10 @@ internal sealed class StoreWorkload : IWorkload
             [.. Enumerable.Range(0, callers).Select(caller => Enumerable.Range(0, _setting.Batch)
                 .Select(item => KeyValuePair.Create(
                     new StoreKey($"load-{Environment.ProcessId}-{caller}-{item}"), value)).ToImmutableArray())];
+        var revisions = new RisingRevisions(callers);
         return _setting.Batch == 1
-            ? async caller => await _store.PutAsync(pairs[caller][0].Key, value)
-            : async caller => await _store.PutManyAsync(pairs[caller]);
+            ? async caller => revisions.Next(caller, await _store.PutAsync(pairs[caller][0].Key, value))
+            : async caller => revisions.Next(caller, await _store.PutManyAsync(pairs[caller]));
     }
 
     private async Task FillAsync(int size, ReadOnlyMemory<byte> value)
