@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a newcomer does, outside the repository and with an empty package cache: install the packages, the templates and the tool from
-# one folder, make the tutorial's programs, and run them on an embedded cluster and on one of processes.
+# What a newcomer does, outside the repository and with an empty package cache: install the packages, the templates
+# and the tool from one folder, make the tutorial's programs, and run them on an embedded cluster and on processes.
 # --no-build takes what is built. The last line says what ran; exit code 1 if anything of it failed.
 set -u -o pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -39,6 +39,9 @@ newcomer() { dotnet "$root/tests/hosts/Corfu.Newcomer/bin/Release/net10.0/Corfu.
 
 build_newcomer() { dotnet build -c Release -v quiet tests/hosts/Corfu.Newcomer; }
 
+# A user's own publish leaves machine code in the output folder, and none of it belongs into a package for any machine.
+publish() { dotnet publish -c Release "${no_build[@]}" -v quiet src/hosts/Corfu.Cli; }
+
 pack() {
     rm -rf "$packages"
     dotnet pack -c Release "${no_build[@]}" -o "$packages" -v quiet
@@ -55,14 +58,17 @@ write_sources() {
             echo "    <packageSource key=\"$key\"><package pattern=\"*\" /></packageSource>"
         done < <(dotnet nuget list source | sed -n 's/^ *[0-9]*\. *\(.*\) \[Enabled\]$/\1/p')
         echo '    <packageSource key="corfu-folder">'
-        echo '      <package pattern="Corfu.*" /><package pattern="Tango" /><package pattern="Tango.*" /><package pattern="Craq.*" /><package pattern="Salus.*" />'
+        echo '      <package pattern="Corfu.*" /><package pattern="Tango" /><package pattern="Tango.*" />'
+        echo '      <package pattern="Craq.*" /><package pattern="Salus.*" />'
         echo '    </packageSource>'
         echo '  </packageSourceMapping>'
         echo '</configuration>'
     } >"$work/nuget.config"
 }
 
-install_tool() { dotnet tool install Corfu.Cli --version "$version" --tool-path "$work/tools" --configfile "$work/nuget.config"; }
+install_tool() {
+    dotnet tool install Corfu.Cli --version "$version" --tool-path "$work/tools" --configfile "$work/nuget.config"
+}
 
 # A place of its own for templates: what the machine has installed stays as it is.
 new() { dotnet new "$@" --debug:custom-hive "$work/hive"; }
@@ -96,8 +102,8 @@ run_console() { # [CONNECTION]
 
 run_web() { # [CONNECTION]
     local url server status=1
-    dotnet "$work/Store/Store/bin/Release/net10.0/Store.dll" --urls http://127.0.0.1:0 ${1:+--ConnectionStrings:Corfu "$1"} \
-        >"$work/web.log" 2>&1 &
+    dotnet "$work/Store/Store/bin/Release/net10.0/Store.dll" --urls http://127.0.0.1:0 \
+        ${1:+--ConnectionStrings:Corfu "$1"} >"$work/web.log" 2>&1 &
     server=$!
     for _ in $(seq 300); do
         url=$(sed -n 's/.*Now listening on: //p' "$work/web.log")
@@ -114,11 +120,13 @@ run_web() { # [CONNECTION]
 run_tests() { (cd "$work/Store" && dotnet test -c Release --no-build); }
 
 start_processes() {
-    "$work/tools/corfu" cluster up --dir "$work/processes" --units 3 --replicas 2 >"$work/up.log" 2>&1 || { cat "$work/up.log"; return 1; }
+    "$work/tools/corfu" cluster up --dir "$work/processes" --units 3 --replicas 2 >"$work/up.log" 2>&1 ||
+        { cat "$work/up.log"; return 1; }
     connection=$(grep -o 'corfu://[^ ]*' "$work/up.log" | head -n 1)
     [ -n "$connection" ]
 }
 
+step publish publish || finish
 step pack pack || finish
 [ ${#no_build[@]} -gt 0 ] || step 'build checks' build_newcomer || finish
 step packages newcomer packages "$packages" || finish

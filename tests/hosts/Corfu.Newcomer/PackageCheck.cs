@@ -54,6 +54,7 @@ internal static class PackageCheck
         else CheckReadme(url);
         if (!package.Files.Contains(package.Value("icon"))) Fault("it has no icon");
         CheckAssemblies();
+        CheckPortable();
         if (package.Id == "Corfu.Cli") CheckMachineCode();
         if (!s_others.Contains(package.Id)) CheckSymbols();
         foreach (var assembly in new[] { "Tango.Generators.dll", "Tango.Generators.CodeFixes.dll" })
@@ -105,6 +106,19 @@ internal static class PackageCheck
             }
         }
 
+        // Code of the machine that packs has a folder with that machine's name, and never one that other machines use.
+        void CheckPortable()
+        {
+            foreach (var file in package.Files.Where(IsPortableAssembly).Where(HasMachineCode))
+                Fault($"{file} has machine code");
+        }
+
+        bool HasMachineCode(string file)
+        {
+            using var image = new PEReader(package.Open(file));
+            return image.PEHeaders.CorHeader!.ManagedNativeHeaderDirectory.Size > 0;
+        }
+
         // Beside the assemblies for any machine stand the same ones with machine code, for the machine that packs.
         void CheckMachineCode()
         {
@@ -121,9 +135,7 @@ internal static class PackageCheck
             foreach (var file in machine.Except(any)) Fault($"{any.Key} lacks {file}");
             foreach (var file in machine.Where(static file => Path.GetExtension(file) == ".dll"))
             {
-                using var image = new PEReader(package.Open(machine.Key + file));
-                if (image.PEHeaders.CorHeader!.ManagedNativeHeaderDirectory.Size == 0)
-                    Fault($"{machine.Key}{file} has no machine code");
+                if (!HasMachineCode(machine.Key + file)) Fault($"{machine.Key}{file} has no machine code");
             }
         }
 
@@ -155,6 +167,10 @@ internal static class PackageCheck
                 Fault($"it depends on {id}");
         }
     }
+
+    // Any machine loads these: libraries, analyzers, and a tool where no folder is for that machine.
+    private static bool IsPortableAssembly(string file) => Path.GetExtension(file) == ".dll"
+        && (!file.StartsWith("tools/", StringComparison.Ordinal) || file.Contains("/any/", StringComparison.Ordinal));
 
     // Source link is debug information of its own kind in a portable PDB: a JSON text of places and addresses.
     private static bool HasSourceLink(ZipArchiveEntry file)
