@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Corfu.Client;
 
 namespace Corfu.Hosting;
@@ -10,7 +11,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     private readonly EmbeddedClusterOptions _options;
     private readonly ClusterFolder _folder;
     private readonly List<FolderLock> _locks = [];
-    private readonly Dictionary<string, CorfuNode> _nodes = [];
+    private readonly ConcurrentDictionary<string, CorfuNode> _nodes = [];
     private int _disposed;
 
     private EmbeddedCluster(EmbeddedClusterOptions options, ClusterFolder folder)
@@ -75,7 +76,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     /// <summary>Stops one node, as if its process had ended in good order.</summary>
     public async Task StopNodeAsync(string name)
     {
-        if (_nodes.Remove(name, out var node)) await node.DisposeAsync();
+        if (_nodes.TryRemove(name, out var node)) await node.DisposeAsync();
     }
 
     /// <summary>Starts a stopped node again. A sequencer takes over by a reconfiguration.</summary>
@@ -100,12 +101,15 @@ public sealed class EmbeddedCluster : IAsyncDisposable
     {
         _locks.Add(FolderLock.Take(_folder.Path, FolderUse.Embedded));
         foreach (var node in Manifest.Nodes) _locks.Add(FolderLock.Take(_folder.NodePath(node), FolderUse.Embedded));
-        foreach (var node in Manifest.Nodes) await StartNodeAsync(node, cancellationToken);
+        // Nodes wait for their disks, and in a new process compile what they run: side by side on all cores.
+        await Task.WhenAll(Manifest.Nodes.Select(
+            node => Task.Run(() => StartNodeAsync(node, cancellationToken), CancellationToken.None)));
     }
 
     private async Task StartNodeAsync(ManifestNode node, CancellationToken cancellationToken)
     {
         var options = NodeConfig.Load(_folder.ConfigPath(node));
-        _nodes.Add(node.Name, await CorfuNode.StartAsync(options, _options.Loggers, _options.Time, cancellationToken));
+        _nodes[node.Name] =
+            await CorfuNode.StartAsync(options, _options.Loggers, _options.Time, cancellationToken);
     }
 }
