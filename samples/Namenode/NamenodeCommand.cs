@@ -40,6 +40,7 @@ public static class NamenodeCommand
         var root = new RootCommand(Description)
         {
             operations, kills, stops, clients, lease, seed, NodeMode.CreateCommand(), NamenodeMode.CreateCommand(),
+            ServeMode.CreateCommand(lease),
         };
         root.SetAction(async (parse, cancellationToken) =>
         {

@@ -145,7 +145,7 @@ internal sealed class NamenodeRun : IAsyncDisposable
             string why = active.LastWords ?? "for an unknown reason";
             await TellAsync($"{active.Name} came back, and ended: {why}");
             if (why.StartsWith(NamenodeMode.Fenced, StringComparison.Ordinal)) _fenced++;
-            wasActive = why != NamenodeMode.LeaseLost;
+            wasActive = why != Namenode.LeaseLost;
         }
         else
         {

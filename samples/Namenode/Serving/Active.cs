@@ -73,6 +73,42 @@ internal sealed class Active : IAsyncDisposable
         return await AnswerAsync(answer, durable, cancellationToken);
     }
 
+    /// <summary>Reads the tree with all that was acknowledged before.</summary>
+    /// <param name="read">Must not keep nodes of the tree.</param>
+    /// <exception cref="NotActiveException">This namenode is not the active any more.</exception>
+    public async Task<T> ReadAsync<T>(Func<NamespaceTree, T> read, CancellationToken cancellationToken)
+    {
+        try
+        {
+            T result;
+            Task durable;
+            await _turn.WaitAsync(cancellationToken);
+            try
+            {
+                if (_failed.Task.IsCompleted) throw new NotActiveException();
+                (result, durable) = (_tree.Use(read), _writer.Newest);
+            }
+            finally
+            {
+                _turn.Release();
+            }
+
+            // As in AnswerAsync: what is read must be durable, and of a time before another was elected.
+            await durable.WaitAsync(cancellationToken);
+            await _journal.Election.Lock.RequireHeldAsync(_token, cancellationToken);
+            return result;
+        }
+        catch (TangoLeaseLostException)
+        {
+            throw new NotActiveException();
+        }
+        catch (LedgerException e)
+        {
+            _failed.TrySetException(e);
+            throw new NotActiveException();
+        }
+    }
+
     /// <summary>Asks the ledger whether this active may still write. The ledger's answer is final, also where the lease
     /// is lost.</summary>
     /// <exception cref="TangoLeaseLostException">Another namenode was elected, and has fenced the ledger.</exception>
@@ -178,3 +214,6 @@ internal sealed class Active : IAsyncDisposable
         }
     }
 }
+
+/// <summary>The namenode has ended as the active: ask another.</summary>
+internal sealed class NotActiveException() : Exception("This namenode is not the active any more");

@@ -4,12 +4,11 @@ using System.Text;
 using NamenodeSample.Journaling;
 using NamenodeSample.Tree;
 using Tango;
-using Tango.Collections;
 using Tango.Ledgers;
 
 namespace NamenodeSample.Serving;
 
-/// <summary>A namenode process: stands by, is elected, serves, and ends when another has taken its place.</summary>
+/// <summary>A namenode as a process of a run.</summary>
 /// <remarks>
 /// <list type="bullet">
 /// <item><c>do CLIENT NUMBER VERB PATH TO VALUE</c>: see <see cref="Answers"/>.</item>
@@ -23,15 +22,11 @@ internal sealed class NamenodeMode
     /// <summary>First word of the reason of a namenode that ended since another was elected.</summary>
     public const string Fenced = "fenced";
 
-    /// <summary>Reason of a namenode that ended by itself, before another was elected.</summary>
-    public const string LeaseLost = "the lease is lost, and no other namenode has taken over yet";
-
     // A standby is behind by some milliseconds; on a loaded machine, by the time until its process runs again.
     private static readonly TimeSpan s_late = TimeSpan.FromSeconds(60);
     private static readonly TimeSpan s_poll = TimeSpan.FromMilliseconds(5);
 
-    private readonly SharedTree _tree = new();
-    private volatile Active? _active;
+    private readonly Namenode _namenode = new();
 
     public static Command CreateCommand()
     {
@@ -51,7 +46,7 @@ internal sealed class NamenodeMode
         await using Journal journal = await Journal.OpenAsync(connection, cancellationToken);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task calls = CallServer.RunAsync(AnswerAsync, stop.Token);
-        Task service = ServeAsync(journal, name, lease, stop.Token);
+        Task service = _namenode.ServeAsync(journal, name, lease, stop.Token);
         Task first = await Task.WhenAny(calls, service);
         await stop.CancelAsync();
         try
@@ -73,49 +68,13 @@ internal sealed class NamenodeMode
         }
     }
 
-    /// <summary>Follows the journal until this namenode is elected, ends it, and serves. Never returns.</summary>
-    private async Task ServeAsync(
-        Journal journal, string name, TimeSpan lease, CancellationToken cancellationToken)
-    {
-        var tail = new JournalTail(journal, _tree);
-        await using HeldLock held = await CampaignAsync(journal, tail, name, lease, cancellationToken);
-        await tail.RecoverAsync(cancellationToken);
-        await using Active active =
-            await Active.BeginAsync(journal, _tree, held.FencingToken, cancellationToken);
-        _active = active;
-        var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using var _ = held.Lost.Register(lost.SetResult);
-        await Task.WhenAny(active.Failed, lost.Task).WaitAsync(cancellationToken);
-        await active.AskLedgerAsync(cancellationToken);
-        throw new JournalException(LeaseLost);
-    }
-
-    /// <summary>Follows the journal until this namenode is elected.</summary>
-    private static async Task<HeldLock> CampaignAsync(
-        Journal journal, JournalTail tail, string name, TimeSpan lease, CancellationToken cancellationToken)
-    {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        Task following = tail.FollowAsync(stop.Token);
-        Task<HeldLock> campaign = journal.Election.CampaignAsync(name, lease, stop.Token).AsTask();
-        bool canFollow = await Task.WhenAny(campaign, following) == campaign;
-        await stop.CancelAsync();
-        await following.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (canFollow) return await campaign;
-
-        // A namenode that cannot follow is no backup: it leaves the line of those that wait to be elected.
-        await ((Task)campaign).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        if (campaign.IsCompletedSuccessfully) await campaign.Result.DisposeAsync();
-        await following;
-        throw new JournalException("the journal cannot be followed");
-    }
-
     private async Task<string?> AnswerAsync(string[] call, CancellationToken cancellationToken)
     {
         try
         {
             if (call[0] == "print")
                 return await PrintAsync(long.Parse(call[1], CultureInfo.InvariantCulture), cancellationToken);
-            if (_active is not { } active) return Answers.Standby;
+            if (_namenode.Active is not { } active) return Answers.Standby;
             return await active.DoAsync(call[1], long.Parse(call[2], CultureInfo.InvariantCulture),
                 Operation.Parse(call.AsSpan(3)), cancellationToken);
         }
@@ -129,9 +88,9 @@ internal sealed class NamenodeMode
     private async Task<string> PrintAsync(long last, CancellationToken cancellationToken)
     {
         long began = TimeProvider.System.GetTimestamp();
-        while (_tree.Use(static tree => tree.LastId) < last
+        while (_namenode.Tree.Use(static tree => tree.LastId) < last
             && TimeProvider.System.GetElapsedTime(began) < s_late)
             await Task.Delay(s_poll, cancellationToken);
-        return Convert.ToBase64String(Encoding.UTF8.GetBytes(_tree.Use(static tree => tree.Print())));
+        return Convert.ToBase64String(Encoding.UTF8.GetBytes(_namenode.Tree.Use(static tree => tree.Print())));
     }
 }

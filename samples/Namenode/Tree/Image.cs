@@ -11,7 +11,8 @@ public sealed record Answered(
 [MessagePackObject]
 public sealed record ImageEntry(
     [property: Key(0)] string Path, [property: Key(1)] long Id, [property: Key(2)] bool IsDirectory,
-    [property: Key(3)] int Mode, [property: Key(4)] bool IsComplete, [property: Key(5)] Block[] Blocks);
+    [property: Key(3)] int Mode, [property: Key(4)] bool IsComplete, [property: Key(5)] Block[] Blocks,
+    [property: Key(6)] Attributes? Attributes = null);
 
 /// <summary>A whole tree: the edits up to one are not needed any more.</summary>
 [MessagePackObject]

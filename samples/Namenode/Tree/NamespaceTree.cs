@@ -7,10 +7,15 @@ namespace NamenodeSample.Tree;
 /// <summary>The namespace: a pure function of its edits. One thread at a time.</summary>
 internal sealed class NamespaceTree
 {
+    // As many clients as may wait to send an operation again.
+    private const int MaxAnswered = 4_096;
+
     private readonly Node _root = new(0, isDirectory: true);
 
-    // The newest operation of each client: one that is sent again is answered from here, at any namenode.
+    // The newest operation of each client: one that is sent again is answered from here, at any namenode. Clients are
+    // forgotten in the order of edits, so that every namenode forgets the same.
     private readonly SortedDictionary<string, Answered> _answered = new(StringComparer.Ordinal);
+    private readonly SortedDictionary<long, string> _byEdit = [];
 
     private long _nodes;
     private long _blocks;
@@ -27,7 +32,12 @@ internal sealed class NamespaceTree
         Outcome outcome = Run(operation);
         if (!outcome.IsDone) return outcome;
         LastId++;
-        _answered[client] = new Answered(client, number, LastId, outcome.Text);
+        if (_answered.TryGetValue(client, out Answered? before)) _byEdit.Remove(before.Id);
+        Remember(new Answered(client, number, LastId, outcome.Text));
+        if (_byEdit.Count <= MaxAnswered) return outcome;
+        var (oldest, forgotten) = _byEdit.First();
+        _byEdit.Remove(oldest);
+        _answered.Remove(forgotten);
         return outcome;
     }
 
@@ -64,17 +74,19 @@ internal sealed class NamespaceTree
     public Image ToImage() => new(LastId, _nodes, _blocks, [.. _answered.Values],
     [
         .. Walk(_root, "").Select(static pair => new ImageEntry(pair.Path, pair.Node.Id, pair.Node.Children is not null,
-            pair.Node.Mode, pair.Node.IsComplete, [.. pair.Node.Blocks])),
+            pair.Node.Mode, pair.Node.IsComplete, [.. pair.Node.Blocks], new Attributes(pair.Node.Owner,
+                pair.Node.Group, pair.Node.Mode, pair.Node.Modified, pair.Node.Accessed))),
     ]);
 
     public static NamespaceTree FromImage(Image image)
     {
         var tree = new NamespaceTree { LastId = image.LastId, _nodes = image.Nodes, _blocks = image.Blocks };
-        foreach (Answered answered in image.Answered) tree._answered.Add(answered.Client, answered);
+        foreach (Answered answered in image.Answered) tree.Remember(answered);
         foreach (ImageEntry entry in image.Entries)
         {
             var node = new Node(entry.Id, entry.IsDirectory) { Mode = entry.Mode, IsComplete = entry.IsComplete };
             node.Blocks.AddRange(entry.Blocks);
+            node.Set(entry.Attributes);
             Node parent = tree.Find(Paths.ParentOf(entry.Path))
                 ?? throw new JournalException($"The image has no directory for {entry.Path}");
             parent.Children!.Add(Paths.NameOf(entry.Path), node);
@@ -83,13 +95,27 @@ internal sealed class NamespaceTree
         return tree;
     }
 
+    /// <summary>The file or directory of a path; empty: the root. Null: there is none.</summary>
+    public Node? Find(string path)
+    {
+        Node? node = _root;
+        foreach (string name in path.Split('/').Skip(1)) node = node?.Children?.GetValueOrDefault(name);
+        return node;
+    }
+
+    private void Remember(Answered answered)
+    {
+        _answered[answered.Client] = answered;
+        _byEdit[answered.Id] = answered.Client;
+    }
+
     private Outcome Run(Operation operation)
     {
         if (!Paths.IsValid(operation.Path)) return Outcome.Refused(Refusal.BadPath);
         return operation.Verb switch
         {
-            Verb.Mkdir => Add(operation.Path, isDirectory: true),
-            Verb.Create => Add(operation.Path, isDirectory: false),
+            Verb.Mkdir => Add(operation, isDirectory: true),
+            Verb.Create => Add(operation, isDirectory: false),
             Verb.AddBlock => OfFile(operation.Path, file =>
             {
                 file.Blocks.Add(new Block(++_blocks, operation.Value));
@@ -98,21 +124,66 @@ internal sealed class NamespaceTree
             Verb.Complete => OfFile(operation.Path, static file =>
             {
                 file.IsComplete = true;
-                return file.Blocks.Sum(static block => block.Length);
+                return file.Length;
             }),
-            Verb.Rename => Rename(operation.Path, operation.To),
-            Verb.Delete => Delete(operation.Path),
+            Verb.Rename => Rename(operation),
+            Verb.Delete => Delete(operation),
             Verb.SetMode => SetMode(operation.Path, (int)operation.Value),
+            Verb.SetAttributes => SetAttributes(operation),
             _ => throw new ArgumentException($"{operation.Verb} is no change", nameof(operation)),
         };
     }
 
-    private Outcome Add(string path, bool isDirectory)
+    private Outcome Add(Operation operation, bool isDirectory)
     {
-        if (PlaceFor(path, out Node? parent) is { } refusal) return Outcome.Refused(refusal);
-        parent!.Children!.Add(Paths.NameOf(path), new Node(++_nodes, isDirectory));
+        string path = operation.Path;
+        // All is checked before the first directory is made: a refused operation has changed nothing.
+        if (Has(operation, Options.Parents) && WhyNotAbove(path) is { } above) return Outcome.Refused(above);
+        if (PlaceFor(operation, path, !isDirectory, out Node? parent) is { } refusal
+            && !(refusal == Refusal.NoParent && Has(operation, Options.Parents)))
+            return Outcome.Refused(refusal);
+        parent ??= AddDirectories(Paths.ParentOf(path), operation.Attributes);
+        Put(parent, Paths.NameOf(path), new Node(++_nodes, isDirectory), operation.Attributes);
         return Outcome.Done(_nodes);
     }
+
+    /// <summary>The first directory above a path that is a file.</summary>
+    private Refusal? WhyNotAbove(string path)
+    {
+        Node? node = _root;
+        foreach (string name in Paths.ParentOf(path).Split('/').Skip(1))
+        {
+            node = node.Children!.GetValueOrDefault(name);
+            if (node is null) return null;
+            if (node.Children is null) return Refusal.NotADirectory;
+        }
+
+        return null;
+    }
+
+    private Node AddDirectories(string path, Attributes? attributes)
+    {
+        Node node = _root;
+        // Only the path itself gets the mode.
+        Attributes? above = attributes is null ? null : attributes with { Mode = null };
+        foreach (string name in path.Split('/').Skip(1))
+        {
+            if (!node.Children!.TryGetValue(name, out Node? next))
+                Put(node, name, next = new Node(++_nodes, isDirectory: true), above);
+            node = next;
+        }
+
+        return node;
+    }
+
+    private static void Put(Node parent, string name, Node node, Attributes? attributes)
+    {
+        node.Set(attributes);
+        parent.Children![name] = node;
+        parent.Modified = attributes?.Modified ?? parent.Modified;
+    }
+
+    private static bool Has(Operation operation, Options option) => ((Options)operation.Value).HasFlag(option);
 
     private Outcome OfFile(string path, Func<Node, long> change)
     {
@@ -121,22 +192,42 @@ internal sealed class NamespaceTree
         return node.IsComplete ? Outcome.Refused(Refusal.IsComplete) : Outcome.Done(change(node));
     }
 
-    private Outcome Rename(string path, string to)
+    private Outcome Rename(Operation operation)
     {
+        var (path, to) = (operation.Path, operation.To);
         if (!Paths.IsValid(to)) return Outcome.Refused(Refusal.BadPath);
         if (Find(path) is not { } node) return Outcome.Refused(Refusal.NotFound);
         if (Paths.IsBelow(to, path)) return Outcome.Refused(Refusal.IntoItself);
-        if (PlaceFor(to, out Node? parent) is { } refusal) return Outcome.Refused(refusal);
-        Find(Paths.ParentOf(path))!.Children!.Remove(Paths.NameOf(path));
-        parent!.Children!.Add(Paths.NameOf(to), node);
+        if (path == to) return Outcome.Refused(Refusal.Exists);
+        if (PlaceFor(operation, to, node.Children is null, out Node? parent) is { } refusal)
+            return Outcome.Refused(refusal);
+        Remove(path, operation.Attributes);
+        parent!.Children![Paths.NameOf(to)] = node;
+        parent.Modified = operation.Attributes?.Modified ?? parent.Modified;
         return Outcome.Done(node.Id);
     }
 
-    private Outcome Delete(string path)
+    private Outcome Delete(Operation operation)
     {
-        if (Find(path) is not { } node) return Outcome.Refused(Refusal.NotFound);
-        Find(Paths.ParentOf(path))!.Children!.Remove(Paths.NameOf(path));
+        if (Find(operation.Path) is not { } node) return Outcome.Refused(Refusal.NotFound);
+        if (node.Children is { Count: > 0 } && Has(operation, Options.OnlyEmpty))
+            return Outcome.Refused(Refusal.NotEmpty);
+        Remove(operation.Path, operation.Attributes);
         return Outcome.Done(node.Count());
+    }
+
+    private void Remove(string path, Attributes? attributes)
+    {
+        Node parent = Find(Paths.ParentOf(path))!;
+        parent.Children!.Remove(Paths.NameOf(path));
+        parent.Modified = attributes?.Modified ?? parent.Modified;
+    }
+
+    private Outcome SetAttributes(Operation operation)
+    {
+        if (Find(operation.Path) is not { } node) return Outcome.Refused(Refusal.NotFound);
+        node.Set(operation.Attributes);
+        return Outcome.Done(node.Id);
     }
 
     private Outcome SetMode(string path, int mode)
@@ -147,19 +238,14 @@ internal sealed class NamespaceTree
     }
 
     /// <summary>The directory in which a path may be made.</summary>
-    private Refusal? PlaceFor(string path, out Node? parent)
+    private Refusal? PlaceFor(Operation operation, string path, bool isFile, out Node? parent)
     {
         parent = Find(Paths.ParentOf(path));
         if (parent is null) return Refusal.NoParent;
         if (parent.Children is null) return Refusal.NotADirectory;
-        return parent.Children.ContainsKey(Paths.NameOf(path)) ? Refusal.Exists : null;
-    }
-
-    private Node? Find(string path)
-    {
-        Node? node = _root;
-        foreach (string name in path.Split('/').Skip(1)) node = node?.Children?.GetValueOrDefault(name);
-        return node;
+        if (!parent.Children.TryGetValue(Paths.NameOf(path), out Node? known)) return null;
+        if (!Has(operation, Options.Overwrite) || known.Children is null != isFile) return Refusal.Exists;
+        return known.Children is { Count: > 0 } ? Refusal.NotEmpty : null;
     }
 
     private static IEnumerable<(string Path, Node Node)> Walk(Node directory, string path)

@@ -12,6 +12,16 @@ internal sealed class Node(long id, bool isDirectory)
 
     public int Mode { get; set; } = isDirectory ? 0x1ED : 0x1A4;
 
+    /// <summary>Empty: of no user.</summary>
+    public string Owner { get; set; } = "";
+
+    public string Group { get; set; } = "";
+
+    /// <summary>Milliseconds since 1970; 0: unknown, as for the next.</summary>
+    public long Modified { get; set; }
+
+    public long Accessed { get; set; }
+
     public bool IsComplete { get; set; }
 
     public List<Block> Blocks { get; } = [];
@@ -19,8 +29,22 @@ internal sealed class Node(long id, bool isDirectory)
     /// <summary>The node with all below it.</summary>
     public long Count() => 1 + (Children?.Values.Sum(static child => child.Count()) ?? 0);
 
+    public long Length => Blocks.Sum(static block => block.Length);
+
+    public void Set(Attributes? attributes)
+    {
+        Owner = attributes?.Owner ?? Owner;
+        Group = attributes?.Group ?? Group;
+        Mode = attributes?.Mode ?? Mode;
+        Modified = attributes?.Modified ?? Modified;
+        Accessed = attributes?.Accessed ?? Accessed;
+    }
+
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"{(Children is null ? IsComplete ? "file" : "open" : "directory")} {Id} {Mode} {string.Join(',', Blocks)}");
+        $"{(Children is null ? IsComplete ? "file" : "open" : "directory")} {Id} {Mode} {string.Join(',', Blocks)}")
+        + (Owner.Length + Group.Length + Modified + Accessed == 0
+            ? ""
+            : string.Create(CultureInfo.InvariantCulture, $" {Owner}:{Group} {Modified} {Accessed}"));
 }
 
 /// <summary>A block of a file.</summary>

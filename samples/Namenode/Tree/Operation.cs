@@ -27,13 +27,40 @@ public enum Verb
 
     /// <summary>Reads.</summary>
     Status,
+
+    /// <summary>Sets the <see cref="Operation.Attributes"/> that are given.</summary>
+    SetAttributes,
 }
 
-/// <summary>A client's request: four words as text.</summary>
+/// <summary>Options of a change, in <see cref="Operation.Value"/>.</summary>
+[Flags]
+public enum Options
+{
+    None = 0,
+
+    /// <summary>Makes the directories above the path.</summary>
+    Parents = 1,
+
+    /// <summary>Takes the place of a file, or of an empty directory, in the same edit.</summary>
+    Overwrite = 2,
+
+    /// <summary>Deletes no directory that has something in it.</summary>
+    OnlyEmpty = 4,
+}
+
+/// <summary>Attributes of a file or directory; null: left alone. Times are milliseconds since 1970, by the clock of the
+/// namenode or client that began the change: replay must not read a clock.</summary>
+[MessagePackObject]
+public sealed record Attributes(
+    [property: Key(0)] string? Owner = null, [property: Key(1)] string? Group = null,
+    [property: Key(2)] int? Mode = null, [property: Key(3)] long? Modified = null,
+    [property: Key(4)] long? Accessed = null);
+
+/// <summary>A client's request: four words as text, which has no attributes.</summary>
 [MessagePackObject]
 public sealed record Operation(
     [property: Key(0)] Verb Verb, [property: Key(1)] string Path, [property: Key(2)] string To = Operation.None,
-    [property: Key(3)] long Value = 0)
+    [property: Key(3)] long Value = 0, [property: Key(4)] Attributes? Attributes = null)
 {
     public const string None = "-";
 
@@ -54,6 +81,7 @@ public enum Refusal
     Exists,
     IntoItself,
     IsComplete,
+    NotEmpty,
 }
 
 /// <summary>Outcome of an operation.</summary>

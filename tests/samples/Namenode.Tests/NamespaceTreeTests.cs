@@ -99,6 +99,82 @@ public sealed class NamespaceTreeTests
         Assert.Equal(operation, Operation.Parse(operation.ToString().Split(' ')));
     }
 
+    [Fact]
+    public void Parents_are_made_with_the_path_in_one_edit()
+    {
+        var tree = new NamespaceTree();
+        Assert.True(Do(tree, Verb.Mkdir, "/a/b/c", Options.Parents).IsDone);
+        Assert.Equal(1, tree.LastId);
+        Assert.NotNull(tree.Find("/a/b/c")?.Children);
+        Do(tree, Verb.Create, "/a/f", Options.None);
+        Assert.Equal(Outcome.Refused(Refusal.NotADirectory), Do(tree, Verb.Mkdir, "/a/f/x/y", Options.Parents));
+        Assert.Equal(2, tree.LastId);
+    }
+
+    [Fact]
+    public void Rename_takes_the_place_of_a_file_and_of_no_other_kind()
+    {
+        var tree = new NamespaceTree();
+        Do(tree, Verb.Create, "/f", Options.None);
+        Do(tree, Verb.Create, "/g", Options.None);
+        Do(tree, Verb.Mkdir, "/d/e", Options.Parents);
+        Do(tree, Verb.Mkdir, "/x", Options.None);
+        Assert.Equal(Outcome.Refused(Refusal.Exists), Rename(tree, "/f", "/d", Options.Overwrite));
+        Assert.Equal(Outcome.Refused(Refusal.Exists), Rename(tree, "/f", "/f", Options.Overwrite));
+        Assert.Equal(Outcome.Refused(Refusal.Exists), Rename(tree, "/f", "/g", Options.None));
+        Assert.Equal(Outcome.Refused(Refusal.NotEmpty), Rename(tree, "/x", "/d", Options.Overwrite));
+        long id = tree.Find("/f")!.Id;
+        Assert.True(Rename(tree, "/f", "/g", Options.Overwrite).IsDone);
+        Assert.Equal((null, id), (tree.Find("/f"), tree.Find("/g")!.Id));
+    }
+
+    [Fact]
+    public void Deletion_of_the_empty_alone_leaves_a_full_directory()
+    {
+        var tree = new NamespaceTree();
+        Do(tree, Verb.Mkdir, "/a/b", Options.Parents);
+        Assert.Equal(Outcome.Refused(Refusal.NotEmpty), Do(tree, Verb.Delete, "/a", Options.OnlyEmpty));
+        Assert.True(Do(tree, Verb.Delete, "/a/b", Options.OnlyEmpty).IsDone);
+        Assert.True(Do(tree, Verb.Delete, "/a", Options.OnlyEmpty).IsDone);
+    }
+
+    [Fact]
+    public void Attributes_are_in_edits_and_images()
+    {
+        var tree = new NamespaceTree();
+        var operation = new Operation(Verb.Mkdir, "/a", Attributes: new Attributes("alice", "staff", 7, 5, 6));
+        tree.Replay(Edit.Decode(new Edit(1, "c", 1, operation).Encode()));
+        Assert.Equal("directory 1 7  alice:staff 5 6", tree.Status("/a").Text);
+        tree.Do("c", 2, new Operation(Verb.SetAttributes, "/a", Attributes: new Attributes(Owner: "bob")));
+        Assert.Equal("directory 1 7  bob:staff 5 6", tree.Status("/a").Text);
+        Assert.Equal(tree.Print(), NamespaceTree.FromImage(Image.Decode(tree.ToImage().Encode())).Print());
+    }
+
+    [Fact]
+    public void Oldest_answers_are_forgotten_alike_by_a_tree_and_by_the_tree_of_an_image()
+    {
+        const int Kept = 4_096;
+        var tree = new NamespaceTree();
+        for (var client = 0; client < Kept; client++) tree.Do($"{client}", 1, new Operation(Verb.Mkdir, $"/{client}"));
+        NamespaceTree loaded = NamespaceTree.FromImage(tree.ToImage());
+        foreach (NamespaceTree one in new[] { tree, loaded })
+        {
+            one.Do("0", 2, new Operation(Verb.Mkdir, "/again"));
+            one.Do("new", 1, new Operation(Verb.Mkdir, "/new"));
+            Assert.NotNull(one.AnswerOf("0"));
+            Assert.Null(one.AnswerOf("1"));
+            Assert.NotNull(one.AnswerOf("2"));
+        }
+
+        Assert.Equal(tree.Print(), loaded.Print());
+    }
+
+    private static Outcome Do(NamespaceTree tree, Verb verb, string path, Options options) =>
+        tree.Do("c", tree.LastId + 1, new Operation(verb, path, Value: (long)options));
+
+    private static Outcome Rename(NamespaceTree tree, string path, string to, Options options) =>
+        tree.Do("c", tree.LastId + 1, new Operation(Verb.Rename, path, to, (long)options));
+
     private static NamespaceTree Grown(int seed, int operations, List<Edit>? edits = null)
     {
         var tree = new NamespaceTree();
