@@ -22,6 +22,9 @@ public sealed class ChildProcess : IAsyncDisposable
 
     public string Name { get; }
 
+    /// <summary>By itself, or since it was killed.</summary>
+    public bool HasEnded => _process.HasExited;
+
     public static ChildProcess Start(string name, params ReadOnlySpan<string> arguments) =>
         Start(name, s_patience, arguments);
 
