@@ -6,11 +6,14 @@ namespace Corfu.Simulation.Services;
 
 /// <summary>A ledger, and what all processes were told of it.</summary>
 /// <param name="instance">Unique, where ids come again. In the ledger's metadata.</param>
-internal sealed class LedgerFact(int instance)
+/// <param name="began">Place of its creation's beginning among the events of the run.</param>
+internal sealed class LedgerFact(int instance, long began)
 {
     public const string InstanceKey = "instance";
 
     public int Instance => instance;
+
+    public long Began => began;
 
     /// <summary>Null: its creation has no answer.</summary>
     public LedgerId? Id { get; set; }

@@ -9,15 +9,45 @@ internal sealed class LedgerMonitor(ClusterMonitor monitor)
 {
     private readonly List<LedgerFact> _all = [];
 
+    // A deletion goes by the id. It may meet a ledger whose creation has not returned, or that came after it began.
+    private readonly List<LedgerDeletion> _deletions = [];
+    private long _events;
+
     public IReadOnlyList<LedgerFact> All => _all;
 
     public void Mark(string situation) => monitor.Mark(situation);
 
     public LedgerFact New()
     {
-        var fact = new LedgerFact(_all.Count);
+        var fact = new LedgerFact(_all.Count, ++_events);
         _all.Add(fact);
         return fact;
+    }
+
+    /// <summary>A creation has returned.</summary>
+    public void Created(LedgerFact fact, LedgerId id)
+    {
+        fact.Id = id;
+        if (!_deletions.Exists(deletion => deletion.Id == id && !(deletion.Ended < fact.Began))) return;
+        fact.IsDeleting = true;
+        Mark("ledger created beside a deletion of its id");
+    }
+
+    /// <summary>A deletion begins. One that does not return may take effect at any time.</summary>
+    public LedgerDeletion Deleting(LedgerId id)
+    {
+        foreach (LedgerFact fact in _all.Where(fact => fact.Id == id)) fact.IsDeleting = true;
+        var deletion = new LedgerDeletion(id);
+        _deletions.Add(deletion);
+        return deletion;
+    }
+
+    /// <summary>A deletion has returned.</summary>
+    public void Deleted(LedgerFact fact, LedgerDeletion deletion)
+    {
+        fact.IsDeleted = true;
+        deletion.Ended = ++_events;
+        Mark("ledger deleted");
     }
 
     /// <summary>The ledger that a reader has opened, which may be another one of the same id.</summary>
@@ -82,4 +112,13 @@ internal sealed class LedgerMonitor(ClusterMonitor monitor)
     private void Ack(LedgerFact fact, string what) => monitor.Found(CheckerNames.LedgerAck, $"{Name(fact)} {what}");
 
     private static string Name(LedgerFact fact) => $"ledger {fact.Id} ({fact.Instance})";
+}
+
+/// <summary>A call that deletes the ledger of an id.</summary>
+internal sealed class LedgerDeletion(LedgerId id)
+{
+    public LedgerId Id => id;
+
+    /// <summary>Its place among the events of the run; null: it has not returned.</summary>
+    public long? Ended { get; set; }
 }

@@ -98,7 +98,8 @@ internal sealed class LedgerProcess(
         try
         {
             LedgerWriter writer = await store.CreateAsync(spec);
-            (fact.Id, fact.Writer) = (writer.Id, node.Process);
+            monitor.Created(fact, writer.Id);
+            fact.Writer = node.Process;
             _own.Add((writer, fact));
             if (spec.Id is not null) monitor.Mark("ledger created under an old id");
         }
@@ -204,12 +205,9 @@ internal sealed class LedgerProcess(
 
     private async Task DeleteAsync(LedgerFact fact)
     {
-        fact.IsDeleting = true;
-        // The id may be another ledger's by now, which goes then.
-        foreach (LedgerFact same in monitor.All.Where(same => same.Id == fact.Id)) same.IsDeleting = true;
-        await store.DeleteAsync(fact.Id!.Value);
-        fact.IsDeleted = true;
-        monitor.Mark("ledger deleted");
+        LedgerDeletion deletion = monitor.Deleting(fact.Id!.Value);
+        await store.DeleteAsync(deletion.Id);
+        monitor.Deleted(fact, deletion);
     }
 
     private async Task MoveAsync()
