@@ -119,6 +119,6 @@ internal sealed class LedgerDeletion(LedgerId id)
 {
     public LedgerId Id => id;
 
-    /// <summary>Its place among the events of the run; null: it has not returned.</summary>
+    /// <summary>Place of its end among the events of the run; null: it has not returned.</summary>
     public long? Ended { get; set; }
 }

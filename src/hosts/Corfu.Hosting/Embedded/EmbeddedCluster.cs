@@ -102,8 +102,11 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         _locks.Add(FolderLock.Take(_folder.Path, FolderUse.Embedded));
         foreach (var node in Manifest.Nodes) _locks.Add(FolderLock.Take(_folder.NodePath(node), FolderUse.Embedded));
         // Nodes wait for their disks, and in a new process compile what they run: side by side on all cores.
-        await Task.WhenAll(Manifest.Nodes.Select(
-            node => Task.Run(() => StartNodeAsync(node, cancellationToken), CancellationToken.None)));
+        await Task.WhenAll(Manifest.Nodes.Select(node => LoopContext.Pool.RunAsync(async () =>
+        {
+            await Task.Yield();
+            await StartNodeAsync(node, cancellationToken);
+        })));
     }
 
     private async Task StartNodeAsync(ManifestNode node, CancellationToken cancellationToken)
