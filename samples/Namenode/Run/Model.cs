@@ -32,6 +32,7 @@ internal sealed class Model
         var text = new StringBuilder();
         text.AppendLine(CultureInfo.InvariantCulture, $"last {LastId} nodes {_nodes} blocks {_blocks}");
         foreach (var (client, answered) in _clients) text.AppendLine($"client {client} {answered}");
+        text.AppendLine("/ directory 0 493 ");
         // Depth first, as a tree is walked: a slash is before all other letters.
         foreach (string path in _paths.Keys.OrderBy(static path => path.Replace('/', '\u0001'), StringComparer.Ordinal))
             text.AppendLine($"{path} {Describe(path)}");

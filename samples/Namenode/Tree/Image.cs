@@ -18,7 +18,8 @@ public sealed record ImageEntry(
 [MessagePackObject]
 public sealed record Image(
     [property: Key(0)] long LastId, [property: Key(1)] long Nodes, [property: Key(2)] long Blocks,
-    [property: Key(3)] Answered[] Answered, [property: Key(4)] ImageEntry[] Entries)
+    [property: Key(3)] Answered[] Answered, [property: Key(4)] ImageEntry[] Entries,
+    [property: Key(5)] Attributes? Root = null)
 {
     public byte[] Encode() => MessagePackSerializer.Serialize(this, MessagePackSerializerOptions.Standard);
 

@@ -7,7 +7,8 @@ namespace NamenodeSample.Tree;
 /// <summary>The namespace: a pure function of its edits. One thread at a time.</summary>
 internal sealed class NamespaceTree
 {
-    // As many clients as may wait to send an operation again.
+    // Bounds the images: each of them has all answers. A client that sends its operation again behind as many edits of
+    // other clients is not known any more.
     private const int MaxAnswered = 4_096;
 
     private readonly Node _root = new(0, isDirectory: true);
@@ -18,10 +19,14 @@ internal sealed class NamespaceTree
     private readonly SortedDictionary<long, string> _byEdit = [];
 
     private long _nodes;
+    private long _paths;
     private long _blocks;
 
     /// <summary>The last edit that the tree has; 0: none.</summary>
     public long LastId { get; private set; }
+
+    /// <summary>Paths and clients: an image has an entry for each.</summary>
+    public long Size => _paths + _answered.Count;
 
     /// <summary>The client's newest operation that was done; null: none.</summary>
     public Answered? AnswerOf(string client) => _answered.GetValueOrDefault(client);
@@ -64,6 +69,7 @@ internal sealed class NamespaceTree
         foreach (Answered answered in _answered.Values)
             text.AppendLine(CultureInfo.InvariantCulture,
                 $"client {answered.Client} {answered.Number} {answered.Id} {answered.Text}");
+        text.AppendLine(CultureInfo.InvariantCulture, $"/ {_root}");
         foreach (var (path, node) in Walk(_root, "")) text.AppendLine(CultureInfo.InvariantCulture, $"{path} {node}");
         return text.ToString();
     }
@@ -74,13 +80,13 @@ internal sealed class NamespaceTree
     public Image ToImage() => new(LastId, _nodes, _blocks, [.. _answered.Values],
     [
         .. Walk(_root, "").Select(static pair => new ImageEntry(pair.Path, pair.Node.Id, pair.Node.Children is not null,
-            pair.Node.Mode, pair.Node.IsComplete, [.. pair.Node.Blocks], new Attributes(pair.Node.Owner,
-                pair.Node.Group, pair.Node.Mode, pair.Node.Modified, pair.Node.Accessed))),
-    ]);
+            pair.Node.Mode, pair.Node.IsComplete, [.. pair.Node.Blocks], pair.Node.ToAttributes())),
+    ], _root.ToAttributes());
 
     public static NamespaceTree FromImage(Image image)
     {
         var tree = new NamespaceTree { LastId = image.LastId, _nodes = image.Nodes, _blocks = image.Blocks };
+        tree._root.Set(image.Root);
         foreach (Answered answered in image.Answered) tree.Remember(answered);
         foreach (ImageEntry entry in image.Entries)
         {
@@ -90,6 +96,7 @@ internal sealed class NamespaceTree
             Node parent = tree.Find(Paths.ParentOf(entry.Path))
                 ?? throw new JournalException($"The image has no directory for {entry.Path}");
             parent.Children!.Add(Paths.NameOf(entry.Path), node);
+            tree._paths++;
         }
 
         return tree;
@@ -111,7 +118,9 @@ internal sealed class NamespaceTree
 
     private Outcome Run(Operation operation)
     {
-        if (!Paths.IsValid(operation.Path)) return Outcome.Refused(Refusal.BadPath);
+        // The root has attributes, and never changes otherwise.
+        bool isRoot = operation is { Path: "", Verb: Verb.SetAttributes };
+        if (!isRoot && !Paths.IsValid(operation.Path)) return Outcome.Refused(Refusal.BadPath);
         return operation.Verb switch
         {
             Verb.Mkdir => Add(operation, isDirectory: true),
@@ -176,10 +185,11 @@ internal sealed class NamespaceTree
         return node;
     }
 
-    private static void Put(Node parent, string name, Node node, Attributes? attributes)
+    private void Put(Node parent, string name, Node node, Attributes? attributes)
     {
         node.Set(attributes);
-        parent.Children![name] = node;
+        if (!parent.Children!.ContainsKey(name)) _paths++;
+        parent.Children[name] = node;
         parent.Modified = attributes?.Modified ?? parent.Modified;
     }
 
@@ -201,8 +211,12 @@ internal sealed class NamespaceTree
         if (path == to) return Outcome.Refused(Refusal.Exists);
         if (PlaceFor(operation, to, node.Children is null, out Node? parent) is { } refusal)
             return Outcome.Refused(refusal);
+        var (names, characters) = node.Reach();
+        if (to.AsSpan().Count('/') + names > Paths.MaxNames || to.Length + characters > Paths.MaxCharacters)
+            return Outcome.Refused(Refusal.TooLong);
         Remove(path, operation.Attributes);
-        parent!.Children![Paths.NameOf(to)] = node;
+        if (parent!.Children!.ContainsKey(Paths.NameOf(to))) _paths--;
+        parent.Children[Paths.NameOf(to)] = node;
         parent.Modified = operation.Attributes?.Modified ?? parent.Modified;
         return Outcome.Done(node.Id);
     }
@@ -213,7 +227,9 @@ internal sealed class NamespaceTree
         if (node.Children is { Count: > 0 } && Has(operation, Options.OnlyEmpty))
             return Outcome.Refused(Refusal.NotEmpty);
         Remove(operation.Path, operation.Attributes);
-        return Outcome.Done(node.Count());
+        long deleted = node.Count();
+        _paths -= deleted;
+        return Outcome.Done(deleted);
     }
 
     private void Remove(string path, Attributes? attributes)
@@ -237,7 +253,7 @@ internal sealed class NamespaceTree
         return Outcome.Done(node.Id);
     }
 
-    /// <summary>The directory in which a path may be made.</summary>
+    /// <summary>The directory in which a path may be made, or replaced.</summary>
     private Refusal? PlaceFor(Operation operation, string path, bool isFile, out Node? parent)
     {
         parent = Find(Paths.ParentOf(path));

@@ -29,6 +29,19 @@ internal sealed class Node(long id, bool isDirectory)
     /// <summary>The node with all below it.</summary>
     public long Count() => 1 + (Children?.Values.Sum(static child => child.Count()) ?? 0);
 
+    /// <summary>Names and characters of the longest path below, each for itself; 0 where there is none.</summary>
+    public (int Names, int Characters) Reach()
+    {
+        (int Names, int Characters) reach = (0, 0);
+        foreach (var (name, child) in Children ?? [])
+        {
+            var (names, characters) = child.Reach();
+            reach = (Math.Max(reach.Names, 1 + names), Math.Max(reach.Characters, 1 + name.Length + characters));
+        }
+
+        return reach;
+    }
+
     public long Length => Blocks.Sum(static block => block.Length);
 
     public void Set(Attributes? attributes)
@@ -39,6 +52,8 @@ internal sealed class Node(long id, bool isDirectory)
         Modified = attributes?.Modified ?? Modified;
         Accessed = attributes?.Accessed ?? Accessed;
     }
+
+    public Attributes ToAttributes() => new(Owner, Group, Mode, Modified, Accessed);
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{(Children is null ? IsComplete ? "file" : "open" : "directory")} {Id} {Mode} {string.Join(',', Blocks)}")

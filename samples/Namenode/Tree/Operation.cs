@@ -16,10 +16,11 @@ public enum Verb
     /// <summary>Closes a file: it gets no more blocks.</summary>
     Complete,
 
-    /// <summary>Moves a file or a directory to <see cref="Operation.To"/>, which must be free.</summary>
+    /// <summary>Moves a file or a directory to <see cref="Operation.To"/>, which is free or is replaced: see
+    /// <see cref="Options"/>.</summary>
     Rename,
 
-    /// <summary>Deletes a file, or a directory with all below it.</summary>
+    /// <summary>Deletes a file, or a directory with all below it: see <see cref="Options"/>.</summary>
     Delete,
 
     /// <summary>Sets the permission bits to <see cref="Operation.Value"/>.</summary>
@@ -82,12 +83,18 @@ public enum Refusal
     IntoItself,
     IsComplete,
     NotEmpty,
+
+    /// <summary>A path would have more names or characters than <see cref="Paths"/> allow.</summary>
+    TooLong,
 }
 
 /// <summary>Outcome of an operation.</summary>
 /// <param name="Text">The result, or the <see cref="Refusal"/>.</param>
 public sealed record Outcome(bool IsDone, string Text)
 {
+    /// <summary>Null: the operation is done.</summary>
+    public Refusal? Refusal => IsDone ? null : Enum.Parse<Refusal>(Text);
+
     public static Outcome Done(long result) => new(true, result.ToString(CultureInfo.InvariantCulture));
 
     public static Outcome Refused(Refusal refusal) => new(false, refusal.ToString());

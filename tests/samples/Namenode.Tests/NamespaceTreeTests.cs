@@ -151,6 +151,46 @@ public sealed class NamespaceTreeTests
     }
 
     [Fact]
+    public void Attributes_of_the_root_are_in_images()
+    {
+        var tree = new NamespaceTree();
+        tree.Do("c", 1, new Operation(Verb.SetAttributes, "", Attributes: new Attributes("alice", "staff", 7, 5, 6)));
+        NamespaceTree loaded = NamespaceTree.FromImage(Image.Decode(tree.ToImage().Encode()));
+        Assert.Equal("directory 0 7  alice:staff 5 6", loaded.Status("").Text);
+        Assert.Contains("/ directory 0 7  alice:staff 5 6", loaded.Print(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Rename_makes_no_path_deeper_or_longer_than_a_path_may_be()
+    {
+        string chain = string.Concat(Enumerable.Repeat("/1", 599));
+        var tree = new NamespaceTree();
+        Do(tree, Verb.Mkdir, "/t" + chain, Options.Parents);
+        Do(tree, Verb.Mkdir, "/u" + chain, Options.Parents);
+        Assert.Equal(Outcome.Refused(Refusal.TooLong), Rename(tree, "/t", $"/u{chain}/t", Options.None));
+        Do(tree, Verb.Mkdir, "/w/" + new string('x', 5_000), Options.Parents);
+        Do(tree, Verb.Mkdir, "/y/" + new string('x', 5_000), Options.Parents);
+        Assert.Equal(Outcome.Refused(Refusal.TooLong),
+            Rename(tree, "/w", $"/y/{new string('x', 5_000)}/w", Options.None));
+        Assert.True(Do(tree, Verb.Delete, "/t", Options.None).IsDone);
+    }
+
+    [Fact]
+    public void Size_counts_paths_and_clients_through_replacement_deletion_and_images()
+    {
+        var tree = new NamespaceTree();
+        Do(tree, Verb.Mkdir, "/a/b/c", Options.Parents);
+        Do(tree, Verb.Create, "/a/f", Options.None);
+        Do(tree, Verb.Create, "/a/f", Options.Overwrite);
+        Do(tree, Verb.Create, "/a/g", Options.None);
+        Assert.True(Rename(tree, "/a/f", "/a/g", Options.Overwrite).IsDone);
+        Assert.Equal(4 + 1, tree.Size);
+        Do(tree, Verb.Delete, "/a/b", Options.None);
+        Assert.Equal(2 + 1, tree.Size);
+        Assert.Equal(2 + 1, NamespaceTree.FromImage(tree.ToImage()).Size);
+    }
+
+    [Fact]
     public void Oldest_answers_are_forgotten_alike_by_a_tree_and_by_the_tree_of_an_image()
     {
         const int Kept = 4_096;
