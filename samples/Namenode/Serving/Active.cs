@@ -22,12 +22,16 @@ internal sealed class Active : IAsyncDisposable
     private readonly TaskCompletionSource _failed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly CancellationTokenSource _stop = new();
     private long _segment;
+
+    // As long as the tree was at the last image: images cost the same for each edit, however large the tree is.
+    private long _editsOfSegment;
     private Task _imaging = Task.CompletedTask;
 
     private Active(Journal journal, JournalWriter writer, SharedTree tree, long token, long first)
     {
         (_journal, _writer, _tree, _token) = (journal, writer, tree, token);
         _segment = first;
+        _editsOfSegment = Math.Max(EditsOfSegment, tree.Use(static tree => tree.Size));
     }
 
     /// <summary>Fails when this active can write no more. The tree may have edits then that the journal has not.
@@ -52,7 +56,8 @@ internal sealed class Active : IAsyncDisposable
         await _turn.WaitAsync(cancellationToken);
         try
         {
-            if (_failed.Task.IsCompleted) return null;
+            // The operation was not begun here. An earlier attempt in doubt is decided by the next active.
+            if (_failed.Task.IsCompleted) return Answers.Standby;
             var isChange = false;
             (answer, isChange) = _tree.Use(tree => Decide(tree, client, number, operation));
             durable = isChange
@@ -142,6 +147,8 @@ internal sealed class Active : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync();
+        // Calls that wait for their turn must not reach the tree any more.
+        _failed.TrySetException(new NotActiveException());
         await _imaging.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         await _writer.DisposeAsync();
         _stop.Dispose();
@@ -195,8 +202,9 @@ internal sealed class Active : IAsyncDisposable
     private async Task RollIfLongAsync()
     {
         long last = _tree.Use(static tree => tree.LastId);
-        if (last - _segment < EditsOfSegment || !_imaging.IsCompleted) return;
-        byte[] image = _tree.Use(static tree => tree.ToImage().Encode());
+        if (last - _segment < _editsOfSegment || !_imaging.IsCompleted) return;
+        (byte[] image, _editsOfSegment) = _tree.Use(
+            static tree => (tree.ToImage().Encode(), Math.Max(EditsOfSegment, tree.Size)));
         await _writer.RollAsync(last + 1, _stop.Token);
         _segment = last + 1;
         _imaging = WriteImageAsync(image, last + 1);

@@ -27,10 +27,18 @@ internal sealed class Namenode
         await using Active active =
             await Active.BeginAsync(journal, Tree, held.FencingToken, cancellationToken);
         _active = active;
-        var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        await using var _ = held.Lost.Register(lost.SetResult);
-        await Task.WhenAny(active.Failed, lost.Task).WaitAsync(cancellationToken);
-        await active.AskLedgerAsync(cancellationToken);
+        try
+        {
+            var lost = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            await using var _ = held.Lost.Register(lost.SetResult);
+            await Task.WhenAny(active.Failed, lost.Task).WaitAsync(cancellationToken);
+            await active.AskLedgerAsync(cancellationToken);
+        }
+        finally
+        {
+            _active = null;
+        }
+
         throw new JournalException(LeaseLost);
     }
 

@@ -71,6 +71,32 @@ public sealed class ActiveTests : IAsyncLifetime
         await Assert.ThrowsAsync<TangoLeaseLostException>(() => _active.AskLedgerAsync(Stop));
     }
 
+    [Fact]
+    public async Task Segment_is_as_long_as_the_tree_was_at_the_image()
+    {
+        const int Names = 200;
+        const int Roll = 61;
+        string deep = string.Concat(Enumerable.Repeat("/d", Names));
+        await _active.DoAsync("client", 1, new Operation(Verb.Mkdir, deep, Value: (long)Options.Parents), Stop);
+        await SetAsync(2, Roll);
+        await _journal.Segments.WaitForAsync(
+            static (list, token) => list.SnapshotAsync(token), static list => list.Exists(static part => part.IsImage),
+            Stop);
+        await SetAsync(Roll + 1, Roll + Names);
+        Assert.Equal(Roll + 1, (await _journal.Segments.SnapshotAsync(Stop))[^1].First);
+        await SetAsync(Roll + Names + 1, Roll + 2 * Names);
+        Assert.NotEqual(Roll + 1, (await _journal.Segments.SnapshotAsync(Stop))[^1].First);
+    }
+
+    private async Task SetAsync(int first, int last)
+    {
+        for (int number = first; number <= last; number++)
+        {
+            Assert.Equal($"done {number} 1", await _active.DoAsync(
+                "client", number, new Operation(Verb.SetMode, "/d", Value: number), Stop));
+        }
+    }
+
     private Task<string?> MakeAsync(int number) =>
         _active.DoAsync("client", number, new Operation(Verb.Mkdir, $"/d{number}"), Stop);
 
