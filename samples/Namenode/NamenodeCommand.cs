@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.Net.Sockets;
 using Corfu;
 using Corfu.Hosting;
 using NamenodeSample.Run;
@@ -22,7 +23,8 @@ public static class NamenodeCommand
     public static Task<int> InvokeAsync(string[] args, TextWriter errors) => SampleCommand.InvokeAsync(
         Create(), args, errors,
         static e => e is CorfuException or TangoException or ChildProcessException or NodeStartException
-            or RunException or JournalException or IOException);
+            or RunException or JournalException or IOException
+            or SocketException);
 
     private static RootCommand Create()
     {

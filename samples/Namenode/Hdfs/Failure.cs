@@ -16,7 +16,10 @@ internal sealed record Failure(string Exception, string Message, ErrorCode Code 
 
     public static Failure Unsupported(string what) => new("java.lang.UnsupportedOperationException", what);
 
-    public static Failure Of(Refusal refusal, string path) => refusal switch
+    /// <param name="path">Empty: the root.</param>
+    public static Failure Of(Refusal refusal, string path) => Named(refusal, path.Length == 0 ? "/" : path);
+
+    private static Failure Named(Refusal refusal, string path) => refusal switch
     {
         Refusal.BadPath => new("org.apache.hadoop.fs.InvalidPathException", $"Invalid path: {path}"),
         Refusal.NotFound => new("java.io.FileNotFoundException", $"File does not exist: {path}"),

@@ -66,13 +66,17 @@ internal static class FileReports
         };
     }
 
-    /// <returns>Null: the file has blocks.</returns>
-    public static LocationsResponse? Locate(Node file) => file.Blocks.Count > 0
-        ? null
-        : new LocationsResponse
+    /// <returns>Neither: the file has blocks.</returns>
+    public static (Refusal? Refusal, LocationsResponse? Locations) Locate(Node? node) => node switch
+    {
+        null => (Refusal.NotFound, null),
+        { Children: not null } => (Refusal.NotAFile, null),
+        { Blocks.Count: > 0 } => (null, null),
+        _ => (null, new LocationsResponse
         {
-            Locations = new Locations { FileLength = 0, IsOpen = !file.IsComplete, IsLastBlockComplete = true },
-        };
+            Locations = new Locations { FileLength = 0, IsOpen = !node.IsComplete, IsLastBlockComplete = true },
+        }),
+    };
 
     public static FsStatsResponse Stats(NamespaceTree tree)
     {

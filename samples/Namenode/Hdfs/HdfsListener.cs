@@ -30,6 +30,7 @@ internal sealed class HdfsListener : IAsyncDisposable
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         builder.Logging.ClearProviders();
         builder.Services.AddSingleton(calls);
+        builder.Services.AddSingleton(RpcLimits.Usual);
         builder.Services.AddSingleton(log);
         builder.WebHost.UseKestrelCore().ConfigureKestrel(options =>
         {

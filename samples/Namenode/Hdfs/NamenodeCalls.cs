@@ -1,3 +1,4 @@
+using System.Globalization;
 using Google.Protobuf;
 using NamenodeSample.Hdfs.Wire;
 using NamenodeSample.Serving;
@@ -14,8 +15,12 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     private const string NoBlocks = "This namenode has no datanodes: files stay empty";
     private const int OverwriteFlag = 2;
     private const int AppendFlag = 4;
-    private const int MaxPathCharacters = 8_000;
-    private const int MaxPathNames = 1_000;
+
+    /// <summary>Characters of a user, owner or group: an image has them for each path.</summary>
+    private const int MaxUserCharacters = 255;
+
+    private static readonly Failure s_longUser = new(
+        Failure.AccessControl, $"A user, owner or group has more than {MaxUserCharacters} characters");
 
     /// <summary>The answer to a call.</summary>
     /// <param name="frame">Stands at the request.</param>
@@ -27,7 +32,7 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     {
         if (header.Protocol != Protocol)
             throw new FailureException(Failure.Unsupported($"Protocol {header.Protocol} is not served"));
-        // Before all else: a client looks for the active with any call.
+        // The standby refuses every call, because a client probes for the active with any of them.
         Active active = findActive() ?? throw new FailureException(Failure.Standby);
         var call = new Call(active, caller, clock.GetUtcNow().ToUnixTimeMilliseconds(), cancellationToken);
         return header.Method switch
@@ -65,17 +70,20 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
         return call.ReadAsync(tree => FileReports.List(tree.Find(path), request.StartAfter.ToStringUtf8()));
     }
 
-    private static Task<SummaryResponse> SummarizeAsync(Call call, PathRequest request)
+    private static async Task<SummaryResponse> SummarizeAsync(Call call, PathRequest request)
     {
         string path = Normalize(request.Path);
-        return call.ReadAsync(tree => FileReports.Summarize(Require(tree.Find(path), path)));
+        // A failure must wait as an answer does, until what was read is durable and the active is known to be elected.
+        SummaryResponse? summary = await call.ReadAsync(
+            tree => tree.Find(path) is { } node ? FileReports.Summarize(node) : null);
+        return summary ?? throw new FailureException(Failure.Of(Refusal.NotFound, path));
     }
 
     private static async Task<LocationsResponse> LocateAsync(Call call, PathRequest request)
     {
         string path = Normalize(request.Path);
-        LocationsResponse? locations = await call.ReadAsync(tree => FileReports.Locate(Require(tree.Find(path), path)));
-        return locations ?? throw new FailureException(Failure.Unsupported(NoBlocks));
+        var (refusal, locations) = await call.ReadAsync(tree => FileReports.Locate(tree.Find(path)));
+        return Succeed(refusal, path, locations) ?? throw new FailureException(Failure.Unsupported(NoBlocks));
     }
 
     private static async Task<ResultResponse> MakeDirectoryAsync(Call call, MkdirsRequest request)
@@ -84,7 +92,7 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
         var refusal = await call.ChangeAsync(
             Verb.Mkdir, path, value: request.MakeParents ? Options.Parents : Options.None,
             attributes: call.New(request.Permission));
-        // As in Hadoop: a directory that is there is as good as a new one.
+        // mkdirs of an existing directory succeeds, as in HDFS.
         if (refusal is Refusal.Exists or Refusal.BadPath
             && await call.ReadAsync(tree => tree.Find(path) is { Children: not null }))
             refusal = null;
@@ -97,10 +105,14 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
         if ((request.Flags & AppendFlag) != 0) throw new FailureException(Failure.Unsupported(NoBlocks));
         Options options = (request.MakeParents ? Options.Parents : Options.None)
             | ((request.Flags & OverwriteFlag) != 0 ? Options.Overwrite : Options.None);
-        var refusal = await call.ChangeAsync(
-            Verb.Create, path, value: options, attributes: call.New(request.Permission));
-        return Succeed(refusal, path,
-            await call.ReadAsync(tree => new StatusResponse { Status = FileReports.Status(tree.Find(path), "") }));
+        Attributes attributes = call.New(request.Permission);
+        Outcome outcome = await call.DoAsync(
+            new Operation(Verb.Create, path, Value: (long)options, Attributes: attributes));
+        if (outcome.Refusal is { } refusal) throw new FailureException(Failure.Of(refusal, path));
+        // Not from the tree, where another client may have deleted or replaced the file since.
+        var made = new Node(long.Parse(outcome.Text, CultureInfo.InvariantCulture), isDirectory: false);
+        made.Set(attributes);
+        return new StatusResponse { Status = FileReports.Status(made, "") };
     }
 
     private static async Task<ResultResponse> CompleteAsync(Call call, CompleteRequest request)
@@ -122,7 +134,8 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     {
         var refusal = await call.ChangeAsync(Verb.Rename, Normalize(request.Path), Normalize(request.To),
             request.Overwrite ? Options.Overwrite : Options.None);
-        return Succeed(refusal, refusal is Refusal.NotFound ? request.Path : request.To, new Empty());
+        bool isSource = refusal is Refusal.NotFound || request.Path == "/";
+        return Succeed(refusal, isSource ? request.Path : request.To, new Empty());
     }
 
     private static async Task<ResultResponse> DeleteAsync(Call call, DeleteRequest request)
@@ -130,8 +143,9 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
         string path = Normalize(request.Path);
         var refusal = await call.ChangeAsync(
             Verb.Delete, path, value: request.Recursive ? Options.None : Options.OnlyEmpty);
-        return Succeed(
-            refusal is Refusal.NotFound ? null : refusal, path, new ResultResponse { Result = refusal is null });
+        // The root, which is no valid path of the tree, is not deleted.
+        return Succeed(refusal is Refusal.NotFound or Refusal.BadPath ? null : refusal, path,
+            new ResultResponse { Result = refusal is null });
     }
 
     private static async Task<Empty> SetPermissionAsync(Call call, SetPermissionRequest request)
@@ -144,6 +158,8 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     private static async Task<Empty> SetOwnerAsync(Call call, SetOwnerRequest request)
     {
         string path = Normalize(request.Path);
+        if (request.Owner.Length > MaxUserCharacters || request.Group.Length > MaxUserCharacters)
+            throw new FailureException(s_longUser);
         var attributes = new Attributes(
             request.Owner.Length == 0 ? null : request.Owner, request.Group.Length == 0 ? null : request.Group);
         return Succeed(await call.ChangeAsync(Verb.SetAttributes, path, attributes: attributes), path, new Empty());
@@ -159,9 +175,6 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     private static T Succeed<T>(Refusal? refusal, string path, T response) =>
         refusal is { } why ? throw new FailureException(Failure.Of(why, path)) : response;
 
-    private static Node Require(Node? node, string path) =>
-        node ?? throw new FailureException(Failure.Of(Refusal.NotFound, path));
-
     private static int Mode(Permission permission) => (int)(permission.Bits & 0x3FF);
 
     private static long? Time(ulong value) => value > long.MaxValue ? null : (long)value;
@@ -170,9 +183,7 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
     private static string Normalize(string path)
     {
         if (path == "/") return "";
-        string[] names = path.Split('/');
-        bool isValid = path.Length <= MaxPathCharacters && names.Length <= MaxPathNames && Paths.IsValid(path)
-            && !names.Any(static name => name is "." or "..");
+        bool isValid = Paths.IsValid(path) && !path.Split('/').Any(static name => name is "." or "..");
         return isValid ? path : throw new FailureException(Failure.Of(Refusal.BadPath, path));
     }
 
@@ -196,15 +207,18 @@ internal sealed class NamenodeCalls(Func<Active?> findActive, TimeProvider clock
         /// <returns>Null: the change is done.</returns>
         public async Task<Refusal?> ChangeAsync(
             Verb verb, string path, string to = Operation.None, Options value = Options.None,
-            Attributes? attributes = null)
+            Attributes? attributes = null) => (await DoAsync(
+                new Operation(verb, path, to, (long)value, attributes ?? new Attributes(Modified: Now)))).Refusal;
+
+        public async Task<Outcome> DoAsync(Operation operation)
         {
-            string? answer = await Active.DoAsync(Caller.Call, 1,
-                new Operation(verb, path, to, (long)value, attributes ?? new Attributes(Modified: Now)), Stop);
+            if (Caller.User.Length > MaxUserCharacters) throw new FailureException(s_longUser);
+            string? answer = await Active.DoAsync(Caller.Call, 1, operation, Stop);
             return answer?.Split(' ', 3) switch
             {
-                null => throw new UnknownOutcomeException($"{verb} {path}"),
-                [Answers.Done or Answers.Before, ..] => null,
-                [Answers.Refused, _, var refusal] => Enum.Parse<Refusal>(refusal),
+                null => throw new UnknownOutcomeException($"{operation.Verb} {operation.Path}"),
+                [Answers.Done or Answers.Before, _, var result] => new Outcome(true, result),
+                [Answers.Refused, _, var refusal] => new Outcome(false, refusal),
                 _ => throw new FailureException(Failure.Standby),
             };
         }

@@ -3,6 +3,7 @@ using System.Net;
 using Corfu.Client;
 using NamenodeSample.Hdfs;
 using NamenodeSample.Journaling;
+using NamenodeSample.Tree;
 using Tango;
 
 namespace NamenodeSample.Serving;
@@ -37,7 +38,7 @@ internal static class ServeMode
         };
         listen.Validators.Add(result =>
         {
-            if (!IPEndPoint.TryParse(result.GetValue(listen)!, out _))
+            if (!IsAddressAndPort(result.GetValue(listen)!))
                 result.AddError("--listen must be an address and a port.");
         });
         var command = new Command("serve", Description) { connect, listen, lease };
@@ -47,7 +48,12 @@ internal static class ServeMode
         return command;
     }
 
+    // IPEndPoint alone takes an address without a port, and a port without an address.
+    private static bool IsAddressAndPort(string text) => IPEndPoint.TryParse(text, out IPEndPoint? address)
+        && (text == $"{address}" || text.Contains("]:", StringComparison.Ordinal));
+
     /// <returns>1: another namenode has taken over.</returns>
+    /// <exception cref="JournalException">The lease is lost, and no other has taken over yet.</exception>
     private static async Task<int> RunAsync(
         string connection, IPEndPoint address, TimeSpan lease, CancellationToken cancellationToken)
     {

@@ -1,8 +1,10 @@
+using System.IO.Pipelines;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using Corfu.Hosting;
 using Google.Protobuf;
+using Microsoft.AspNetCore.Connections;
 using NamenodeSample.Hdfs;
 using NamenodeSample.Hdfs.Wire;
 using NamenodeSample.Journaling;
@@ -43,6 +45,7 @@ public sealed class HdfsTests : IAsyncLifetime
         "00000030180801100018093a104e6451724b6e33596546524575316d36160880808080802010001880808080802020002800"
         + "3000";
 
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_lease = TimeSpan.FromHours(1);
 
     private readonly SharedTree _tree = new();
@@ -53,6 +56,7 @@ public sealed class HdfsTests : IAsyncLifetime
     private Active _active = null!;
     private HdfsListener _listener = null!;
     private bool _isStandby;
+    private Exception? _broken;
 
     private static CancellationToken Stop => TestContext.Current.CancellationToken;
 
@@ -64,7 +68,7 @@ public sealed class HdfsTests : IAsyncLifetime
         _active = await Active.BeginAsync(_journal, _tree, _held.FencingToken, Stop);
         _listener = await HdfsListener.StartAsync(
             new IPEndPoint(IPAddress.Loopback, 0),
-            new NamenodeCalls(() => _isStandby ? null : _active, TimeProvider.System), TextWriter.Synchronized(_log),
+            new NamenodeCalls(FindActive, TimeProvider.System), TextWriter.Synchronized(_log),
             Stop);
     }
 
@@ -86,10 +90,190 @@ public sealed class HdfsTests : IAsyncLifetime
     [Fact]
     public async Task Call_that_is_sent_again_is_done_once()
     {
-        await SendAsync(Convert.FromHexString(MakeDirectory));
-        ResponseHeader[] again = Headers(await SendAsync(Convert.FromHexString(MakeDirectory)));
-        Assert.Equal([Status.Success, Status.Success], again.Select(static header => header.Status));
+        await SendCallsAsync(Call(1, "mkdirs", Make("/a")));
+        byte[] rename = Call(2, "rename", new RenameRequest { Path = "/a", To = "/b" });
+        Assert.True(Result(await SendCallsAsync(rename)));
+        Assert.True(Result(await SendCallsAsync(rename)));
+        Assert.Equal(2, _tree.Use(static tree => tree.LastId));
+    }
+
+    [Fact]
+    public async Task Call_that_is_sent_again_to_the_next_active_is_done_once()
+    {
+        await SendCallsAsync(Call(1, "mkdirs", Make("/a")));
+        byte[] rename = Call(2, "rename", new RenameRequest { Path = "/a", To = "/b" });
+        Assert.True(Result(await SendCallsAsync(rename)));
+        await _journal.Election.Lock.ReleaseAsync(_held.FencingToken, Stop);
+        await using Journal journal = await Journal.OpenAsync(_cluster.ConnectionString, Stop);
+        await using HeldLock held = await journal.Election.CampaignAsync("second", s_lease, Stop);
+        var tree = new SharedTree();
+        await new JournalTail(journal, tree).RecoverAsync(Stop);
+        await using Active active = await Active.BeginAsync(journal, tree, held.FencingToken, Stop);
+        await using HdfsListener listener = await HdfsListener.StartAsync(
+            new IPEndPoint(IPAddress.Loopback, 0), new NamenodeCalls(() => active, TimeProvider.System),
+            TextWriter.Synchronized(_log), Stop);
+        Assert.True(Result(await SendAsync([.. "hrpc"u8, 9, 0, 0, .. rename], listener)));
+        Assert.Equal(2, tree.Use(static tree => tree.LastId));
+    }
+
+    [Fact]
+    public async Task Clients_without_an_id_are_told_apart()
+    {
+        await SendCallsAsync(Call(1, "mkdirs", Make("/a"), ""));
+        Assert.False(Result(await SendCallsAsync(Call(1, "delete", Remove("/b"), ""))));
+        Assert.True(Result(await SendCallsAsync(Call(1, "delete", Remove("/a"), ""))));
+        Assert.Null(_tree.Use(static tree => tree.Find("/a")));
+    }
+
+    [Fact]
+    public async Task Number_of_another_call_is_no_call_that_is_sent_again()
+    {
+        await SendCallsAsync(Call(1, "mkdirs", Make("/a")));
+        Assert.False(Result(await SendCallsAsync(Call(1, "delete", Remove("/b")))));
         Assert.Equal(1, _tree.Use(static tree => tree.LastId));
+    }
+
+    [Theory]
+    [InlineData("getFileInfo")]
+    [InlineData("getListing")]
+    [InlineData("getContentSummary")]
+    [InlineData("getBlockLocations")]
+    public async Task Reads_of_a_lost_lease_are_refused_for_each_path(string method)
+    {
+        await SendCallsAsync(Call(1, "create", Create("/there")));
+        await TakeOverAsync();
+        foreach (string path in new[] { "/there", "/missing" })
+        {
+            IMessage request = method == "getListing"
+                ? new ListingRequest { Path = path, StartAfter = ByteString.Empty }
+                : new PathRequest { Path = path };
+            ResponseHeader answer = Assert.Single(Headers(await SendCallsAsync(Call(2, method, request))));
+            Assert.Equal("org.apache.hadoop.ipc.StandbyException", answer.Exception);
+        }
+    }
+
+    [Fact]
+    public async Task Change_behind_a_failure_goes_to_the_next_namenode()
+    {
+        await TakeOverAsync();
+        Assert.Empty(await SendCallsAsync(Call(1, "mkdirs", Make("/late"))));
+        ResponseHeader answer = Assert.Single(Headers(await SendCallsAsync(Call(2, "mkdirs", Make("/later")))));
+        Assert.Equal("org.apache.hadoop.ipc.StandbyException", answer.Exception);
+        Assert.Null(_tree.Use(static tree => tree.Find("/later")));
+    }
+
+    /// <summary>The status was read behind the change, where the file may be gone and the lease lost.</summary>
+    [Fact]
+    public async Task Creation_that_is_sent_again_has_a_status_though_the_file_is_gone()
+    {
+        byte[] create = Call(1, "create", Create("/f"));
+        await SendCallsAsync(create);
+        await SendCallsAsync(Call(2, "delete", Remove("/f")));
+        FileStatus status = Response<StatusResponse>(await SendCallsAsync(create)).Status;
+        Assert.Equal((1UL, FileType.File, 0x180U), (status.Id, status.Type, status.Permission.Bits));
+    }
+
+    [Fact]
+    public async Task Root_has_attributes_and_is_not_deleted()
+    {
+        var permission = new SetPermissionRequest { Path = "/", Permission = new Permission { Bits = 0x3FF } };
+        ResponseHeader set = Assert.Single(Headers(await SendCallsAsync(Call(1, "setPermission", permission))));
+        Assert.Equal(Status.Success, set.Status);
+        Assert.Equal(0x3FF, _tree.Use(static tree => tree.Find("")!.Mode));
+        Assert.False(Result(await SendCallsAsync(Call(2, "delete", Remove("/")))));
+    }
+
+    [Fact]
+    public async Task Renaming_the_root_names_the_root_as_the_invalid_path()
+    {
+        byte[] answer = await SendCallsAsync(Call(1, "rename2", new RenameRequest { Path = "/", To = "/a" }));
+        Assert.Equal("Invalid path: /", Assert.Single(Headers(answer)).Message);
+    }
+
+    [Fact]
+    public async Task Directory_has_no_blocks_to_locate()
+    {
+        await SendCallsAsync(Call(1, "mkdirs", Make("/d")));
+        byte[] answer = await SendCallsAsync(Call(2, "getBlockLocations", new PathRequest { Path = "/d" }));
+        ResponseHeader header = Assert.Single(Headers(answer));
+        Assert.Equal(("java.io.FileNotFoundException", "Path is not a file: /d"), (header.Exception, header.Message));
+    }
+
+    [Fact]
+    public async Task Long_client_id_ends_the_connection()
+    {
+        Assert.Empty(await SendCallsAsync(Call(1, "mkdirs", Make("/a"), new string('c', 33))));
+        Assert.Contains("a client's id has 33 bytes", $"{_log}", StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Long_users_and_owners_are_refused()
+    {
+        var name = new string('u', 256);
+        var context = new NamenodeSample.Hdfs.Wire.ConnectionContext { User = new User { Effective = name } };
+        byte[] asUser = RpcFrame.Write(new RequestHeader { CallId = -3, ClientId = ByteString.Empty }, context);
+        byte[] answer = await SendCallsAsync([.. asUser, .. Call(1, "mkdirs", Make("/a"))]);
+        Assert.Contains("more than 255", Assert.Single(Headers(answer)).Message, StringComparison.Ordinal);
+        await SendCallsAsync(Call(2, "mkdirs", Make("/a")));
+        answer = await SendCallsAsync(Call(3, "setOwner", new SetOwnerRequest { Path = "/a", Group = name }));
+        Assert.Contains("more than 255", Assert.Single(Headers(answer)).Message, StringComparison.Ordinal);
+        Assert.Equal(1, _tree.Use(static tree => tree.LastId));
+    }
+
+    [Fact]
+    public async Task Unexpected_failure_ends_the_connection_with_a_line_of_the_log()
+    {
+        _broken = new InvalidOperationException("no tree\nat all");
+        Assert.Empty(await SendCallsAsync(Call(1, "mkdirs", Make("/a"))));
+        Assert.Contains("InvalidOperationException: no tree?at all", $"{_log}", StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(false, 60_000, "ended, after too long")]
+    [InlineData(true, 100, "ended, after too long")]
+    public async Task Socket_of_a_silent_or_unreading_client_is_closed(bool isCalling, int idle, string line)
+    {
+        // Nobody reads the output, which is full behind the first answer.
+        var input = new Pipe();
+        var output = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 1));
+        await using var connection = new DefaultConnectionContext(
+            "client", new Duplex(input.Reader, output.Writer), new Duplex(output.Reader, input.Writer));
+        if (isCalling)
+            await input.Writer.WriteAsync(
+                (byte[])[.. "hrpc"u8, 9, 0, 0, .. Call(1, "getFileInfo", new PathRequest { Path = "/" })], Stop);
+        var limits = new RpcLimits(
+            TimeSpan.FromMilliseconds(isCalling ? 60_000 : 100), TimeSpan.FromMilliseconds(idle));
+        var closed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var _ = connection.ConnectionClosed.Register(closed.SetResult);
+        var server = new RpcConnection(new NamenodeCalls(FindActive, TimeProvider.System), limits, _log);
+        await server.OnConnectedAsync(connection).WaitAsync(s_patience, Stop);
+        await closed.Task.WaitAsync(s_patience, Stop);
+        Assert.Contains(line, $"{_log}", StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("127.0.0.1")]
+    [InlineData("8020")]
+    [InlineData("::1")]
+    [InlineData("8020:80")]
+    [InlineData("localhost:8020")]
+    public async Task Listening_needs_an_address_and_a_port(string address)
+    {
+        using var errors = new StringWriter();
+        Assert.Equal(2, await NamenodeCommand.InvokeAsync(
+            ["serve", "--connect", _cluster.ConnectionString, "--listen", address], errors)
+            .WaitAsync(s_patience, Stop));
+        Assert.Contains("--listen must be an address and a port", $"{errors}", StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Address_of_another_machine_is_an_error_and_no_crash()
+    {
+        using var errors = new StringWriter();
+        Assert.Equal(1, await NamenodeCommand.InvokeAsync(
+            ["serve", "--connect", _cluster.ConnectionString, "--listen", "203.0.113.1:8020"], errors)
+            .WaitAsync(s_patience, Stop));
+        Assert.StartsWith("error: ", $"{errors}", StringComparison.Ordinal);
     }
 
     [Fact]
@@ -130,10 +314,7 @@ public sealed class HdfsTests : IAsyncLifetime
     [Fact]
     public async Task Change_of_a_fenced_active_gets_no_answer()
     {
-        await _journal.Election.Lock.ReleaseAsync(_held.FencingToken, Stop);
-        await using Journal journal = await Journal.OpenAsync(_cluster.ConnectionString, Stop);
-        await using HeldLock held = await journal.Election.CampaignAsync("second", s_lease, Stop);
-        await new JournalTail(journal, new SharedTree()).RecoverAsync(Stop);
+        await TakeOverAsync();
         var request = new MkdirsRequest
         {
             Path = "/late",
@@ -161,15 +342,46 @@ public sealed class HdfsTests : IAsyncLifetime
         Assert.NotEmpty(await SendAsync(Convert.FromHexString(AskStats)));
     }
 
-    private static byte[] Call(int id, string method, IMessage request) => RpcFrame.Write(
-        new RequestHeader { CallId = id, ClientId = ByteString.CopyFromUtf8("client") },
+    private static byte[] Call(int id, string method, IMessage request, string client = "client") => RpcFrame.Write(
+        new RequestHeader { CallId = id, ClientId = ByteString.CopyFromUtf8(client) },
         new CallHeader { Method = method, Protocol = Protocol, Version = 1 }, request);
 
+    private static MkdirsRequest Make(string path) =>
+        new() { Path = path, Permission = new Permission { Bits = 0x1ED }, MakeParents = true };
+
+    private static CreateRequest Create(string path) =>
+        new() { Path = path, Permission = new Permission { Bits = 0x180 }, Flags = 1, MakeParents = false };
+
+    private static DeleteRequest Remove(string path) => new() { Path = path, Recursive = true };
+
+    private static bool Result(byte[] answer) => Response<ResultResponse>(answer).Result;
+
+    /// <summary>The response of an answer to one call.</summary>
+    private static T Response<T>(byte[] answer) where T : IMessage, new()
+    {
+        var frame = new CodedInputStream(answer, 4, answer.Length - 4);
+        Assert.Equal(Status.Success, RpcFrame.Parse<ResponseHeader>(frame).Status);
+        return RpcFrame.Parse<T>(frame);
+    }
+
+    private Active? FindActive() => _broken is not null ? throw _broken : _isStandby ? null : _active;
+
+    /// <summary>Another namenode is elected, and has recovered the journal.</summary>
+    private async Task TakeOverAsync()
+    {
+        await _journal.Election.Lock.ReleaseAsync(_held.FencingToken, Stop);
+        await using Journal journal = await Journal.OpenAsync(_cluster.ConnectionString, Stop);
+        await using HeldLock held = await journal.Election.CampaignAsync("second", s_lease, Stop);
+        await new JournalTail(journal, new SharedTree()).RecoverAsync(Stop);
+    }
+
+    private Task<byte[]> SendCallsAsync(byte[] calls) => SendAsync([.. "hrpc"u8, 9, 0, 0, .. calls]);
+
     /// <summary>Sends bytes, ends the connection's own side, and reads all that comes back.</summary>
-    private async Task<byte[]> SendAsync(byte[] bytes)
+    private async Task<byte[]> SendAsync(byte[] bytes, HdfsListener? listener = null)
     {
         using var client = new TcpClient();
-        await client.ConnectAsync(IPEndPoint.Parse(_listener.Address), Stop);
+        await client.ConnectAsync(IPEndPoint.Parse((listener ?? _listener).Address), Stop);
         NetworkStream stream = client.GetStream();
         await stream.WriteAsync(bytes, Stop);
         client.Client.Shutdown(SocketShutdown.Send);
@@ -198,4 +410,6 @@ public sealed class HdfsTests : IAsyncLifetime
 
         return [.. headers];
     }
+
+    private sealed record Duplex(PipeReader Input, PipeWriter Output) : IDuplexPipe;
 }
