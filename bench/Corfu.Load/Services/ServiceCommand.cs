@@ -36,7 +36,7 @@ internal static class ServiceCommand
         };
         seconds.Validators.Add(result =>
         {
-            // Not a number is neither.
+            // NaN is neither below nor above a bound.
             if (result.GetValueOrDefault<double?>() is { } value && value is not (>= MinSeconds and <= MaxSeconds))
                 result.AddError(string.Create(CultureInfo.InvariantCulture,
                     $"--seconds must be from {MinSeconds} to {MaxSeconds}."));

@@ -37,7 +37,7 @@ internal sealed class WorkerProcess : IDisposable
     {
         await _process.StandardInput.WriteLineAsync(JsonSerializer.Serialize(order, LoadJson.Default.WorkerOrder));
         await _process.StandardInput.FlushAsync();
-        // It first opens what it works on, and its callers end what they have begun.
+        // The process first opens what it works on, and its callers end what they have begun.
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(order.Seconds) + s_patience);
         string line;
         try

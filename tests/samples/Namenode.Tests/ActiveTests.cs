@@ -59,7 +59,7 @@ public sealed class ActiveTests : IAsyncLifetime
         await Assert.ThrowsAsync<TangoLeaseLostException>(() => _active.AskLedgerAsync(Stop));
     }
 
-    /// <summary>The roll had left a ledger that no list had and nobody fenced: it took the mark.</summary>
+    /// <summary>A failed roll had left a ledger that was in no list and without a fence: the mark went there.</summary>
     [Fact]
     public async Task Refused_roll_tells_the_active_of_a_lost_lease()
     {

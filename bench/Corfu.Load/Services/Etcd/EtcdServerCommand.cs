@@ -72,7 +72,7 @@ internal static class EtcdServerCommand
 
     private sealed class NoStore : KV.KVBase
     {
-        // Of the process: gRPC makes a service for each call.
+        // The process has one number, for gRPC makes a service for each call.
         private static long s_revision;
 
         public override Task<PutResponse> Put(PutRequest request, ServerCallContext context) => Task.FromResult(

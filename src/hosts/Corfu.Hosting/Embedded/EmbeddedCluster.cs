@@ -104,6 +104,7 @@ public sealed class EmbeddedCluster : IAsyncDisposable
         // Nodes wait for their disks, and in a new process compile what they run: side by side on all cores.
         await Task.WhenAll(Manifest.Nodes.Select(node => LoopContext.Pool.RunAsync(async () =>
         {
+            // Up to its first wait a start would run here, before the next node's.
             await Task.Yield();
             await StartNodeAsync(node, cancellationToken);
         })));

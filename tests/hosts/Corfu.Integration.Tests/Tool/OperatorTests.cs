@@ -96,9 +96,8 @@ public sealed class OperatorTests
     private static string Spare(EmbeddedCluster cluster) =>
         cluster.Manifest.Nodes.Single(node => node.Name == "spare-0").Endpoint.ToString();
 
-    // Agents tell each other of all within moments.
-    // A node that is in no chain and no quorum learns the projection from the others, and what a role does from its
-    // next report.
+    // A node that is in no chain and no quorum learns the projection from the others' agents, within moments, and what
+    // a role does from its next report.
     private static async Task<Dictionary<string, string>> DutiesOnceKnownAsync(string connection, string endpoint)
     {
         var waiting = Stopwatch.StartNew();
